@@ -1,0 +1,39 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. Both set up .venv first.
+PYTHON ?= python3.11
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Shells that forbid bytecode would make every import compile again.
+export PYTHONDONTWRITEBYTECODE :=
+export RAY_USAGE_STATS_ENABLED := 0
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+include make/*.mk
+
+.PHONY: help setup demo test test-fast lint lock clean
+help: ## this list
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
+
+setup: $(VENV)/.ready ## the environment in .venv, from hash-locked requirements
+
+demo: setup ## run the quick session and write its HTML report
+	$(BIN)/assay run --config examples/quickstart.yaml
+
+test: setup lint ## every test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not serial" tests
+	$(BIN)/python -m pytest -m serial tests
+
+test-fast: setup ## tests that take no more than a few seconds each
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not serial" tests
+
+lint: setup ## style, types, and the arrows between folders
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+lock: setup ## make the lock files anew
+	UV=$(BIN)/uv requirements/compile.sh
+
+clean: ## forget the environment and caches
+	rm -rf $(VENV) .peers .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,25 @@
+# The environment. A stamp per step, so that a change to one file repeats only what depends on it.
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements/bootstrap.txt
+	@touch $@
+
+$(VENV)/.locked: requirements/lock.txt $(VENV)/.python
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements/lock.txt
+	@touch $@
+
+# torch comes through pip, which knows where a CPU build is; uv would take gigabytes of CUDA.
+$(VENV)/.torch: requirements/torch.txt $(VENV)/.locked
+	$(BIN)/pip install --quiet --compile -r requirements/torch.txt
+	@touch $@
+
+$(VENV)/.assay: pyproject.toml $(VENV)/.torch
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	$(BIN)/python -m compileall -q src
+	@touch $@
+
+# Files that rooms need at set-up (compiled kernels, chart libraries, system packages) hang on READY.
+READY += $(VENV)/.assay
+.SECONDEXPANSION:
+$(VENV)/.ready: $$(READY)
+	@touch $@

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, cast
+
+
+class CommandModule(Protocol):
+    """What each file of this folder that is a command provides."""
+
+    def arguments(self, parser: ArgumentParser) -> None: ...
+    def run(self, args: Namespace) -> int: ...
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command is named here and imported only when it is asked for, so that `assay --help` stays fast."""
+
+    name: str
+    summary: str
+
+    def module(self) -> CommandModule:
+        return cast(CommandModule, import_module(f"assay.cli.{self.name}"))
+
+
+COMMANDS: tuple[Command, ...] = ()
