@@ -27,13 +27,13 @@ class Stage(ABC, Generic[In, Out]):
     adds: ClassVar[frozenset[str]] = frozenset()
     """Columns, checked when a pipeline is built."""
 
-    def setup(self, worker: Worker) -> None:  # noqa: B027  (optional hook)
+    def setup(self, worker: Worker) -> None:
         """Once per worker, untimed: models load here."""
 
     @abstractmethod
     def process(self, data: In) -> Out: ...
 
-    def teardown(self) -> None:  # noqa: B027  (optional hook)
+    def teardown(self) -> None:
         """Once per worker, after the last call."""
 
 

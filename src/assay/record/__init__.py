@@ -1,0 +1,29 @@
+"""The result contract: what a benchmark program writes, and what Assay keeps of it."""
+
+from assay.record.environment import Environment
+from assay.record.fingerprint import Fingerprint
+from assay.record.metric import Metric
+from assay.record.outcome import Outcome
+from assay.record.record import Record
+from assay.record.requirement_result import RequirementResult
+from assay.record.session_folder import SessionFolder
+from assay.record.session_info import SessionInfo
+from assay.record.task import Task
+from assay.record.task_perf import TaskPerf
+from assay.record.task_statistics import TaskPerfUtils
+from assay.record.usage import Usage
+
+__all__ = [
+    "Environment",
+    "Fingerprint",
+    "Metric",
+    "Outcome",
+    "Record",
+    "RequirementResult",
+    "SessionFolder",
+    "SessionInfo",
+    "Task",
+    "TaskPerf",
+    "TaskPerfUtils",
+    "Usage",
+]

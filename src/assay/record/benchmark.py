@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from assay.record.atomic_file import write_atomic
+from assay.record.metric import Better, Metric
+from assay.record.strict_json import encode
+from assay.record.task import Task
+from assay.record.task_perf import TaskPerf
+from assay.record.tasks_file import write_tasks
+from assay.record.words import Words
+
+T = TypeVar("T", bool, int, float, str)
+RESULTS_PATH = "benchmark-results-path"
+
+
+class Benchmark:
+    """What a benchmark's author holds inside `with assay.benchmark() as b`."""
+
+    def __init__(self, argv: Sequence[str] | None = None) -> None:
+        self._words = Words(sys.argv[1:] if argv is None else argv)
+        path = self._words.take(RESULTS_PATH)
+        self.results_path = None if path is None else Path(path)
+        """None when the program is run alone, without `--benchmark-results-path`: results are then printed."""
+        self._params: dict[str, Any] = {}
+        self._metrics: dict[str, Metric] = {}
+        self._tasks: list[TaskPerf] = []
+        self._start = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the block began."""
+        return time.perf_counter() - self._start
+
+    def param(self, name: str, default: T) -> T:
+        """`--name VALUE` of the command line, as the default's type. What was used goes to params.json."""
+        word = self._words.take(name.replace("_", "-"), name, flag=isinstance(default, bool))
+        value = default if word is None else _convert(name, word, default)
+        self._params[name] = value
+        return value
+
+    def params(self, **values: Any) -> None:
+        self._params.update(values)
+
+    def metric(
+        self,
+        name: str,
+        value: Any = None,
+        *,
+        unit: str | None = None,
+        better: Better | None = None,
+        samples: Iterable[float] = (),
+    ) -> None:
+        """With `samples` and no value, the value is their median."""
+        measured = tuple(float(sample) for sample in samples)
+        if value is None and measured:
+            value = _median(measured)
+        self._metrics[name] = Metric(name, value, unit, better, measured)
+
+    def metrics(self, **values: Any) -> None:
+        for name, value in values.items():
+            self.metric(name, value)
+
+    def task(self, name: str) -> Task:
+        """`with b.task("load"): …` times a block."""
+        return Task(name)
+
+    def add_tasks(self, tasks: Iterable[TaskPerf]) -> None:
+        self._tasks.extend(tasks)
+
+    def finish(self, success: bool) -> None:
+        self._metrics.setdefault("is_success", Metric("is_success", success))
+        if not success:
+            self._metrics["is_success"] = Metric("is_success", False)
+        for word in self._words.unused():
+            print(f"warning: {word} was given, but this benchmark has no such parameter", file=sys.stderr)
+        if self.results_path is None:
+            self._print()
+        else:
+            self._write(self.results_path)
+
+    def _write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        tasks = [*Task.get_all_tasks(), *self._tasks]
+        if tasks:
+            write_tasks(folder / "tasks.jsonl", tasks)
+        write_atomic(folder / "params.json", encode(self._params, indent=2))
+        written = {name: metric.to_json() for name, metric in self._metrics.items()}
+        write_atomic(folder / "metrics.json", encode(written, indent=2))
+
+    def _print(self) -> None:
+        for metric in self._metrics.values():
+            print(f"{metric.name}: {metric.value}{' ' + metric.unit if metric.unit else ''}")
+
+
+@contextmanager
+def benchmark(argv: Sequence[str] | None = None) -> Iterator[Benchmark]:
+    """Writes the result files when the block ends, `is_success: false` among them if it raises."""
+    running = Benchmark(argv)
+    try:
+        yield running
+    except BaseException as error:
+        running.finish(success=isinstance(error, SystemExit) and error.code in (0, None))
+        raise
+    running.finish(success=True)
+
+
+def _convert(name: str, word: str, default: T) -> T:
+    if isinstance(default, bool):
+        if word.lower() in ("true", "yes", "on", "1", ""):
+            return True
+        if word.lower() in ("false", "no", "off", "0"):
+            return False
+        raise SystemExit(f"--{name}: {word!r} is neither true nor false")
+    try:
+        return type(default)(word)
+    except ValueError:
+        raise SystemExit(f"--{name}: {word!r} is not of type {type(default).__name__}") from None
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

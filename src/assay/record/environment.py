@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What a session ran on, captured once."""
+
+    host: str = ""
+    os: str = ""
+    kernel: str = ""
+    cpu_model: str = ""
+    cores: int = 0
+    memory_mb: int = 0
+    python: str = ""
+    assay: str = ""
+    git_commit: str | None = None
+    git_branch: str | None = None
+    git_dirty: bool | None = None
+    container_image: str | None = None
+    gpus: tuple[str, ...] = ()
+    packages: dict[str, str] = field(default_factory=dict)
+    reason: str | None = None
+    user: str | None = None
+
+    @property
+    def machine_class(self) -> str:
+        """Two machines of one class give comparable numbers: same processor, cores, memory (in GB) and GPUs."""
+        gpus = "+".join(self.gpus) or "no GPU"
+        return f"{self.cpu_model}, {self.cores} cores, {round(self.memory_mb / 1024)} GB, {gpus}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "gpus": list(self.gpus), "machine_class": self.machine_class}
+
+    @classmethod
+    def from_json(cls, written: dict[str, Any]) -> Environment:
+        known = {f.name for f in fields(cls)}
+        values = {key: value for key, value in written.items() if key in known}
+        values["gpus"] = tuple(values.get("gpus") or ())
+        return cls(**values)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One measured value. `samples` are the repeated measurements it sums up, in the order they were taken."""
+
+    name: str
+    value: Any
+    unit: str | None = None
+    better: Better | None = None
+    samples: tuple[float, ...] = ()
+
+    @classmethod
+    def parse(cls, name: str, written: Any) -> Metric:
+        """`written` is what metrics.json holds: a value, or `{value, unit, better, samples}`."""
+        if not (isinstance(written, Mapping) and "value" in written):
+            return cls(name, written)
+        better = written.get("better")
+        return cls(
+            name,
+            written["value"],
+            unit=None if written.get("unit") is None else str(written["unit"]),
+            better=better if better in ("higher", "lower") else None,
+            samples=_numbers(written.get("samples")),
+        )
+
+    def to_json(self) -> Any:
+        if self.unit is None and self.better is None and not self.samples:
+            return self.value
+        written: dict[str, Any] = {"value": self.value}
+        if self.unit is not None:
+            written["unit"] = self.unit
+        if self.better is not None:
+            written["better"] = self.better
+        if self.samples:
+            written["samples"] = list(self.samples)
+        return written
+
+    @property
+    def number(self) -> float | None:
+        """The value where it can be compared: a boolean is an answer, not a quantity."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            return None
+        return float(self.value)
+
+
+def parse_metrics(written: Mapping[str, Any]) -> dict[str, Metric]:
+    return {name: Metric.parse(name, value) for name, value in written.items()}
+
+
+def _numbers(written: Any) -> tuple[float, ...]:
+    if not isinstance(written, Sequence) or isinstance(written, str):
+        return ()
+    return tuple(float(x) for x in written if isinstance(x, int | float) and not isinstance(x, bool))

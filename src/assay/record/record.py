@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.record.fingerprint import Fingerprint
+from assay.record.metric import Metric, parse_metrics
+from assay.record.outcome import Outcome
+from assay.record.requirement_result import RequirementResult
+from assay.record.task_perf import TaskPerf
+from assay.record.usage import Usage
+
+SCHEMA_VERSION = 2
+
+
+@dataclass(frozen=True)
+class Record:
+    """Everything known of one run. Written to disk as soon as the run is over."""
+
+    name: str
+    """Of the entry."""
+    session: str
+    run_id: str
+    """`<session>/<entry>/run-01`, with `-retry-1` behind it for a second attempt: unique, and says where to look."""
+    outcome: Outcome
+    started_at: str
+    """ISO 8601, UTC."""
+    fingerprint: Fingerprint
+    exec_time_s: float = 0.0
+    returncode: int | None = None
+    command: str = ""
+    stdouterr_file: str = ""
+    script_params: Mapping[str, Any] = field(default_factory=dict)
+    script_metrics: Mapping[str, Any] = field(default_factory=dict)
+    """As the program wrote them; `metrics` has them typed."""
+    tasks: tuple[TaskPerf, ...] = ()
+    reasons: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    requirements: tuple[RequirementResult, ...] = ()
+    usage: Usage = Usage()
+    repeat: int = 1
+    attempt: int = 1
+    warmup: bool = False
+    superseded: bool = False
+    """A failed attempt that was tried again: kept, but not what the entry is judged by."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What to look at, by what it is (`profile`, `usage`), relative to the session folder."""
+    git_commit: str | None = None
+    reason: str | None = None
+    """Why the session was run, as its user said."""
+    sink_data: Mapping[str, Any] = field(default_factory=dict)
+    schema_version: int = SCHEMA_VERSION
+
+    @property
+    def success(self) -> bool:
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def timeout(self) -> bool:
+        return self.outcome is Outcome.TIMEOUT
+
+    @property
+    def counts(self) -> bool:
+        """False for what was run but is not a result: warm-ups and attempts that were repeated."""
+        return not (self.warmup or self.superseded)
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The program's metrics, what Assay measured of it (`exec_time_s`, `usage.*`) beside them."""
+        own = {"exec_time_s": Metric("exec_time_s", self.exec_time_s, unit="s", better="lower")}
+        if self.usage.samples:
+            own["usage.cpu_s"] = Metric("usage.cpu_s", self.usage.cpu_s, unit="s", better="lower")
+            own["usage.peak_rss_mb"] = Metric("usage.peak_rss_mb", self.usage.peak_rss_mb, unit="MB", better="lower")
+        return {**parse_metrics(self.script_metrics), **own}
+
+    def to_json(self, with_tasks: bool = True) -> dict[str, Any]:
+        """The seed's fields first. With `with_tasks=False`, for an index: tasks stay in the run's own file."""
+        return {
+            "name": self.name,
+            "success": self.success,
+            "exec_time_s": self.exec_time_s,
+            "timeout": self.timeout,
+            "script_params": dict(self.script_params),
+            "script_metrics": dict(self.script_metrics),
+            "tasks": [task.to_json() for task in self.tasks] if with_tasks else [],
+            "command": self.command,
+            "returncode": self.returncode,
+            "stdouterr_file": self.stdouterr_file,
+            "session": self.session,
+            "run_id": self.run_id,
+            "outcome": str(self.outcome),
+            "reasons": list(self.reasons),
+            "warnings": list(self.warnings),
+            "requirements": [requirement.to_json() for requirement in self.requirements],
+            "usage": self.usage.to_json(),
+            "started_at": self.started_at,
+            "fingerprint": self.fingerprint.to_json(),
+            "repeat": self.repeat,
+            "attempt": self.attempt,
+            "warmup": self.warmup,
+            "superseded": self.superseded,
+            "files": dict(self.files),
+            "git_commit": self.git_commit,
+            "reason": self.reason,
+            "sink_data": dict(self.sink_data),
+            "schema_version": self.schema_version,
+        }
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> Record:
+        from assay.record.schema import upgrade
+
+        current = upgrade(written)
+        return cls(
+            name=current["name"],
+            session=current["session"],
+            run_id=current["run_id"],
+            outcome=Outcome(current["outcome"]),
+            started_at=current["started_at"],
+            fingerprint=Fingerprint.from_json(current["fingerprint"]),
+            exec_time_s=float(current.get("exec_time_s") or 0.0),
+            returncode=current.get("returncode"),
+            command=current.get("command", ""),
+            stdouterr_file=current.get("stdouterr_file", ""),
+            script_params=current.get("script_params") or {},
+            script_metrics=current.get("script_metrics") or {},
+            tasks=tuple(TaskPerf.from_json(task) for task in current.get("tasks", ())),
+            reasons=tuple(current.get("reasons", ())),
+            warnings=tuple(current.get("warnings", ())),
+            requirements=tuple(RequirementResult.from_json(item) for item in current.get("requirements", ())),
+            usage=Usage.from_json(current.get("usage") or {}),
+            repeat=current.get("repeat", 1),
+            attempt=current.get("attempt", 1),
+            warmup=current.get("warmup", False),
+            superseded=current.get("superseded", False),
+            files=current.get("files") or {},
+            git_commit=current.get("git_commit"),
+            reason=current.get("reason"),
+            sink_data=current.get("sink_data") or {},
+            schema_version=current["schema_version"],
+        )

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from assay.errors import DataError
+from assay.record.atomic_file import write_atomic
+from assay.record.environment import Environment
+from assay.record.record import Record
+from assay.record.results_file import read_records
+from assay.record.session_info import SessionInfo
+from assay.record.strict_json import decode, encode
+
+
+class SessionFolder:
+    """A session on disk. Everything else (history, report) can be made anew from it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def results(self) -> Path:
+        return self.path / "results.jsonl"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "session.log"
+
+    @staticmethod
+    def is_one(path: Path) -> bool:
+        return (path / "session.json").is_file()
+
+    def info(self) -> SessionInfo:
+        return SessionInfo.from_json(self._read("session.json"))
+
+    def write_info(self, info: SessionInfo) -> None:
+        write_atomic(self.path / "session.json", encode(info.to_json(), indent=2))
+
+    def environment(self) -> Environment:
+        return Environment.from_json(self._read("env.json"))
+
+    def write_environment(self, environment: Environment) -> None:
+        write_atomic(self.path / "env.json", encode(environment.to_json(), indent=2))
+
+    def records(self) -> list[Record]:
+        """In the order the runs ended. A run is there once, whatever was interrupted."""
+        by_run = {record.run_id: record for record in read_records(self.results)}
+        return list(by_run.values())
+
+    def _read(self, name: str) -> dict[str, object]:
+        path = self.path / name
+        try:
+            written = decode(path.read_bytes())
+        except FileNotFoundError:
+            raise DataError(f"{self.path} is not a session folder: it has no {name}") from None
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: {error}") from None
+        if not isinstance(written, dict):
+            raise DataError(f"{path}: is not a JSON object")
+        return written

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+Status = Literal["running", "finished", "interrupted"]
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """What `session.json` says: written when the session starts and again when it ends."""
+
+    name: str
+    started_at: str
+    status: Status = "running"
+    finished_at: str | None = None
+    command: tuple[str, ...] = ()
+    config_files: tuple[str, ...] = ()
+    reason: str | None = None
+    pid: int | None = None
+    planned: tuple[str, ...] = ()
+    """Names of the entries, in order."""
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    """The resolved plan, for `--resume` and `rerun`; secrets masked."""
+    schema_version: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> SessionInfo:
+        known = {f.name for f in fields(cls)}
+        values = {key: value for key, value in written.items() if key in known}
+        for key in ("command", "config_files", "planned"):
+            values[key] = tuple(values.get(key) or ())
+        return cls(**values)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,43 @@
+"""JSON that every reader accepts: NaN and infinities, which JSON has no words for, become `{"$float": "nan"}`."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+_TAG = "$float"
+
+
+def encode(value: Any, indent: int | None = None) -> str:
+    return json.dumps(_tagged(value), indent=indent, ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def decode(text: str | bytes) -> Any:
+    return json.loads(text, object_hook=_untagged)
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {_TAG: repr(value)}
+    if isinstance(value, dict):
+        return {str(key): _tagged(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_tagged(item) for item in value]
+    return value
+
+
+def _untagged(value: dict[str, Any]) -> Any:
+    if len(value) == 1 and value.get(_TAG) in ("nan", "inf", "-inf"):
+        return float(value[_TAG])
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """What programs put into results without thinking of JSON: numpy scalars, paths, sets."""
+    item = getattr(value, "item", None)
+    if callable(item):
+        return item()
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    return str(value)

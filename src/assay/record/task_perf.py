@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TaskPerf:
+    """One timed call of a stage or block.
+
+    `invocation` is given once, when the call is timed, and travels with every copy: two records with the same
+    one are the same call, however often it was copied or pickled.
+    """
+
+    stage: str
+    metrics: Mapping[str, float]
+    invocation: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"stage": self.stage, "metrics": dict(self.metrics), "invocation": self.invocation}
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> TaskPerf:
+        """Any language's line: `{"stage": …, "metrics": {…}}`, or the numbers beside the stage's name."""
+        metrics = written.get("metrics")
+        if not isinstance(metrics, Mapping):
+            metrics = {key: value for key, value in written.items() if key not in ("stage", "name", "invocation")}
+        stage = written.get("stage", written.get("name"))
+        if not isinstance(stage, str):
+            raise ValueError("has no `stage` name")
+        return cls(stage, dict(_numbers(metrics)), str(written.get("invocation") or uuid.uuid4().hex))
+
+
+def _numbers(metrics: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield str(name), float(value)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run's whole process tree used, as sampled. What it asked for is a `Resources`."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    cpu_user_s: float = 0.0
+    cpu_system_s: float = 0.0
+    peak_rss_mb: float = 0.0
+    mean_rss_mb: float = 0.0
+    read_mb: float = 0.0
+    write_mb: float = 0.0
+    peak_threads: int = 0
+    peak_processes: int = 0
+    steal_share: float = 0.0
+    """Of the machine's CPU time during the run, what the hypervisor gave to others."""
+    neighbour_cpu_s: float = 0.0
+    """CPU time that processes outside the run used meanwhile."""
+    throttled_s: float = 0.0
+    """Time the run's control group was held back by its CPU quota."""
+    gpu_peak_memory_mb: float | None = None
+    gpu_mean_utilisation: float | None = None
+    samples: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, written: dict[str, Any]) -> Usage:
+        known = {f.name for f in fields(cls)}
+        return cls(**{key: value for key, value in written.items() if key in known})
