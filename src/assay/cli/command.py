@@ -24,4 +24,4 @@ class Command:
         return cast(CommandModule, import_module(f"assay.cli.{self.name}"))
 
 
-COMMANDS: tuple[Command, ...] = ()
+COMMANDS: tuple[Command, ...] = (Command("weights", "keep versions of model weights, exact to the bit"),)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TensorEntry:
+    """A tensor of a version: what it is called, what it is, and the hash of its content."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    digest: str
+
+    @property
+    def size(self) -> int:
+        product = 1
+        for length in self.shape:
+            product *= length
+        return product
+
+
+@dataclass(frozen=True)
+class Commit:
+    id: str
+    parents: tuple[str, ...]
+    message: str
+    branch: str
+    created_at: float
+    """Seconds since 1970, UTC."""
+    entries: tuple[TensorEntry, ...]
+    """Sorted by name."""
+
+
+@dataclass(frozen=True)
+class Diff:
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]

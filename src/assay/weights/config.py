@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from assay.errors import ConfigError
+
+SETTINGS = ("small", "balanced", "fast")
+DELTA_ENCODINGS = (
+    "AUTO",
+    "FLOAT32_RAW",
+    "COMPRESSED",
+    "XOR",
+    "SPARSE",
+    "LOSSY_INT8_QUANTIZED",
+    "LOSSY_INT16_QUANTIZED",
+    "NONE",
+)
+CLUSTERING_STRATEGIES = ("none", "kmeans", "hierarchical", "adaptive")
+CLEANUP_FREQUENCIES = ("never", "normal", "aggressive")
+
+
+@dataclass(frozen=True)
+class RepositoryConfig:
+    """How a repository stores. Nothing here changes what comes back, except the encodings that say LOSSY."""
+
+    setting: str = "balanced"
+    """The place on the curve of size against speed: small, balanced or fast."""
+    similarity_threshold: float = 0.98
+    """How alike (cosine of sketches) a tensor of another name must be to serve as a base."""
+    delta_encoding: str = "AUTO"
+    """AUTO tries plain, XOR and ordered difference on a sample and keeps the smallest."""
+    clustering_strategy: str = "adaptive"
+    """How tensors are grouped to find bases when the repository is repacked."""
+    enable_gc: bool = True
+    """Whether commits may trigger a collection of what nothing refers to."""
+    batch_size: int = 256
+    """Tensors a pack file holds at most."""
+    lazy_loading: bool = False
+    """True: `checkout` reads a tensor when it is first looked at."""
+    memory_limit_mb: int = 512
+    """For decoded bases kept between tensors and for tensors in flight."""
+    cleanup_frequency: str = "normal"
+    """How often a commit collects: never, every 64 commits, or after every commit (aggressive)."""
+    streaming_operations: bool = True
+    """True: one tensor in flight. False: as many as there are cores."""
+    longest_chain: int = 8
+    """Differences that may stand on one another before a tensor is stored whole again."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+PRESETS: Mapping[str, RepositoryConfig] = {
+    "high_compression": RepositoryConfig(
+        setting="small",
+        similarity_threshold=0.995,
+        delta_encoding="COMPRESSED",
+        clustering_strategy="adaptive",
+        enable_gc=True,
+    ),
+    "high_performance": RepositoryConfig(
+        setting="fast",
+        similarity_threshold=0.98,
+        delta_encoding="FLOAT32_RAW",
+        clustering_strategy="kmeans",
+        batch_size=1000,
+    ),
+    "memory_constrained": RepositoryConfig(
+        lazy_loading=True, memory_limit_mb=2048, cleanup_frequency="aggressive", streaming_operations=True
+    ),
+}
+
+
+def repository_config(
+    given: RepositoryConfig | Mapping[str, Any] | str | None, base: RepositoryConfig | None = None
+) -> RepositoryConfig:
+    """A preset by name, a mapping of some keys over `base`, or nothing; every problem is reported at once."""
+    base = base or RepositoryConfig()
+    if given is None:
+        return base
+    if isinstance(given, RepositoryConfig):
+        return _checked(given)
+    if isinstance(given, str):
+        if given in SETTINGS:
+            return replace(base, setting=given)
+        if given not in PRESETS:
+            raise ConfigError([f"config: {given!r} is neither a preset ({', '.join(PRESETS)}) nor one of {SETTINGS}"])
+        return PRESETS[given]
+    known = {field.name for field in fields(RepositoryConfig)}
+    problems = []
+    for key in given:
+        if key not in known:
+            near = get_close_matches(str(key), known, 1)
+            problems.append(f"config: unknown key {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    if problems:
+        raise ConfigError(problems)
+    return _checked(replace(base, **given))
+
+
+def _checked(config: RepositoryConfig) -> RepositoryConfig:
+    problems = []
+
+    def require(key: str, holds: bool, wanted: str) -> None:
+        if not holds:
+            problems.append(f"config: {key} must be {wanted}, not {getattr(config, key)!r}")
+
+    def one_of(key: str, choices: tuple[str, ...]) -> None:
+        require(key, getattr(config, key) in choices, "one of " + ", ".join(choices))
+
+    def whole(key: str, least: int) -> None:
+        value = getattr(config, key)
+        require(key, type(value) is int and value >= least, f"a whole number of at least {least}")
+
+    one_of("setting", SETTINGS)
+    one_of("delta_encoding", DELTA_ENCODINGS)
+    one_of("clustering_strategy", CLUSTERING_STRATEGIES)
+    one_of("cleanup_frequency", CLEANUP_FREQUENCIES)
+    threshold = config.similarity_threshold
+    require(
+        "similarity_threshold",
+        isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 <= threshold <= 1,
+        "a number from 0 to 1",
+    )
+    for key in ("enable_gc", "lazy_loading", "streaming_operations"):
+        require(key, type(getattr(config, key)) is bool, "true or false")
+    whole("batch_size", 1)
+    whole("memory_limit_mb", 16)
+    whole("longest_chain", 0)
+    if problems:
+        raise ConfigError(problems)
+    return config

@@ -1,0 +1,88 @@
+"""The element types that can be stored, as numpy knows them, and where the exponent of a float sits in its bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from assay.errors import DataError, MissingExtra
+from assay.weights.store import Tensor
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """`lanes` is 2 for complex numbers, which are stored as pairs of floats."""
+
+    name: str
+    bits: int
+    """Of one lane."""
+    mantissa: int = 0
+    exponent: int = 0
+    """Width of the field; 0 for integers and bool."""
+    lanes: int = 1
+
+    @property
+    def itemsize(self) -> int:
+        return self.bits * self.lanes // 8
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        return _numpy_dtype(self.name)
+
+    @property
+    def bit_view(self) -> np.dtype[Any]:
+        return np.dtype(f"<u{self.bits // 8}")
+
+
+_TYPES = (
+    ElementType("float64", 64, 52, 11),
+    ElementType("float32", 32, 23, 8),
+    ElementType("float16", 16, 10, 5),
+    ElementType("bfloat16", 16, 7, 8),
+    ElementType("float8_e4m3fn", 8, 3, 4),
+    ElementType("float8_e4m3fnuz", 8, 3, 4),
+    ElementType("float8_e4m3b11fnuz", 8, 3, 4),
+    ElementType("float8_e4m3", 8, 3, 4),
+    ElementType("float8_e3m4", 8, 4, 3),
+    ElementType("float8_e5m2", 8, 2, 5),
+    ElementType("float8_e5m2fnuz", 8, 2, 5),
+    ElementType("float8_e8m0fnu", 8, 0, 8),
+    ElementType("complex64", 32, 23, 8, lanes=2),
+    ElementType("complex128", 64, 52, 11, lanes=2),
+    ElementType("bool", 8),
+    *(ElementType(f"{sign}int{bits}", bits) for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
+ELEMENT_TYPES = {kind.name: kind for kind in _TYPES}
+
+
+def element_type(dtype: np.dtype[Any]) -> ElementType:
+    try:
+        return ELEMENT_TYPES[dtype.name]
+    except KeyError:
+        raise DataError(f"dtype {dtype.name} cannot be stored; use one of {', '.join(ELEMENT_TYPES)}") from None
+
+
+def bits_of(tensor: Tensor) -> Tensor:
+    """The little-endian bit patterns of a tensor, flat, in C order; a view where the layout allows it."""
+    kind = element_type(tensor.dtype)
+    if tensor.dtype.byteorder == ">":
+        tensor = tensor.astype(tensor.dtype.newbyteorder("<"))
+    return np.ascontiguousarray(tensor).reshape(-1).view(kind.bit_view)
+
+
+def from_bits(bits: Tensor, kind: ElementType, shape: tuple[int, ...]) -> Tensor:
+    return bits.view(kind.numpy).reshape(shape)
+
+
+@cache
+def _numpy_dtype(name: str) -> np.dtype[Any]:
+    if name.startswith(("bfloat", "float8")):
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise MissingExtra(f"ml_dtypes, which {name} needs,", "weights") from None
+        return np.dtype(getattr(ml_dtypes, name))
+    return np.dtype(name)
