@@ -84,5 +84,6 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
             import ml_dtypes
         except ImportError:
             raise MissingExtra(f"ml_dtypes, which {name} needs,", "weights") from None
-        return np.dtype(getattr(ml_dtypes, name))
+        dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return dtype
     return np.dtype(name)

@@ -91,7 +91,7 @@ def repository_limit(
 def _digest(tensor: Tensor) -> bytes:
     from hashlib import blake2b
 
-    return blake2b(memoryview(bits_of(tensor)).cast("B") if tensor.size else b"", digest_size=16).digest()
+    return blake2b(bits_of(tensor).view(np.uint8).data, digest_size=16).digest()
 
 
 def ordered(bits: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -205,7 +206,7 @@ def _adam(maker: Maker) -> list[tuple[Model, Model]]:
     rng = maker.rng
     width = max(64, round((maker.parameters / REFERENCE_PARAMETERS) ** 0.5 * 1024 / 8) * 8)
     sizes = [width, width, width, 16]
-    weights = [maker.normal((i, o), (2 / i) ** 0.5) for i, o in zip(sizes, sizes[1:], strict=False)]
+    weights = [maker.normal((i, o), (2 / i) ** 0.5) for i, o in pairwise(sizes)]
     teacher = maker.normal((width, 16), width**-0.5)
     first = [np.zeros_like(w) for w in weights]
     second = [np.zeros_like(w) for w in weights]

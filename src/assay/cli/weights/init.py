@@ -5,9 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("path", help="folder of the repository")
-    parser.add_argument(
-        "--preset", help="small, balanced, fast, high_compression, high_performance, memory_constrained"
-    )
+    parser.add_argument("--preset", help="small, balanced or fast, or a name of docs/weights.md")
 
 
 def run(args: Namespace) -> int:
