@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from assay.document.node import Node, Path, shown
+from assay.errors import ConfigError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def validate(model: type[M], node: Node) -> M:
+    """`node` as `model`, or every problem at once, each with its place."""
+    try:
+        return model.model_validate(node.plain())
+    except ValidationError as error:
+        raise ConfigError(problems(error, node, model)) from None
+
+
+def problems(error: ValidationError, node: Node, model: type[BaseModel], at: Path = ()) -> list[str]:
+    found = [_problem(item, node, model, at) for item in error.errors(include_url=False)]
+    return list(dict.fromkeys(found))
+
+
+def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> str:
+    path = _known_steps(item["loc"], root)
+    node = root.at(path)
+    if item["type"] == "extra_forbidden":
+        place = node.key or node.mark
+        return f"{place}: {shown((*at, *path))}: {unknown_key(str(path[-1]), _keys(model, path[:-1]))}"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] == "missing":
+        name = str(item["loc"][-1])
+        return f"{node.mark}: {shown((*at, *path, name))}: is missing"
+    given = node.value
+    if isinstance(given, str | int | float | bool) and item["type"] != "value_error":
+        message = f"{message}, not {given!r}"
+    return f"{node.mark}: {shown((*at, *path))}: {message}"
+
+
+def unknown_key(name: str, known: list[str]) -> str:
+    """`known` in any order; names the nearest, or all of them when none is near."""
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
+    if near:
+        return f"unknown key; did you mean `{near[0]}`?"
+    return f"unknown key; known here: {', '.join(sorted(known))}"
+
+
+def _known_steps(loc: tuple[Any, ...], root: Node) -> Path:
+    """pydantic puts names of union members between the steps; those are not in the file."""
+    path: list[str | int] = []
+    node = root
+    for step in loc:
+        child = node.at((step,))
+        if child is node:
+            continue
+        path.append(step)
+        node = child
+    return tuple(path)
+
+
+def _keys(model: type[BaseModel], path: Path) -> list[str]:
+    current: Any = model
+    for step in path:
+        if isinstance(step, str) and isinstance(current, type) and issubclass(current, BaseModel):
+            field = current.model_fields.get(step)
+            current = _inner(field.annotation) if field is not None else None
+        elif not isinstance(step, int):
+            current = None
+        if current is None:
+            return []
+    if isinstance(current, type) and issubclass(current, BaseModel):
+        return [field.alias or name for name, field in current.model_fields.items()]
+    return []
+
+
+def _inner(annotation: Any) -> Any:
+    """The model inside `list[Model]`, `Model | None` or `dict[str, Model]`."""
+    if isinstance(annotation, type) and not getattr(annotation, "__args__", None):
+        return annotation if issubclass(annotation, BaseModel) else None
+    for argument in getattr(annotation, "__args__", ()):
+        found = _inner(argument)
+        if found is not None:
+            return found
+    return None
