@@ -1,0 +1,39 @@
+"""Push a data set through stages: a source cut into splits, a line of stages, and executors that agree."""
+
+from assay.pipeline.batch import Batch, ColumnBatch
+from assay.pipeline.chain import Chain, SplitResult
+from assay.pipeline.collector import Collector
+from assay.pipeline.composite import CompositeStage
+from assay.pipeline.executors.executor import Executor
+from assay.pipeline.executors.registry import executor_named
+from assay.pipeline.failure import PipelineError, StageFailure
+from assay.pipeline.pipeline import Pipeline, PipelineResult
+from assay.pipeline.resources import Resources, Worker
+from assay.pipeline.source import Source
+from assay.pipeline.split import FileRange, Split
+from assay.pipeline.stage import Stage, StreamStage
+from assay.pipeline.writer import Part, Writer
+
+__all__ = [
+    "Batch",
+    "Chain",
+    "Collector",
+    "ColumnBatch",
+    "CompositeStage",
+    "Executor",
+    "FileRange",
+    "Part",
+    "Pipeline",
+    "PipelineError",
+    "PipelineResult",
+    "Resources",
+    "Source",
+    "Split",
+    "SplitResult",
+    "Stage",
+    "StageFailure",
+    "StreamStage",
+    "Worker",
+    "Writer",
+    "executor_named",
+]

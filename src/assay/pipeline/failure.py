@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from assay.errors import AssayError
+from assay.pipeline.split import Split
+
+
+class PipelineError(AssayError):
+    """A pipeline that cannot be built or run as asked."""
+
+
+class StageFailure(PipelineError):
+    """A stage raised something it did not foresee: the message names the stage and the data it was given."""
+
+    exit_code = 1
+
+    @classmethod
+    def at(cls, stage: str, split: Split, error: BaseException) -> StageFailure:
+        return cls(f"stage {stage} failed on {split}: {type(error).__name__}: {error}")

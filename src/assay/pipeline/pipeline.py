@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.pipeline.chain import Chain, SplitResult
+from assay.pipeline.collector import Collector
+from assay.pipeline.composite import expanded
+from assay.pipeline.describe import describe
+from assay.pipeline.executors.executor import Executor
+from assay.pipeline.executors.registry import executor_named
+from assay.pipeline.failure import PipelineError
+from assay.pipeline.source import Source
+from assay.pipeline.stage import Stage
+from assay.record.task_perf import TaskPerf
+
+
+@dataclass(frozen=True)
+class PipelineResult:
+    """Everything, in split order. Small when the last stage is a collector: one output a split."""
+
+    outputs: list[Any]
+    tasks: list[TaskPerf]
+
+
+class Pipeline:
+    """A source and a line of stages. Building it checks that the stages fit together."""
+
+    def __init__(self, source: Source, stages: Sequence[Stage[Any, Any]], name: str = "pipeline") -> None:
+        self.name = name
+        self.source = source
+        self.stages = expanded(stages)
+        self._check()
+
+    def chain(self) -> Chain:
+        return Chain(self.source, self.stages)
+
+    def describe(self) -> str:
+        return describe(self.name, self.source, self.stages)
+
+    def run(self, executor: Executor | str = "local") -> PipelineResult:
+        result = PipelineResult([], [])
+        for split in self.stream(executor):
+            result.outputs.extend(split.outputs)
+            result.tasks.extend(split.tasks)
+        return result
+
+    def stream(self, executor: Executor | str = "local") -> Iterator[SplitResult]:
+        """Results as they are done, in split order, for a driver that keeps none of them."""
+        return (executor_named(executor) if isinstance(executor, str) else executor).run(self)
+
+    def _check(self) -> None:
+        available = set(self.source.provides)
+        seen = {self.source.name}
+        for position, stage in enumerate(self.stages):
+            if not stage.name:
+                raise PipelineError(f"stage {position} of {self.name} ({type(stage).__name__}) has no name")
+            if stage.name in seen:
+                raise PipelineError(
+                    f"{self.name} has two stages named {stage.name}; their times could not be told apart"
+                )
+            missing = stage.needs - available
+            if missing:
+                columns = ", ".join(sorted(missing))
+                raise PipelineError(f"stage {stage.name} needs {columns}, which nothing before it in {self.name} adds")
+            if isinstance(stage, Collector) and position < len(self.stages) - 1:
+                raise PipelineError(f"stage {stage.name} collects a whole split, so it must be the last of {self.name}")
+            seen.add(stage.name)
+            available |= stage.adds

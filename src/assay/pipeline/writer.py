@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from assay.pipeline.collector import Collector
+from assay.pipeline.split import Split
+
+In = TypeVar("In")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A finished part file. `summary` is what a writer counted on the way, if it counts anything."""
+
+    path: str
+    rows: int
+    size: int
+    summary: Any = None
+
+
+class Writer(Collector[In, Part]):
+    """One part file per split, named by the split: written aside, then renamed, so that a part is whole or absent.
+
+    A split that is done twice (its worker died after the rename) writes the same bytes to the same name.
+    """
+
+    name = "writer"
+
+    def __init__(self, folder: str | Path, suffix: str) -> None:
+        self.folder = str(folder)
+        self.suffix = suffix
+        self._out: BinaryIO | None = None
+        self._rows = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_out": None}
+
+    @abstractmethod
+    def write(self, data: In, out: BinaryIO) -> int:
+        """Appends a batch; returns its rows."""
+
+    def summary(self) -> Any:
+        return None
+
+    def begin(self, split: Split) -> None:
+        Path(self.folder).mkdir(parents=True, exist_ok=True)
+        self._path = Path(self.folder) / f"part-{split.index:05d}{self.suffix}"
+        self._aside = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
+        self._out = self._aside.open("wb", buffering=0)
+        self._rows = 0
+
+    def process(self, data: In) -> None:
+        assert self._out is not None, "begin() comes first"
+        self._rows += self.write(data, self._out)
+
+    def finish(self) -> Part:
+        assert self._out is not None, "begin() comes first"
+        size = self._out.tell()
+        self._out.close()
+        self._out = None
+        self._aside.replace(self._path)
+        return Part(str(self._path), self._rows, size, self.summary())
+
+    def abandon(self) -> None:
+        if self._out is not None:
+            self._out.close()
+            self._out = None
+            self._aside.unlink(missing_ok=True)
