@@ -1,0 +1,18 @@
+"""All records over time in one embedded database, rebuilt from session folders at will."""
+
+from assay.history.comparable import reasons_against
+from assay.history.history import Added, History
+from assay.history.rows import Point, RunRow, Series, SessionRow
+from assay.history.sessions import find_session, session_folders
+
+__all__ = [
+    "Added",
+    "History",
+    "Point",
+    "RunRow",
+    "Series",
+    "SessionRow",
+    "find_session",
+    "reasons_against",
+    "session_folders",
+]

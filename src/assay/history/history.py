@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assay.history.database import Database
+from assay.history.instant import iso, microseconds
+from assay.history.rows import Point, RunRow, Series, SessionRow
+from assay.history.writing import put_record, put_session
+from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
+from assay.record.strict_json import decode
+
+FILE_NAME = "history.sqlite"
+
+
+@dataclass(frozen=True)
+class Added:
+    session: str
+    new: int
+    known: int
+
+
+class History:
+    """Every record over time, in one file beside the session folders it is made from."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._db = Database(path, read_only=read_only)
+        self.path = path
+
+    @classmethod
+    def beside(cls, results_dir: Path, *, read_only: bool = False) -> History:
+        return cls(results_dir / FILE_NAME, read_only=read_only)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    # Writing
+
+    def add(self, record: Record, info: SessionInfo, environment: Environment, folder: Path | None = None) -> bool:
+        """True if it was not there yet. Adding the same record again changes nothing."""
+        with self._db.writing() as db:
+            return put_record(db, put_session(db, info, environment, folder), record)
+
+    def add_session(self, folder: SessionFolder) -> Added:
+        records = folder.records()
+        info, environment = folder.info(), folder.environment()
+        with self._db.writing() as db:
+            session = put_session(db, info, environment, folder.path.resolve())
+            new = sum(put_record(db, session, record) for record in records)
+        return Added(info.name, new, len(records) - new)
+
+    # Reading
+
+    def record(self, run_id: str) -> Record | None:
+        rows = self._db.rows("SELECT body.record FROM run JOIN body ON body.run = run.id WHERE run_id = ?", run_id)
+        return _record(rows[0][0]) if rows else None
+
+    def records(self, session: str) -> list[Record]:
+        rows = self._db.rows(RECORDS_OF_SESSION, session)
+        return [_record(row[0]) for row in rows]
+
+    def last_comparable(self, fingerprint: Fingerprint, before: str) -> tuple[Record, ...]:
+        """The counted, passed runs with this fingerprint in the newest session that has any before `before`."""
+        newest = self._db.rows(LAST_COMPARABLE, fingerprint.key, microseconds(before))
+        if not newest:
+            return ()
+        rows = self._db.rows(RUNS_OF_SERIES_IN_SESSION, fingerprint.key, newest[0][0], microseconds(before))
+        return tuple(_record(row[0]) for row in rows)
+
+    def previous_session(self, records: Iterable[Record], before: str) -> SessionRow | None:
+        """The newest session begun before `before` in which something of `records` passed with the same fingerprint."""
+        keys = sorted({record.fingerprint.key for record in records})
+        best: tuple[int, str] | None = None
+        for key in keys:
+            for row in self._db.rows(PREVIOUS_SESSION, key, microseconds(before)):
+                best = max(best or (int(row[0]), str(row[1])), (int(row[0]), str(row[1])))
+        return None if best is None else self.session(best[1])
+
+    def session(self, name: str) -> SessionRow | None:
+        rows = self._db.rows(f"{SESSION} WHERE session.name = ?", name)
+        return self._session(rows[0]) if rows else None
+
+    def sessions(
+        self, *, entry: str | None = None, commit: str | None = None, limit: int = 50, offset: int = 0
+    ) -> list[SessionRow]:
+        """Newest first."""
+        where, values = _where(
+            ("session.id IN (SELECT session FROM run WHERE entry = ?)", entry),
+            ("session.git_commit >= ?", commit),
+            ("session.git_commit < ?", None if commit is None else commit + "g"),
+        )
+        sql = f"{SESSION} {where} ORDER BY session.started DESC, session.id DESC LIMIT ? OFFSET ?"
+        return [self._session(row) for row in self._db.rows(sql, *values, limit, offset)]
+
+    def runs(
+        self,
+        *,
+        session: str | None = None,
+        entry: str | None = None,
+        outcome: str | None = None,
+        fingerprint: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[RunRow]:
+        """Newest first."""
+        where, values = _where(
+            ("run.session = (SELECT id FROM session WHERE name = ?)", session),
+            ("run.entry = ?", entry),
+            ("run.outcome = ?", outcome),
+            ("run.fingerprint = ?", fingerprint),
+        )
+        sql = f"{RUN} {where} ORDER BY run.started DESC, run.id DESC LIMIT ? OFFSET ?"
+        return [_run(row) for row in self._db.rows(sql, *values, limit, offset)]
+
+    def entries(self) -> list[str]:
+        return [str(row[0]) for row in self._db.rows("SELECT DISTINCT entry FROM fingerprint ORDER BY entry")]
+
+    def series(
+        self, *, entry: str | None = None, metric: str | None = None, limit: int = 1000, offset: int = 0
+    ) -> list[Series]:
+        where, values = _where(("series.entry = ?", entry), ("series.metric = ?", metric))
+        sql = f"{SERIES} {where} ORDER BY series.entry, series.metric, series.id LIMIT ? OFFSET ?"
+        return [_series(row) for row in self._db.rows(sql, *values, limit, offset) if row[6]]
+
+    def series_by_id(self, id: int) -> Series | None:
+        rows = self._db.rows(f"{SERIES} WHERE series.id = ?", id)
+        return _series(rows[0]) if rows and rows[0][6] else None
+
+    def points(self, series: int, *, before: str | None = None, limit: int = 1000) -> list[Point]:
+        """The newest `limit` values, oldest first."""
+        until = microseconds(before) if before else 2**62
+        return [_point(row) for row in reversed(self._db.rows(TREND, series, until, limit))]
+
+    def fingerprint(self, key: str) -> Fingerprint | None:
+        rows = self._db.rows("SELECT entry, params, workload, machine FROM fingerprint WHERE key = ?", key)
+        return Fingerprint(*(str(part) for part in rows[0])) if rows else None
+
+    def _session(self, row: tuple[Any, ...]) -> SessionRow:
+        counted = self._db.rows(
+            "SELECT outcome, count(*) FROM run WHERE session = ? AND counts GROUP BY outcome", row[0]
+        )
+        return SessionRow(
+            name=row[1],
+            folder=row[2],
+            started_at=iso(row[3]),
+            finished_at=None if row[4] is None else iso(row[4]),
+            status=row[5],
+            git_commit=row[6],
+            git_branch=row[7],
+            git_dirty=None if row[8] is None else bool(row[8]),
+            machine=row[9],
+            host=row[10],
+            reason=row[11],
+            planned=row[12],
+            outcomes={str(outcome): int(count) for outcome, count in counted},
+        )
+
+
+RECORDS_OF_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
+    WHERE run.session = (SELECT id FROM session WHERE name = ?) ORDER BY run.started, run.id"""
+
+LAST_COMPARABLE = """SELECT session FROM run
+    WHERE fingerprint = ? AND started < ? AND counts AND outcome = 'passed' ORDER BY started DESC LIMIT 1"""
+
+RUNS_OF_SERIES_IN_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
+    WHERE run.fingerprint = ? AND +run.session = ? AND run.started < ? AND counts AND outcome = 'passed'
+    ORDER BY run.started"""
+
+PREVIOUS_SESSION = """SELECT session.started, session.name FROM run JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed'
+    ORDER BY run.started DESC LIMIT 1"""
+
+SESSION = """SELECT id, name, folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,
+    reason, planned FROM session"""
+
+RUN = """SELECT run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts,
+    run.exec_time_s, run.git_commit FROM run JOIN session ON session.id = run.session"""
+
+SERIES = """SELECT series.id, series.fingerprint, series.entry, series.metric, series.unit, series.better,
+    (SELECT count(*) FROM point WHERE point.series = series.id),
+    (SELECT value FROM point WHERE point.series = series.id ORDER BY started DESC, run DESC LIMIT 1),
+    (SELECT max(started) FROM point WHERE point.series = series.id)
+    FROM series"""
+
+TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_commit
+    FROM point JOIN run ON run.id = point.run JOIN session ON session.id = run.session
+    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
+
+
+def _where(*conditions: tuple[str, object]) -> tuple[str, list[object]]:
+    asked = [(sql, value) for sql, value in conditions if value is not None]
+    if not asked:
+        return "", []
+    return "WHERE " + " AND ".join(sql for sql, _ in asked), [value for _, value in asked]
+
+
+def _record(body: Any) -> Record:
+    return Record.from_json(decode(zlib.decompress(body)))
+
+
+def _run(row: tuple[Any, ...]) -> RunRow:
+    return RunRow(row[0], row[1], row[2], row[3], iso(row[4]), row[5], bool(row[6]), row[7], row[8])
+
+
+def _series(row: tuple[Any, ...]) -> Series:
+    return Series(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], iso(row[8]))
+
+
+def _point(row: tuple[Any, ...]) -> Point:
+    return Point(iso(row[0]), row[1], row[2], row[3], row[4])

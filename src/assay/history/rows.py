@@ -1,0 +1,63 @@
+"""What the history answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.record.metric import Better
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    name: str
+    folder: str | None
+    started_at: str
+    finished_at: str | None
+    status: str
+    git_commit: str | None
+    git_branch: str | None
+    git_dirty: bool | None
+    machine: str
+    host: str
+    reason: str | None
+    planned: int
+    outcomes: Mapping[str, int]
+    """How many counted runs ended each way."""
+
+
+@dataclass(frozen=True)
+class RunRow:
+    run_id: str
+    session: str
+    entry: str
+    fingerprint: str
+    started_at: str
+    outcome: str
+    counts: bool
+    exec_time_s: float
+    git_commit: str | None
+
+
+@dataclass(frozen=True)
+class Series:
+    """One metric of one fingerprint over time."""
+
+    id: int
+    fingerprint: str
+    entry: str
+    metric: str
+    unit: str | None
+    better: Better | None
+    points: int
+    latest: float
+    latest_at: str
+
+
+@dataclass(frozen=True)
+class Point:
+    started_at: str
+    value: float
+    run_id: str
+    session: str
+    git_commit: str | None

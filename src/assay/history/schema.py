@@ -1,0 +1,83 @@
+"""The tables. All of it can be made anew from session folders, so a change of schema is a rebuild, not a migration.
+
+A series is one metric of one fingerprint. Its points lie together in one B-tree, in order of time, which makes a trend
+one range scan; a run's points are found by the index on `run`. Bodies (whole records) stand apart, so that scans
+over runs do not page through them.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+
+TABLES = """
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    folder TEXT,
+    started INTEGER NOT NULL,
+    finished INTEGER,
+    status TEXT NOT NULL,
+    git_commit TEXT,
+    git_branch TEXT,
+    git_dirty INTEGER,
+    machine TEXT NOT NULL,
+    host TEXT NOT NULL,
+    reason TEXT,
+    planned INTEGER NOT NULL,
+    environment TEXT NOT NULL
+);
+CREATE INDEX session_by_start ON session (started);
+CREATE INDEX session_by_commit ON session (git_commit, started);
+
+CREATE TABLE fingerprint (
+    key TEXT PRIMARY KEY,
+    entry TEXT NOT NULL,
+    params TEXT NOT NULL,
+    workload TEXT NOT NULL,
+    machine TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX fingerprint_by_entry ON fingerprint (entry);
+
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL REFERENCES session (id),
+    entry TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    counts INTEGER NOT NULL,
+    exec_time_s REAL NOT NULL,
+    git_commit TEXT
+);
+CREATE INDEX run_by_session ON run (session, started);
+CREATE INDEX run_by_fingerprint ON run (fingerprint, started);
+CREATE INDEX run_by_entry ON run (entry, started);
+CREATE INDEX run_by_start ON run (started);
+CREATE INDEX run_by_outcome ON run (outcome, started);
+
+CREATE TABLE body (
+    run INTEGER PRIMARY KEY REFERENCES run (id),
+    record BLOB NOT NULL
+);
+
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    unit TEXT,
+    better TEXT,
+    UNIQUE (fingerprint, metric)
+);
+CREATE INDEX series_by_entry ON series (entry, metric);
+
+CREATE TABLE point (
+    series INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (series, started, run)
+) WITHOUT ROWID;
+CREATE INDEX point_by_run ON point (run);
+"""

@@ -1,0 +1,81 @@
+"""What a user calls a session, found: `latest`, `latest~1`, a name or its beginning, a folder, a git revision."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay.history.instant import microseconds
+from assay.record import SessionFolder
+
+
+def session_folders(results_dir: Path) -> list[SessionFolder]:
+    """Newest first, by when they were started."""
+    if not results_dir.is_dir():
+        return []
+    found = [SessionFolder(path) for path in results_dir.iterdir() if SessionFolder.is_one(path)]
+    return sorted(found, key=lambda folder: (microseconds(folder.info().started_at), folder.path.name), reverse=True)
+
+
+def find_session(word: str, results_dir: Path) -> SessionFolder:
+    """Raises `UsageError` that says what there is."""
+    for path in (Path(word), results_dir / word):
+        if SessionFolder.is_one(path):
+            return SessionFolder(path)
+    folders = session_folders(results_dir)
+    back = re.fullmatch(r"latest(?:~(\d+))?", word)
+    if back:
+        return _latest(folders, int(back[1] or 0), results_dir)
+    begins = [folder for folder in folders if folder.path.name.startswith(word)]
+    if len(begins) == 1:
+        return begins[0]
+    if begins:
+        names = ", ".join(folder.path.name for folder in begins[:4])
+        raise UsageError(f"{word!r} is the beginning of {len(begins)} sessions ({names} …): write more of it")
+    by_commit = _by_revision(word, folders)
+    if by_commit:
+        return by_commit
+    raise UsageError(_not_found(word, folders, results_dir))
+
+
+def _latest(folders: list[SessionFolder], back: int, results_dir: Path) -> SessionFolder:
+    if back < len(folders):
+        return folders[back]
+    if not folders:
+        raise UsageError(f"there is no session in {results_dir}: run one, or name another folder with --results-dir")
+    raise UsageError(f"{results_dir} has only {len(folders)} session(s): latest~{back} is not among them")
+
+
+def _by_revision(word: str, folders: list[SessionFolder]) -> SessionFolder | None:
+    commit = _commit(word)
+    if commit is None:
+        return None
+    for folder in folders:
+        if (folder.environment().git_commit or "").startswith(commit):
+            return folder
+    return None
+
+
+def _commit(word: str) -> str | None:
+    """A branch or tag is asked of git; digits are taken as they are, so that it works outside the repository too."""
+    if word.startswith("-"):
+        return None
+    try:
+        asked = subprocess.run(
+            ["git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"],
+            capture_output=True, text=True, timeout=10, check=False,
+        )  # fmt: skip
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+    return word if re.fullmatch(r"[0-9a-f]{7,40}", word) else None
+
+
+def _not_found(word: str, folders: list[SessionFolder], results_dir: Path) -> str:
+    if not folders:
+        return f"there is no session {word!r}: {results_dir} holds no sessions (name another folder with --results-dir)"
+    names = ", ".join(folder.path.name for folder in folders[:4])
+    return f"there is no session {word!r} in {results_dir}, and no session of such a git revision; the newest: {names}"

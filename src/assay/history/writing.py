@@ -1,0 +1,107 @@
+"""Records into the tables."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import zlib
+from pathlib import Path
+
+from assay.history.instant import microseconds
+from assay.record import Environment, Outcome, Record, SessionInfo
+from assay.record.strict_json import encode
+
+MEASURED = (Outcome.PASSED, Outcome.MISSED)
+"""Only these give points: how long a crash took says nothing of how fast the program is."""
+
+
+def put_session(db: sqlite3.Connection, info: SessionInfo, environment: Environment, folder: Path | None) -> int:
+    row = (
+        None if folder is None else str(folder),
+        microseconds(info.started_at),
+        None if info.finished_at is None else microseconds(info.finished_at),
+        info.status,
+        environment.git_commit,
+        environment.git_branch,
+        environment.git_dirty,
+        environment.machine_class,
+        environment.host,
+        info.reason,
+        len(info.planned),
+        encode(environment.to_json()),
+        info.name,
+    )
+    found = db.execute("SELECT id FROM session WHERE name = ?", (info.name,)).fetchone()
+    if found:
+        db.execute(
+            "UPDATE session SET folder = coalesce(?, folder), started = ?, finished = ?, status = ?, git_commit = ?,"
+            " git_branch = ?, git_dirty = ?, machine = ?, host = ?, reason = ?, planned = ?, environment = ?"
+            " WHERE name = ?",
+            row,
+        )
+        return int(found[0])
+    inserted = db.execute(
+        "INSERT INTO session (folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,"
+        " reason, planned, environment, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row,
+    )
+    return int(inserted.lastrowid or 0)
+
+
+def put_record(db: sqlite3.Connection, session: int, record: Record) -> bool:
+    """False if the very same record was there already. A record written anew (a resumed run) replaces the old one."""
+    body = zlib.compress(encode(record.to_json(with_tasks=False)).encode(), 6)
+    found = db.execute(
+        "SELECT run.id, body.record FROM run JOIN body ON body.run = run.id WHERE run_id = ?", (record.run_id,)
+    ).fetchone()
+    if found:
+        if zlib.decompress(found[1]) == zlib.decompress(body):
+            return False
+        _remove(db, found[0])
+    started = microseconds(record.started_at)
+    key = _put_fingerprint(db, record)
+    git_commit = (
+        record.git_commit or db.execute("SELECT git_commit FROM session WHERE id = ?", (session,)).fetchone()[0]
+    )
+    inserted = db.execute(
+        "INSERT INTO run (run_id, session, entry, fingerprint, started, outcome, counts, exec_time_s, git_commit)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (record.run_id, session, record.name, key, started, str(record.outcome), record.counts,
+         record.exec_time_s, git_commit),
+    )  # fmt: skip
+    run = int(inserted.lastrowid or 0)
+    db.execute("INSERT INTO body (run, record) VALUES (?, ?)", (run, body))
+    if record.counts and record.outcome in MEASURED:
+        _put_points(db, run, key, started, record)
+    return True
+
+
+def _put_fingerprint(db: sqlite3.Connection, record: Record) -> str:
+    mark = record.fingerprint
+    key = mark.key
+    db.execute(
+        "INSERT OR IGNORE INTO fingerprint (key, entry, params, workload, machine) VALUES (?, ?, ?, ?, ?)",
+        (key, mark.entry, mark.params, mark.workload, mark.machine),
+    )
+    return key
+
+
+def _put_points(db: sqlite3.Connection, run: int, key: str, started: int, record: Record) -> None:
+    points = []
+    for metric in record.metrics.values():
+        if metric.number is None or not math.isfinite(metric.number):
+            continue
+        found = db.execute(
+            "INSERT INTO series (fingerprint, entry, metric, unit, better) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (fingerprint, metric) DO UPDATE SET"
+            " unit = coalesce(excluded.unit, unit), better = coalesce(excluded.better, better) RETURNING id",
+            (key, record.name, metric.name, metric.unit, metric.better),
+        ).fetchone()
+        points.append((found[0], started, run, metric.number))
+    db.executemany("INSERT INTO point (series, started, run, value) VALUES (?, ?, ?, ?)", points)
+
+
+def _remove(db: sqlite3.Connection, run: int) -> None:
+    db.execute("DELETE FROM point WHERE run = ?", (run,))
+    db.execute("DELETE FROM body WHERE run = ?", (run,))
+    db.execute("DELETE FROM run WHERE id = ?", (run,))
