@@ -7,9 +7,7 @@ For the author of a benchmark:
         b.metric("rows_per_s", rows / b.elapsed, unit="1/s", better="higher")
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from assay.record.benchmark import Benchmark, benchmark
@@ -27,7 +25,7 @@ _PUBLIC = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Loaded when asked for: `assay --help` and programs that need none of it start faster."""
     if name in _PUBLIC:
         from importlib import import_module

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CompanionSpec:
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path
+    log: Path
+    ready: str
+    """Text in its output that says it can be used."""
+    timeout_s: float = 60.0
+    attempts: int = 3
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """What to run and within which limits."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path
+    stdout: Path
+    stderr: Path
+    combined: Path
+    usage_csv: Path | None = None
+    timeout_s: float | None = None
+    grace_s: float = 5.0
+    sample_hz: float = 10.0
+    cpus: Sequence[int] = ()
+    """Processors it may use; none given: all."""
+    memory_mb: float | None = None
+    nice: int = 0
+    namespace: bool = False
+    """Its own network (only `lo`) and process namespace."""
+    companion: CompanionSpec | None = field(default=None)
+
+    def to_message(self) -> dict[str, Any]:
+        companion = self.companion
+        return {
+            "argv": list(self.argv),
+            "env": dict(self.env),
+            "cwd": str(self.cwd),
+            "stdout": str(self.stdout),
+            "stderr": str(self.stderr),
+            "combined": str(self.combined),
+            "usage_csv": str(self.usage_csv) if self.usage_csv else None,
+            "timeout_s": float(self.timeout_s or 0),
+            "grace_s": float(self.grace_s),
+            "sample_hz": float(self.sample_hz),
+            "cpus": list(self.cpus),
+            "memory_mb": float(self.memory_mb or 0),
+            "nice": self.nice,
+            "companion": companion
+            and {
+                "name": companion.name,
+                "argv": list(companion.argv),
+                "env": dict(companion.env),
+                "cwd": str(companion.cwd),
+                "log": str(companion.log),
+                "ready": companion.ready,
+                "timeout_s": companion.timeout_s,
+                "attempts": companion.attempts,
+            },
+        }

@@ -1,0 +1,230 @@
+"""The process that owns a run's tree.
+
+Started by `Supervised` with two pipes: on `control` comes the specification, then at most one word (why to end);
+its closing means that Assay has died. On `status` go: ("started", pid), ("status", …) twice a second,
+("finished", {…}). Sampling, output, the time limit and the memory limit all happen in one loop here.
+"""
+
+import os
+import select
+import sys
+import time
+
+from assay.process.companion import Companion
+from assay.process.message import receive, send
+from assay.process.output import Pump
+from assay.process.sampler import Sampler
+from assay.process.spawn import spawn
+from assay.process.tree import Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SIGTERM, SIGKILL = 15, 9
+PR_SET_CHILD_SUBREAPER = 36
+STATUS_EVERY_S = 0.5
+GIVE_UP_S = 10.0
+"""After SIGKILL: what is still there then hangs in the kernel and can only be reported."""
+
+
+class Supervisor:
+    def __init__(self, control: int, status: int) -> None:
+        self._control = control
+        self._status = status
+        self._spec: dict[str, Any] = receive(control)
+        self._tree = Tree(os.getpid())
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._main = 0
+        self._wait_status: int | None = None
+        self._ended_because = ""
+        self._term_at = self._kill_at = 0.0
+        self._left_behind = 0
+        self._companion: Companion | None = None
+
+    def run(self) -> None:
+        result = self._start_companion() or self._start_main()
+        if result is None:
+            self._watch()
+            result = self._result()
+        else:
+            self._end("failed to start")
+            while not self._gone():
+                self._sweep(time.monotonic())
+                time.sleep(0.01)
+        if self._companion:
+            result["companion_s"] = self._companion.started_in_s
+        try:
+            send(self._status, ("finished", result))
+        except BrokenPipeError:
+            pass  # Assay has died; ending the tree was what was left to do.
+
+    def _start_companion(self) -> "dict[str, Any] | None":
+        if not self._spec["companion"]:
+            return None
+        self._companion = Companion(self._spec["companion"], self._tree)
+        failure = self._companion.start(abandoned=self._abandoned)
+        return {"failure": failure, "ended_because": self._ended_because} if failure else None
+
+    def _abandoned(self) -> bool:
+        self._read_control(0)
+        return bool(self._ended_because)
+
+    def _start_main(self) -> "dict[str, Any] | None":
+        spec = self._spec
+        files = {name: _append(spec[name]) for name in ("combined", "stdout", "stderr")}
+        self._pumps = [Pump([files["stdout"], files["combined"]]), Pump([files["stderr"], files["combined"]])]
+        self._sampler = Sampler(self._tree, spec["usage_csv"])
+        self._started = time.monotonic()
+        out, err = (pump.write_end for pump in self._pumps)
+        try:
+            self._main = spawn(spec["argv"], spec["env"], spec["cwd"], out, err, spec["cpus"], spec["nice"])
+        except OSError as error:
+            return {"failure": f"cannot start {error.filename}: {error.strerror}", "ended_because": ""}
+        finally:
+            for pump in self._pumps:
+                pump.close_write_end()
+        self._finished = self._started
+        for pump in self._pumps:
+            self._poll.register(pump.read_end, select.POLLIN | select.POLLHUP)
+        self._main_fd = os.pidfd_open(self._main)
+        self._poll.register(self._main_fd, select.POLLIN)
+        self._tell(("started", self._main))
+        return None
+
+    def _watch(self) -> None:
+        spec = self._spec
+        limit = self._started + spec["timeout_s"] if spec["timeout_s"] else 0.0
+        period = 1.0 / spec["sample_hz"] if spec["sample_hz"] else 3600.0
+        next_sample = self._started
+        next_status = self._started + STATUS_EVERY_S
+        while True:
+            now = time.monotonic()
+            if now >= next_sample:
+                self._sampler.sample()
+                next_sample = max(next_sample + period, now)
+                if spec["memory_mb"] and self._sampler.rss_mb > spec["memory_mb"]:
+                    self._end("memory")
+            if now >= next_status:
+                self._tell(("status", now - self._started, self._sampler.cpu_s, self._sampler.rss_mb))
+                next_status = now + STATUS_EVERY_S
+            if limit and now >= limit and self._wait_status is None:
+                self._end("timeout")
+            if self._term_at:
+                self._sweep(now)
+                if self._gone():
+                    break
+                wait = 0.01
+            else:
+                wait = min(next_sample, next_status, limit or next_status) - now
+            self._read_control(max(wait, 0.0))
+            self._reap()
+        for pump in self._pumps:
+            while pump.copy():
+                pass
+            pump.close()
+
+    def _read_control(self, wait_s: float) -> None:
+        for descriptor, _ in self._poll.poll(int(wait_s * 1000) + 1 if wait_s else 0):
+            if descriptor == self._control:
+                why = receive(self._control)
+                self._end(why or "abandoned")
+                self._poll.unregister(self._control)
+                continue
+            for pump in getattr(self, "_pumps", ()):
+                if descriptor == pump.read_end:
+                    pump.copy()
+                    if not pump.open:
+                        self._poll.unregister(descriptor)
+
+    def _reap(self) -> None:
+        """Everything below us that is over is waited for, so that its time is in our accounts."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == self._main:
+                self._finished = time.monotonic()
+                self._wait_status = status
+                self._poll.unregister(self._main_fd)
+                companion = self._companion.pids() if self._companion else set()
+                self._tree.forget()
+                self._left_behind = 0 if self._term_at else _running(self._tree.walk() - companion)
+                self._end("")
+
+    def _end(self, why: str) -> None:
+        self._ended_because = self._ended_because or why
+        if not self._term_at:
+            self._term_at = time.monotonic()
+            self._tree.send(SIGTERM)
+
+    def _sweep(self, now: float) -> None:
+        self._reap_quietly()
+        if now >= self._term_at + self._spec["grace_s"]:
+            self._tree.send(SIGKILL)
+            self._kill_at = self._kill_at or now
+
+    def _reap_quietly(self) -> None:
+        if self._main and self._wait_status is None:
+            return
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+    def _gone(self) -> bool:
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return True
+        return bool(self._kill_at) and time.monotonic() > self._kill_at + GIVE_UP_S
+
+    def _result(self) -> "dict[str, Any]":
+        status = self._wait_status
+        self._tree.forget()
+        return {
+            "failure": "",
+            "returncode": None if status is None else os.waitstatus_to_exitcode(status),
+            "exec_time_s": (self._finished if status is not None else time.monotonic()) - self._started,
+            "ended_because": self._ended_because,
+            "left_behind": self._left_behind,
+            "immortal": sorted(self._tree.walk()),
+            "output_error": next((pump.error for pump in self._pumps if pump.error), ""),
+            "usage": self._sampler.finish(),
+        }
+
+    def _tell(self, message: "tuple[Any, ...]") -> None:
+        try:
+            send(self._status, message)
+        except BrokenPipeError:
+            self._end("abandoned")
+
+
+def _running(pids: set[int]) -> int:
+    from assay.process.tree import stat_fields
+
+    return sum(1 for pid in pids if (stat_fields(pid) or [b"Z"])[0] != b"Z")
+
+
+def _append(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+
+
+def _become_subreaper() -> None:
+    import ctypes
+
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def main() -> None:
+    control, status = int(sys.argv[1]), int(sys.argv[2])
+    for pipe in (control, status):
+        os.set_inheritable(pipe, False)
+    _become_subreaper()
+    Supervisor(control, status).run()
