@@ -24,4 +24,9 @@ class Command:
         return cast(CommandModule, import_module(f"assay.cli.{self.name}"))
 
 
-COMMANDS: tuple[Command, ...] = (Command("weights", "keep versions of model weights, exact to the bit"),)
+COMMANDS: tuple[Command, ...] = (
+    Command("show", "what a session measured"),
+    Command("logs", "what an entry printed, also while it runs"),
+    Command("report", "write a session's HTML report"),
+    Command("weights", "keep versions of model weights, exact to the bit"),
+)

@@ -1,0 +1,1 @@
+"""What a person looks at: terminal tables, the self-contained HTML report, the dashboard."""

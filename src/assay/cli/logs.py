@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from assay.cli.results_dir import results_dir, results_dir_argument
+
+POLL_S = 0.2
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("entry")
+    parser.add_argument("--session", default="latest", help="latest, latest~1, a name, a folder, a git revision")
+    parser.add_argument("--repeat", type=int, metavar="N", help="which run, where an entry has several (default: last)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--stdout", action="store_true", help="only what it printed to standard output")
+    which.add_argument("--stderr", action="store_true", help="only what it printed to standard error")
+    parser.add_argument("--follow", "-f", action="store_true", help="go on printing until the session has ended")
+    results_dir_argument(parser)
+
+
+def run(args: Namespace) -> int:
+    from assay.history import find_session
+    from assay.report.entry_log import EntryLog
+    from assay.report.printable import printable
+
+    folder = find_session(args.session, results_dir(args))
+    stream = "stdout" if args.stdout else "stderr" if args.stderr else "both"
+    log = EntryLog.find(folder, args.entry, stream, args.repeat)
+    safe = sys.stdout.isatty()
+    for text in _text(log.path, lambda: args.follow and folder.info().status == "running"):
+        sys.stdout.write(printable(text, keep_lines=True) if safe else text)
+        sys.stdout.flush()
+    return 0
+
+
+def _text(path: Path, still_written: Callable[[], bool]) -> Iterator[str]:
+    """What is in the file, then what is added to it for as long as `still_written()`."""
+    with path.open("rb") as log:
+        while True:
+            # Asked before reading: what was written before the end is then surely read.
+            more = still_written()
+            while block := log.read(65536):
+                yield block.decode("utf-8", "replace")
+            if not more:
+                return
+            time.sleep(POLL_S)

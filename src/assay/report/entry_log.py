@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay.record import SessionFolder
+from assay.report.run_folder import RunFolder
+
+_FILES = {"both": "stdouterr.log", "stdout": "logs/stdout.log", "stderr": "logs/stderr.log"}
+
+
+@dataclass(frozen=True)
+class EntryLog:
+    path: Path
+
+    @classmethod
+    def find(cls, folder: SessionFolder, entry: str, stream: str, repeat: int | None = None) -> EntryLog:
+        """Of a run that has ended by its record; of one still running by where its log will be."""
+        runs = [record for record in folder.records() if record.name == entry and repeat in (None, record.repeat)]
+        places = [RunFolder(folder, record).path for record in reversed(runs)]
+        root = folder.path.resolve()
+        own = (root / entry).resolve()
+        if own.is_relative_to(root) and own != root:
+            places += [*sorted(own.glob(f"run-{repeat:02d}*" if repeat else "run-*"), reverse=True), own]
+        for place in sorted(places, key=_changed, reverse=True) if repeat is None else places:
+            if (place / _FILES[stream]).is_file():
+                return cls(place / _FILES[stream])
+        raise UsageError(_not_found(folder, entry, bool(runs)))
+
+
+def _changed(place: Path) -> float:
+    log = place / _FILES["both"]
+    return log.stat().st_mtime if log.is_file() else 0.0
+
+
+def _not_found(folder: SessionFolder, entry: str, known: bool) -> str:
+    if known:
+        return f"{entry!r} of {folder.path} has no log: it was not started"
+    names = list(dict.fromkeys([*folder.info().planned, *(record.name for record in folder.records())]))
+    near = difflib.get_close_matches(entry, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:8])}"
+    return f"{folder.path} has no log of an entry {entry!r}; {hint}"

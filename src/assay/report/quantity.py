@@ -1,0 +1,73 @@
+"""Numbers as people read them: four digits that matter, the unit's usual steps, nothing rounded to a false zero."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_STEPS = {"s": _SECONDS, "seconds": _SECONDS}
+_BYTES = ("B", "kB", "MB", "GB", "TB")
+
+
+def number(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= 1e15 or size < 1e-4:
+        return _minus(f"{value:.3e}")
+    if value == int(value) and size < 1e15:
+        return _minus(f"{int(value):,}")
+    digits = max(0, 3 - math.floor(math.log10(size)))
+    return _minus(f"{value:,.{digits}f}")
+
+
+def quantity(value: Any, unit: str | None = None) -> str:
+    """A metric's value with its unit. Booleans and words are shown as they are."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, int | float):
+        return str(value)
+    if unit in _STEPS and math.isfinite(value) and 0 < abs(value) < 1:
+        scale, step = next((s for s in _STEPS[unit] if abs(value) >= s[0]), _STEPS[unit][-1])
+        return f"{number(_four(value / scale))} {step}"
+    if unit in ("B", "bytes") and math.isfinite(value) and abs(value) >= 1000:
+        power = min(int(math.log(abs(value), 1000)), len(_BYTES) - 1)
+        return f"{number(_four(value / 1000**power))} {_BYTES[power]}"
+    return f"{number(value)} {unit}" if unit else number(value)
+
+
+def duration(seconds: float) -> str:
+    """Of a run or a session: `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`."""
+    if not math.isfinite(seconds) or seconds < 0:
+        return "–"
+    if seconds < 1:
+        return quantity(seconds, "s") if seconds else "0 s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def percent(ratio: float) -> str:
+    """A ratio as a change: 1.05 → `+5.0%`."""
+    change = (ratio - 1) * 100
+    digits = 1 if abs(change) < 100 else 0
+    return _minus(f"{change:+.{digits}f}") + "%"
+
+
+def _four(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−") if "e" not in text else text

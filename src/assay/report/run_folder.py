@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.record import Record, SessionFolder, TaskPerf
+from assay.record.results_file import read_records
+
+
+@dataclass(frozen=True)
+class UsageSeries:
+    """`usage.csv`, column by column."""
+
+    columns: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def t(self) -> list[float]:
+        return self.columns.get("t_s", [])
+
+    def column(self, name: str) -> list[float]:
+        return self.columns.get(name, [])
+
+    def rate(self, name: str) -> list[float]:
+        """Change per second of a cumulative column; the first value is that of the second."""
+        total, t = self.column(name), self.t
+        rates = [
+            max(0.0, (b - a) / (tb - ta)) if tb > ta else 0.0
+            for a, b, ta, tb in zip(total, total[1:], t, t[1:], strict=False)
+        ]
+        return rates[:1] + rates
+
+
+class RunFolder:
+    """What a run left on disk beside its record. What is not there is empty; nothing outside the session is read."""
+
+    def __init__(self, session: SessionFolder, record: Record) -> None:
+        self._session = session.path.resolve()
+        self._record = record
+        self.path = self._inside(record.stdouterr_file or f"{record.name}/stdouterr.log").parent
+
+    def _inside(self, written: str) -> Path:
+        """A record may come from anywhere: a path that leads out of the session leads to a file that is not there."""
+        path = (self._session / written).resolve()
+        return path if path.is_relative_to(self._session) else self._session / "outside" / "not-read"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "stdouterr.log"
+
+    def file(self, kind: str) -> Path | None:
+        written = self._record.files.get(kind)
+        path = self._inside(written) if written else None
+        return path if path is not None and path.is_file() else None
+
+    def log_tail(self, lines: int = 40, most_bytes: int = 16_384) -> str:
+        """The end of what the program printed, without reading the rest of it."""
+        try:
+            with self.log.open("rb") as log:
+                size = log.seek(0, 2)
+                log.seek(max(0, size - most_bytes))
+                text = log.read(most_bytes).decode("utf-8", "replace")
+        except OSError:
+            return ""
+        kept = text.splitlines()
+        if size > most_bytes:
+            kept = kept[1:]
+        return "\n".join(kept[-lines:])
+
+    def tasks(self) -> tuple[TaskPerf, ...]:
+        if self._record.tasks:
+            return self._record.tasks
+        for record in read_records(self.path / "results.jsonl"):
+            if record.run_id == self._record.run_id:
+                return record.tasks
+        return ()
+
+    def usage_series(self) -> UsageSeries:
+        try:
+            with (self.file("usage") or self.path / "usage.csv").open(newline="", encoding="utf-8") as lines:
+                rows = list(csv.DictReader(lines))
+        except (OSError, UnicodeDecodeError, csv.Error):
+            return UsageSeries()
+        columns: dict[str, list[float]] = {}
+        for row in rows:
+            try:
+                values = {name: float(value) for name, value in row.items() if name}
+            except (TypeError, ValueError):
+                continue  # a last line that was not written whole
+            for name, value in values.items():
+                columns.setdefault(name, []).append(value)
+        return UsageSeries(columns)

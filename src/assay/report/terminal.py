@@ -1,0 +1,141 @@
+"""A session's summary as printed text: no colour and no cursor tricks where the output is not a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from assay.errors import UsageError
+from assay.record import Outcome, SessionFolder
+from assay.report.printable import printable
+from assay.report.quantity import duration, number, quantity
+from assay.report.run_folder import RunFolder
+from assay.report.view import EntryView, MetricView, SessionView
+
+_COLOURS = {"good": "32", "bad": "31", "dim": "2", "bold": "1"}
+_LOG_LINES = 8
+
+
+def coloured(stream: TextIO = sys.stdout) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def session_summary(folder: SessionFolder, *, changes: Sequence[str] = (), colour: bool = False) -> str:
+    """`changes` are lines that say what changed against an earlier session."""
+    view = SessionView.of(folder)
+    paint = _Paint(colour)
+    blocks = [
+        _head(view, paint),
+        _table(view.ended, paint),
+        *(_failure(entry, folder, paint) for entry in view.failed),
+        _waiting(view),
+        "\n".join(["What changed", *(f"  {printable(line)}" for line in changes)]) if changes else "",
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+class _Paint:
+    def __init__(self, on: bool) -> None:
+        self._on = on
+
+    def __call__(self, how: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[how]}m{text}\x1b[0m" if self._on else text
+
+
+def _head(view: SessionView, paint: _Paint) -> str:
+    info, machine = view.info, view.environment
+    commit = (
+        f" · git {machine.git_commit[:10]}{' (changed)' if machine.git_dirty else ''}" if machine.git_commit else ""
+    )
+    lines = [
+        f"{paint('bold', printable(info.name))} · {info.status} · {view.counts()} · {duration(view.seconds)}",
+        f"{printable(machine.host)}: {printable(machine.machine_class)}{printable(commit)}",
+    ]
+    if info.reason:
+        lines.append(f"reason: {printable(info.reason)}")
+    return "\n".join(lines)
+
+
+def _table(entries: Sequence[EntryView], paint: _Paint) -> str:
+    if not entries:
+        return ""
+    rows = [("entry", "outcome", "runs", "time", "memory", "measured")]
+    rows += [_row(entry) for entry in entries]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    lines = []
+    for index, row in enumerate(rows):
+        cells = [
+            row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].rjust(widths[2]), row[3].rjust(widths[3]),
+            row[4].rjust(widths[4]), row[5],
+        ]  # fmt: skip
+        if index == 0:
+            lines.append(paint("dim", "  ".join(cells).rstrip()))
+            continue
+        cells[1] = paint("good" if entries[index - 1].passed else "bad", cells[1])
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _row(entry: EntryView) -> tuple[str, str, str, str, str, str]:
+    passed = sum(run.success for run in entry.counted)
+    peak = max((run.usage.peak_rss_mb for run in entry.counted), default=0.0)
+    return (
+        printable(entry.name),
+        str(entry.outcome).replace("_", " "),
+        f"{passed}/{len(entry.counted)}",
+        duration(entry.exec_time_s),
+        f"{number(round(peak))} MB" if peak else "–",
+        ", ".join(metric_words(metric) for metric in entry.headline()),
+    )
+
+
+def metric_words(metric: MetricView) -> str:
+    """`rows_per_s 101 1/s (98.2 to 103 in 5 runs)`."""
+    words = f"{printable(metric.name)} {printable(quantity(metric.value, metric.unit))}"
+    if metric.low is not None and metric.high is not None and metric.low != metric.high:
+        words += f" ({number(metric.low)} to {number(metric.high)} in {len(metric.values)} runs)"
+    return words
+
+
+def _failure(entry: EntryView, folder: SessionFolder, paint: _Paint) -> str:
+    run = entry.shown
+    lines = [f"{paint('bad', printable(entry.name))}: {str(entry.outcome).replace('_', ' ')}"]
+    lines += [f"  {printable(reason)}" for reason in entry.reasons]
+    if run is None or run.outcome in (Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.MISSED):
+        return "\n".join(lines)
+    files = RunFolder(folder, run)
+    tail = files.log_tail(_LOG_LINES)
+    if tail:
+        lines.append(
+            paint("dim", f"  the end of {printable(str(folder.path / files.log.relative_to(folder.path.resolve())))}:")
+        )
+        lines += [f"  | {printable(line)}" for line in tail.splitlines()]
+    return "\n".join(lines)
+
+
+def _waiting(view: SessionView) -> str:
+    names: Iterable[str] = (printable(entry.name) for entry in view.waiting)
+    return f"not run yet: {', '.join(names)}" if view.waiting else ""
+
+
+def entry_details(folder: SessionFolder, name: str) -> str:
+    """Every metric of one entry."""
+    view = SessionView.of(folder)
+    entry = next((entry for entry in view.entries if entry.name == name), None)
+    if entry is None:
+        raise UsageError(f"{view.info.name} has no entry {name!r}; it has {', '.join(e.name for e in view.entries)}")
+    lines = [
+        f"{printable(entry.name)}: {entry.outcome or 'not run yet'}",
+        *(f"  {printable(r)}" for r in entry.reasons),
+    ]
+    for run in entry.runs:
+        mark = " (warm-up)" if run.warmup else " (tried again)" if run.superseded else ""
+        lines.append(f"  {printable(run.run_id)}: {run.outcome}, {duration(run.exec_time_s)}{mark}")
+    metrics = entry.metrics()
+    width = max((len(printable(metric.name)) for metric in metrics), default=0)
+    for metric in metrics:
+        words = metric_words(metric)[len(printable(metric.name)) :].strip()
+        lines.append(f"  {printable(metric.name).ljust(width)}  {words}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,168 @@
+"""A session as a person looks at it: entries, their runs summed up. Terminal, HTML, Markdown and dashboard show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from assay.record import Environment, Metric, Outcome, Record, RequirementResult, SessionFolder, SessionInfo
+from assay.record.metric import Better
+
+_WORST = (
+    Outcome.CRASHED, Outcome.FAILED, Outcome.TIMEOUT, Outcome.INVALID, Outcome.NOT_STARTED, Outcome.MISSED,
+    Outcome.INTERRUPTED, Outcome.SKIPPED, Outcome.PASSED,
+)  # fmt: skip
+MEASURED = (Outcome.PASSED, Outcome.MISSED)
+
+
+@dataclass(frozen=True)
+class MetricView:
+    name: str
+    value: Any
+    """The median over the runs where it is a number."""
+    unit: str | None
+    better: Better | None
+    values: tuple[float, ...]
+    """One a run."""
+    samples: tuple[float, ...]
+    """What the program measured within its runs."""
+
+    @property
+    def low(self) -> float | None:
+        return min(self.values) if len(self.values) > 1 else None
+
+    @property
+    def high(self) -> float | None:
+        return max(self.values) if len(self.values) > 1 else None
+
+
+@dataclass(frozen=True)
+class EntryView:
+    name: str
+    runs: tuple[Record, ...]
+    """All of them, warm-ups and repeated attempts included, in the order they ran."""
+
+    @property
+    def counted(self) -> tuple[Record, ...]:
+        return tuple(run for run in self.runs if run.counts)
+
+    @property
+    def measured(self) -> tuple[Record, ...]:
+        return tuple(run for run in self.counted if run.outcome in MEASURED)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The worst of its runs; None before the first has ended."""
+        outcomes = {run.outcome for run in self.counted or self.runs}
+        return next((outcome for outcome in _WORST if outcome in outcomes), None)
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def exec_time_s(self) -> float:
+        times = [run.exec_time_s for run in self.counted]
+        return median(times) if times else 0.0
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(reason for run in self.counted for reason in run.reasons))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(warning for run in self.runs for warning in run.warnings))
+
+    @property
+    def requirements(self) -> tuple[RequirementResult, ...]:
+        """Of each metric the one that fails, if any run's does."""
+        found: dict[tuple[str, str], RequirementResult] = {}
+        for run in self.counted:
+            for result in run.requirements:
+                known = found.get((result.metric, result.expected))
+                if known is None or (known.ok and not result.ok):
+                    found[result.metric, result.expected] = result
+        return tuple(found.values())
+
+    @property
+    def shown(self) -> Record | None:
+        """The run whose log and charts stand for the entry: the first that failed, otherwise the last."""
+        failed = [run for run in self.counted if not run.success]
+        return next(iter([*failed, *self.counted[-1:], *self.runs[-1:]]), None)
+
+    def metrics(self) -> tuple[MetricView, ...]:
+        by_name: dict[str, list[Metric]] = {}
+        for run in self.measured or self.counted:
+            for metric in run.metrics.values():
+                by_name.setdefault(metric.name, []).append(metric)
+        return tuple(_summed(name, metrics) for name, metrics in by_name.items())
+
+    def headline(self, most: int = 3) -> tuple[MetricView, ...]:
+        """What to show where there is room for little: what is required, then what has a direction."""
+        metrics = {m.name: m for m in self.metrics() if m.name not in ("is_success", "exec_time_s")}
+        required = [metrics[r.metric] for r in self.requirements if r.metric in metrics]
+        own = [
+            m for m in metrics.values() if not m.name.startswith("usage.") and (m.values or isinstance(m.value, str))
+        ]
+        ordered = [*required, *(m for m in own if m.better), *(m for m in own if m.unit), *own]
+        return tuple({m.name: m for m in ordered}.values())[:most]
+
+
+@dataclass(frozen=True)
+class SessionView:
+    info: SessionInfo
+    environment: Environment
+    entries: tuple[EntryView, ...]
+
+    @classmethod
+    def of(cls, folder: SessionFolder) -> SessionView:
+        return cls.build(folder.info(), folder.environment(), folder.records())
+
+    @classmethod
+    def build(cls, info: SessionInfo, environment: Environment, records: Sequence[Record]) -> SessionView:
+        names = dict.fromkeys([*info.planned, *(record.name for record in records)])
+        entries = [EntryView(name, tuple(record for record in records if record.name == name)) for name in names]
+        return cls(info, environment, tuple(entries))
+
+    @property
+    def ended(self) -> tuple[EntryView, ...]:
+        return tuple(entry for entry in self.entries if entry.outcome is not None)
+
+    @property
+    def failed(self) -> tuple[EntryView, ...]:
+        return tuple(entry for entry in self.ended if not entry.passed)
+
+    @property
+    def waiting(self) -> tuple[EntryView, ...]:
+        return tuple(entry for entry in self.entries if entry.outcome is None)
+
+    @property
+    def seconds(self) -> float:
+        from datetime import datetime
+
+        if self.info.finished_at:
+            begun = datetime.fromisoformat(self.info.started_at)
+            return (datetime.fromisoformat(self.info.finished_at) - begun).total_seconds()
+        return math.fsum(run.exec_time_s for entry in self.entries for run in entry.runs)
+
+    def counts(self) -> str:
+        """`4 entries: 2 passed, 1 failed, 1 waiting`."""
+        words: dict[str, int] = {}
+        for entry in self.entries:
+            word = str(entry.outcome).replace("_", " ") if entry.outcome else "waiting"
+            words[word] = words.get(word, 0) + 1
+        ordered = sorted(words.items(), key=lambda item: (item[0] != "passed", item[0]))
+        total = f"{len(self.entries)} {'entry' if len(self.entries) == 1 else 'entries'}"
+        return f"{total}: {', '.join(f'{count} {word}' for word, count in ordered)}" if ordered else "no entries"
+
+
+def _summed(name: str, metrics: Sequence[Metric]) -> MetricView:
+    numbers = tuple(m.number for m in metrics if m.number is not None)
+    finite = [value for value in numbers if math.isfinite(value)]
+    last = metrics[-1]
+    value = median(finite) if len(finite) == len(metrics) and finite else last.value
+    samples = tuple(sample for metric in metrics for sample in metric.samples)
+    return MetricView(name, value, last.unit, last.better, tuple(finite), samples)
