@@ -1,0 +1,78 @@
+"""Which class a sink's name or dotted path means. Adding one needs no change here: a package registers it as an
+entry point of the group `assay.sinks`, or the configuration says `class: package.module:Name`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from inspect import Parameter, signature
+from typing import Any
+
+from assay.sinks.sink import Sink
+from assay.sinks.spec import SinkSpec
+
+GROUP = "assay.sinks"
+BUILT_IN = {
+    "csv": "assay.sinks.csv_sink:CsvSink",
+    "github_summary": "assay.sinks.github_summary_sink:GitHubSummarySink",
+    "jsonl": "assay.sinks.jsonl_sink:JsonlSink",
+    "junit": "assay.sinks.junit_sink:JUnitSink",
+}
+
+
+class UnknownSink(Exception):
+    pass
+
+
+def sink_class(spec: SinkSpec) -> type[Any]:
+    """Imports it. Raises whatever the import raises: a sink that does not load must not stop a session."""
+    wanted = spec.class_path or spec.name
+    if wanted in BUILT_IN:
+        return _by_path(BUILT_IN[wanted])
+    for point in registered():
+        if point.name == wanted:
+            return _a_class(point.load(), wanted)
+    if spec.class_path:
+        return _by_path(spec.class_path)
+    raise UnknownSink(f"no sink is called {wanted!r}")
+
+
+def built_in_class(spec: SinkSpec) -> type[Sink] | None:
+    path = BUILT_IN.get(spec.class_path or spec.name)
+    return None if path is None else _by_path(path)
+
+
+def make_sink(spec: SinkSpec) -> Any:
+    found = sink_class(spec)
+    config = {"name": spec.name, "enabled": True, **spec.own}
+    made = found(config=config) if _takes_config(found) else found(**spec.own)
+    if not hasattr(made, "process_result") and hasattr(made, "start_run"):
+        from assay.sinks.run_logger import RunLoggerSink
+
+        return RunLoggerSink(made)
+    return made
+
+
+def registered() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=GROUP))
+
+
+def _takes_config(found: type[Any]) -> bool:
+    try:
+        parameter = signature(found).parameters.get("config")
+    except (TypeError, ValueError):
+        return False
+    return parameter is not None and parameter.kind is not Parameter.VAR_KEYWORD
+
+
+def _by_path(path: str) -> type[Any]:
+    module, colon, name = path.partition(":")
+    if not colon:
+        module, _, name = path.rpartition(".")
+    return _a_class(getattr(import_module(module), name), path)
+
+
+def _a_class(found: Any, path: str) -> type[Any]:
+    if not isinstance(found, type):
+        raise TypeError(f"{path} is not a class")
+    return found

@@ -1,0 +1,126 @@
+"""Keeps secrets in memory and out of everything that is written. On disk a secret is `${NAME}`, the environment
+variable it came from; one that stood in a file in clear is asked for by the name ASSAY_SINK_<SINK>_<KEY>."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from assay.sinks.registry import built_in_class
+from assay.sinks.spec import SinkSpec
+
+_SECRET_NAME = re.compile(
+    r"token|secret|passw|passphrase|api_?key|access_?key|private_?key|credential|webhook|authorization|(^|_)(auth|key)$",
+    re.IGNORECASE,
+)
+_POINTS_ELSEWHERE = re.compile(r"_(file|path|env|id)$", re.IGNORECASE)
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SHORTEST = 6
+MASK = "***"
+
+
+def is_secret_name(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name)) and not _POINTS_ELSEWHERE.search(name)
+
+
+class Secrets:
+    """What must be masked, learnt from the sinks' configuration and the environment."""
+
+    def __init__(self, specs: Iterable[SinkSpec], environ: Mapping[str, str] = os.environ) -> None:
+        self._environ = {
+            name: value for name, value in environ.items() if is_secret_name(name) and len(value) >= _SHORTEST
+        }
+        found: set[str] = set(self._environ.values())
+        for spec in specs:
+            for path, value in _strings(spec.own):
+                if self._is_secret(spec, path, value):
+                    found |= _pieces(value)
+        # Longest first: a secret inside a longer one must not leave the rest of it standing.
+        values = sorted(found, key=len, reverse=True)
+        forms = [
+            form for value in values for form in dict.fromkeys((value, json.dumps(value, ensure_ascii=False)[1:-1]))
+        ]
+        self._pattern = re.compile("|".join(map(re.escape, forms))) if forms else None
+
+    def mask(self, text: str) -> str:
+        return self._pattern.sub(MASK, text) if self._pattern else text
+
+    def referenced(self, spec: SinkSpec) -> dict[str, Any]:
+        """The specification as it may be written to disk."""
+        return {**spec.to_json(), **{key: self._reference(spec, (key,), value) for key, value in spec.own.items()}}
+
+    def _reference(self, spec: SinkSpec, path: tuple[str, ...], value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: self._reference(spec, (*path, str(key)), item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._reference(spec, (*path, str(place)), item) for place, item in enumerate(value)]
+        if not isinstance(value, str) or not value:
+            return value
+        for name, held in self._environ.items():
+            if held in value:
+                value = value.replace(held, f"${{{name}}}")
+        if _REFERENCE.search(value) or not self._is_secret(spec, path, value):
+            return value
+        return f"${{{_own_variable(spec.name, path)}}}"
+
+    def _is_secret(self, spec: SinkSpec, path: tuple[str, ...], value: str) -> bool:
+        known = built_in_class(spec)
+        declared = known is not None and any(key.secret and key.name == path[0] for key in known.keys)
+        return bool(value) and (declared or any(map(is_secret_name, path)) or _has_password(value))
+
+
+def resolved(written: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> SinkSpec:
+    """The specification read back from disk, its secrets taken from the environment."""
+    missing: dict[str, None] = {}
+
+    def put_back(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: put_back(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [put_back(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        names = _REFERENCE.findall(value)
+        missing.update(dict.fromkeys(name for name in names if name not in environ))
+        return _REFERENCE.sub(lambda found: environ.get(found[1], found[0]), value)
+
+    spec = SinkSpec.parse(put_back(dict(written)))
+    return SinkSpec(spec.name, spec.class_path, spec.enabled, spec.delivery_timeout_s, spec.own, tuple(missing))
+
+
+def _own_variable(sink: str, path: tuple[str, ...]) -> str:
+    return re.sub(r"\W", "_", "_".join(("ASSAY_SINK", sink, *path))).upper()
+
+
+def _strings(value: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _strings(item, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from _strings(item, (*path, str(place)))
+    elif isinstance(value, str):
+        yield path, value
+
+
+def _pieces(value: str) -> set[str]:
+    """Libraries quote an address in parts: the path alone, or without its scheme."""
+    pieces = {value}
+    try:
+        address = urlsplit(value)
+    except ValueError:
+        return pieces
+    if address.scheme and address.netloc:
+        pieces |= {address.path, address.path.rpartition("/")[2], address.password or "", address.query}
+    return {piece for piece in pieces if len(piece) >= _SHORTEST}
+
+
+def _has_password(value: str) -> bool:
+    try:
+        return bool(urlsplit(value).password)
+    except ValueError:
+        return False

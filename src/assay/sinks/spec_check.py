@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from assay.sinks.key import COMMON_KEYS
+from assay.sinks.registry import BUILT_IN, built_in_class, registered
+from assay.sinks.spec import SinkSpec
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
+
+
+def check_spec(written: Mapping[str, Any]) -> list[str]:
+    """What a plan must not begin with, in words without the sink's place in the file. Nothing for a disabled sink;
+    for a user's own sink only its name or path is looked at, since its keys are its constructor's."""
+    if written.get("enabled", True) is False:
+        return []
+    if not isinstance(written.get("enabled", True), bool):
+        return ["enabled: must be true or false"]
+    timeout = written.get("delivery_timeout_s")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
+        return ["delivery_timeout_s: must be a number of seconds above 0"]
+    spec = SinkSpec.parse(written)
+    known = built_in_class(spec)
+    if known is None:
+        return _own_sink(spec)
+    keys = {key.name: key for key in (*COMMON_KEYS, *known.keys)}
+    problems = [f"{key}: sink {spec.name} has no such key{_nearest(key, keys)}" for key in written if key not in keys]
+    problems += [
+        f"{key.name}: sink {spec.name} needs it ({key.help})"
+        for key in known.keys
+        if key.required and written.get(key.name) in (None, "")
+    ]
+    return problems or known.problems(dict(spec.own))
+
+
+def _own_sink(spec: SinkSpec) -> list[str]:
+    names = [*BUILT_IN, *(point.name for point in registered())]
+    if spec.class_path is not None:
+        if spec.class_path in names or _DOTTED.fullmatch(spec.class_path):
+            return []
+        return [f"class: {spec.class_path!r} is not a dotted path such as my_package.sinks:MySink"]
+    if spec.name in names:
+        return []
+    return [f"name: no sink is called {spec.name!r}{_nearest(spec.name, names)}; for one of your own give `class:`"]
+
+
+def _nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
+    close = get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]}?" if close else f"; known: {', '.join(sorted(known))}"

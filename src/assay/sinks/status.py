@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.sinks.outbox import Outbox
+from assay.sinks.sink_state import Progress
+from assay.sinks.spec import SinkSpec
+
+State = Literal["disabled", "delivered", "pending", "failing"]
+
+
+@dataclass(frozen=True)
+class SinkStatus:
+    """How far one sink has been told."""
+
+    name: str
+    state: State
+    delivered: int = 0
+    pending: int = 0
+    reason: str = ""
+    """Why something is pending; empty where nothing is."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Messages that the service will never take, and why. They stay in the outbox."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Where to look, by what is to be seen there."""
+
+    def __str__(self) -> str:
+        if self.state == "disabled":
+            return f"{self.name}: disabled"
+        line = f"{self.name}: {self.delivered} delivered"
+        if self.pending:
+            line += f", {self.pending} pending ({self.reason or 'delivery has not got to it yet'})"
+        if self.refused:
+            key, why = self.refused[0]
+            line += f", {len(self.refused)} refused ({key}: {why})"
+        return line
+
+
+def statuses(outbox: Outbox, specs: Sequence[SinkSpec]) -> list[SinkStatus]:
+    return [_status(outbox, spec) for spec in specs]
+
+
+def _status(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
+    if not spec.enabled:
+        return SinkStatus(spec.name, "disabled")
+    if not outbox.state_path(spec.name).is_file():
+        return SinkStatus(spec.name, "pending", pending=outbox.log.count(0), reason="delivery was never started")
+    try:
+        state = outbox.state(spec.name)
+    except sqlite3.Error as error:
+        return SinkStatus(spec.name, "failing", pending=outbox.log.count(0), reason=f"its state: {error}")
+    try:
+        progress: Progress = state.progress
+        pending = outbox.log.count(progress.position)
+        shown: State = "delivered" if not pending else "failing" if progress.failures else "pending"
+        refused = tuple(state.aside().items())
+        return SinkStatus(
+            spec.name, shown, progress.delivered, pending, progress.reason if pending else "", refused, state.links()
+        )
+    finally:
+        state.close()
