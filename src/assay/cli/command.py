@@ -27,6 +27,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("show", "what a session measured"),
     Command("logs", "what an entry printed, also while it runs"),
+    Command("history", "every value over time: list, show, import, export"),
     Command("report", "write a session's HTML report"),
     Command("weights", "keep versions of model weights, exact to the bit"),
 )

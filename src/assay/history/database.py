@@ -89,6 +89,9 @@ class Database:
         except sqlite3.DatabaseError as error:
             raise self._broken(error) from None
 
+    def iterate(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        yield from self._connection.execute(sql, values)
+
     def plan(self, sql: str, *values: object) -> list[str]:
         """How SQLite would answer: what the tests on indexes read."""
         return [str(row[3]) for row in self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]

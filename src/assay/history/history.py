@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -9,7 +9,19 @@ from typing import Any, Self
 
 from assay.history.database import Database
 from assay.history.instant import iso, microseconds
-from assay.history.rows import Point, RunRow, Series, SessionRow
+from assay.history.queries import (
+    COMPARISON,
+    EXPORT,
+    LAST_COMPARABLE,
+    PREVIOUS_SESSION,
+    RECORDS_OF_SESSION,
+    RUN,
+    RUNS_OF_SERIES_IN_SESSION,
+    SERIES,
+    SESSION,
+    TREND,
+)
+from assay.history.rows import MetricRow, Point, RunRow, Series, SessionRow, SessionValue
 from assay.history.writing import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
 from assay.record.strict_json import decode
@@ -35,6 +47,11 @@ class History:
     def beside(cls, results_dir: Path, *, read_only: bool = False) -> History:
         return cls(results_dir / FILE_NAME, read_only=read_only)
 
+    @staticmethod
+    def forget(results_dir: Path) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            (results_dir / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
+
     def __enter__(self) -> Self:
         return self
 
@@ -52,10 +69,14 @@ class History:
             return put_record(db, put_session(db, info, environment, folder), record)
 
     def add_session(self, folder: SessionFolder) -> Added:
-        records = folder.records()
-        info, environment = folder.info(), folder.environment()
+        return self.add_all(folder.records(), folder.info(), folder.environment(), folder.path.resolve())
+
+    def add_all(
+        self, records: Sequence[Record], info: SessionInfo, environment: Environment, folder: Path | None = None
+    ) -> Added:
+        """All of a session in one transaction."""
         with self._db.writing() as db:
-            session = put_session(db, info, environment, folder.path.resolve())
+            session = put_session(db, info, environment, folder)
             new = sum(put_record(db, session, record) for record in records)
         return Added(info.name, new, len(records) - new)
 
@@ -141,6 +162,18 @@ class History:
         until = microseconds(before) if before else 2**62
         return [_point(row) for row in reversed(self._db.rows(TREND, series, until, limit))]
 
+    def metric_rows(self) -> Iterator[MetricRow]:
+        """Every value there is, series by series in order of time."""
+        for row in self._db.iterate(EXPORT):
+            yield MetricRow(row[0], row[1], row[2], iso(row[3]), *row[4:])
+
+    def values(self, session: str) -> list[SessionValue]:
+        """Every number a session measured."""
+        return [SessionValue(*row) for row in self._db.rows(COMPARISON, session)]
+
+    def plan(self, sql: str) -> list[str]:
+        return self._db.plan(sql)
+
     def fingerprint(self, key: str) -> Fingerprint | None:
         rows = self._db.rows("SELECT entry, params, workload, machine FROM fingerprint WHERE key = ?", key)
         return Fingerprint(*(str(part) for part in rows[0])) if rows else None
@@ -164,37 +197,6 @@ class History:
             planned=row[12],
             outcomes={str(outcome): int(count) for outcome, count in counted},
         )
-
-
-RECORDS_OF_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
-    WHERE run.session = (SELECT id FROM session WHERE name = ?) ORDER BY run.started, run.id"""
-
-LAST_COMPARABLE = """SELECT session FROM run
-    WHERE fingerprint = ? AND started < ? AND counts AND outcome = 'passed' ORDER BY started DESC LIMIT 1"""
-
-RUNS_OF_SERIES_IN_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
-    WHERE run.fingerprint = ? AND +run.session = ? AND run.started < ? AND counts AND outcome = 'passed'
-    ORDER BY run.started"""
-
-PREVIOUS_SESSION = """SELECT session.started, session.name FROM run JOIN session ON session.id = run.session
-    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed'
-    ORDER BY run.started DESC LIMIT 1"""
-
-SESSION = """SELECT id, name, folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,
-    reason, planned FROM session"""
-
-RUN = """SELECT run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts,
-    run.exec_time_s, run.git_commit FROM run JOIN session ON session.id = run.session"""
-
-SERIES = """SELECT series.id, series.fingerprint, series.entry, series.metric, series.unit, series.better,
-    (SELECT count(*) FROM point WHERE point.series = series.id),
-    (SELECT value FROM point WHERE point.series = series.id ORDER BY started DESC, run DESC LIMIT 1),
-    (SELECT max(started) FROM point WHERE point.series = series.id)
-    FROM series"""
-
-TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_commit
-    FROM point JOIN run ON run.id = point.run JOIN session ON session.id = run.session
-    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
 
 
 def _where(*conditions: tuple[str, object]) -> tuple[str, list[object]]:

@@ -61,3 +61,34 @@ class Point:
     run_id: str
     session: str
     git_commit: str | None
+
+
+@dataclass(frozen=True)
+class SessionValue:
+    entry: str
+    metric: str
+    fingerprint: str
+    unit: str | None
+    better: Better | None
+    run_id: str
+    value: float
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One value with all that is known of where it comes from: a row of an export."""
+
+    session: str
+    run_id: str
+    entry: str
+    started_at: str
+    git_commit: str | None
+    outcome: str
+    fingerprint: str
+    params: str
+    workload: str
+    machine: str
+    metric: str
+    unit: str | None
+    better: Better | None
+    value: float

@@ -12,6 +12,7 @@ from assay.record import Outcome, SessionFolder
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, quantity
 from assay.report.run_folder import RunFolder
+from assay.report.text_table import text_table
 from assay.report.view import EntryView, MetricView, SessionView
 
 _COLOURS = {"good": "32", "bad": "31", "dim": "2", "bold": "1"}
@@ -61,21 +62,14 @@ def _head(view: SessionView, paint: _Paint) -> str:
 def _table(entries: Sequence[EntryView], paint: _Paint) -> str:
     if not entries:
         return ""
-    rows = [("entry", "outcome", "runs", "time", "memory", "measured")]
-    rows += [_row(entry) for entry in entries]
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = []
-    for index, row in enumerate(rows):
-        cells = [
-            row[0].ljust(widths[0]), row[1].ljust(widths[1]), row[2].rjust(widths[2]), row[3].rjust(widths[3]),
-            row[4].rjust(widths[4]), row[5],
-        ]  # fmt: skip
-        if index == 0:
-            lines.append(paint("dim", "  ".join(cells).rstrip()))
-            continue
-        cells[1] = paint("good" if entries[index - 1].passed else "bad", cells[1])
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    rows = [("entry", "outcome", "runs", "time", "memory", "measured"), *(_row(entry) for entry in entries)]
+
+    def painted(row: int, column: int, cell: str) -> str:
+        if row == 0:
+            return paint("dim", cell)
+        return paint("good" if entries[row - 1].passed else "bad", cell) if column == 1 else cell
+
+    return text_table(rows, right=(2, 3, 4), paint=painted)
 
 
 def _row(entry: EntryView) -> tuple[str, str, str, str, str, str]:

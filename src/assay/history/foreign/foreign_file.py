@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay.errors import DataError
+from assay.history.foreign import hyperfine, pyperf, pytest_benchmark
+from assay.history.foreign.foreign_session import ForeignSession, MalformedForeign
+from assay.record import SessionFolder
+from assay.record.results_file import append_record
+
+Reader = Callable[[Mapping[str, Any], str, str], ForeignSession]
+_READERS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Reader]] = {
+    "pyperf": (pyperf.is_one, pyperf.read),
+    "pytest-benchmark": (pytest_benchmark.is_one, pytest_benchmark.read),
+    "hyperfine": (hyperfine.is_one, hyperfine.read),
+}
+
+
+def import_file(path: Path, results_dir: Path) -> SessionFolder:
+    """The folder is named by the file's content: importing it twice gives the same folder."""
+    content, written = _load(path)
+    tool = next((tool for tool, (is_one, _) in _READERS.items() if is_one(written)), None)
+    if tool is None:
+        raise DataError(f"{path}: is not a file of {', '.join(_READERS)} (as JSON), nor a session folder")
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "results"
+    name = f"{tool}-{stem}__{hashlib.sha256(content).hexdigest()[:8]}"
+    folder = SessionFolder(results_dir / name)
+    if SessionFolder.is_one(folder.path):
+        return folder
+    try:
+        read = _READERS[tool][1](written, name, _changed(path))
+    except MalformedForeign as error:
+        raise DataError(f"{path}: {error} (read as a file of {tool})") from None
+    _write(folder, read)
+    return folder
+
+
+def _load(path: Path) -> tuple[bytes, Mapping[str, Any]]:
+    try:
+        content = path.read_bytes()
+        written = json.loads(content)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: is not JSON: {error}") from None
+    return content, written if isinstance(written, Mapping) else {}
+
+
+def _changed(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat()
+
+
+def _write(folder: SessionFolder, read: ForeignSession) -> None:
+    """session.json last: a folder without it is no session, so a crash half way leaves nothing taken for one."""
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.results.unlink(missing_ok=True)
+    folder.write_environment(read.environment)
+    for record in read.records:
+        append_record(folder.results, record)
+    folder.write_info(read.info)

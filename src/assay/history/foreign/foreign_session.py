@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from statistics import median
+from typing import Any
+
+from assay.record import Environment, Fingerprint, Outcome, Record, SessionInfo
+from assay.record.fingerprint import digest
+
+METRIC = "time_s"
+
+
+class MalformedForeign(Exception):
+    """The file is of a known tool, but not as that tool writes it."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One benchmark of another tool: how long its repetitions took."""
+
+    name: str
+    seconds: tuple[float, ...]
+    started_at: str
+    command: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    outcome: Outcome = Outcome.PASSED
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ForeignSession:
+    info: SessionInfo
+    environment: Environment
+    records: tuple[Record, ...]
+
+    @classmethod
+    def build(cls, name: str, tool: str, environment: Environment, timed: Iterable[Timed]) -> ForeignSession:
+        benchmarks = _named_apart(list(timed))
+        if not benchmarks:
+            raise MalformedForeign("it holds no benchmark")
+        started = min(one.started_at for one in benchmarks)
+        info = SessionInfo(
+            name=name, started_at=started, finished_at=max(one.started_at for one in benchmarks), status="finished",
+            reason=f"imported from {tool}", planned=tuple(one.name for one in benchmarks),
+        )  # fmt: skip
+        return cls(info, environment, tuple(_record(one, name, tool, environment) for one in benchmarks))
+
+
+def _record(one: Timed, session: str, tool: str, environment: Environment) -> Record:
+    metric = {"value": median(one.seconds), "unit": "s", "better": "lower", "samples": list(one.seconds)}
+    return Record(
+        name=one.name,
+        session=session,
+        run_id=f"{session}/{one.name}/run-01",
+        outcome=one.outcome,
+        started_at=one.started_at,
+        fingerprint=Fingerprint(one.name, digest(dict(one.params)), tool, environment.machine_class),
+        exec_time_s=sum(one.seconds),
+        command=one.command,
+        script_params=dict(one.params),
+        script_metrics={METRIC: metric, **one.extra},
+        reasons=one.reasons,
+        git_commit=environment.git_commit,
+    )
+
+
+def _named_apart(timed: list[Timed]) -> list[Timed]:
+    """Two benchmarks of one name would be one run: the later ones get a number."""
+    from dataclasses import replace
+
+    seen: dict[str, int] = {}
+    apart = []
+    for one in timed:
+        seen[one.name] = seen.get(one.name, 0) + 1
+        apart.append(one if seen[one.name] == 1 else replace(one, name=f"{one.name} #{seen[one.name]}"))
+    return apart
+
+
+def seconds(written: Any, where: str) -> tuple[float, ...]:
+    """Refuses what is not a list of numbers: a time that is not one would poison a series."""
+    if not isinstance(written, list) or not written:
+        raise MalformedForeign(f"{where} is not a list of times")
+    for value in written:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise MalformedForeign(f"{where} holds {value!r}, which is not a time")
+    return tuple(float(value) for value in written)
+
+
+def utc(written: Any, otherwise: str) -> str:
+    try:
+        parsed = datetime.fromisoformat(str(written))
+    except ValueError:
+        return otherwise
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+
+
+def mapping(written: Any) -> Mapping[str, Any]:
+    return written if isinstance(written, Mapping) else {}
+
+
+def text(written: Any) -> str:
+    return "" if written is None else str(written)

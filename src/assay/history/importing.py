@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay.history.foreign import import_file
+from assay.history.sessions import session_folders
+from assay.record import SessionFolder
+
+
+@dataclass(frozen=True)
+class Source:
+    path: Path
+    folder: Callable[[], SessionFolder]
+    """Reads or makes the folder; may refuse with a `DataError`, which concerns this source alone."""
+
+
+@dataclass(frozen=True)
+class Import:
+    results_dir: Path
+
+    def sources(self, paths: Sequence[Path]) -> Iterator[Source]:
+        """Each session, folder of sessions or file of another tool that `paths` name; without any, all sessions."""
+        for path in paths or [self.results_dir]:
+            if SessionFolder.is_one(path):
+                yield _as_it_is(path)
+            elif path.is_dir():
+                found = session_folders(path)
+                if not found:
+                    raise UsageError(f"{path} holds no session folder")
+                yield from (_as_it_is(folder.path) for folder in reversed(found))
+            else:
+                yield Source(path, partial(import_file, path, self.results_dir))
+
+
+def _as_it_is(path: Path) -> Source:
+    return Source(path, partial(SessionFolder, path))

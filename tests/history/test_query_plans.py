@@ -1,0 +1,72 @@
+"""Every question the history asks is answered from an index: no table is scanned from end to end."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from history_rows import fill
+
+from assay.history import History, queries
+
+PAGE = "LIMIT 50 OFFSET 0"
+QUESTIONS = {
+    "latest runs": f"{queries.RUN} ORDER BY run.started DESC, run.id DESC {PAGE}",
+    "latest runs of an entry": f"{queries.RUN} WHERE run.entry = 'e' ORDER BY run.started DESC, run.id DESC {PAGE}",
+    "latest failures": f"{queries.RUN} WHERE run.outcome = 'failed' ORDER BY run.started DESC, run.id DESC {PAGE}",
+    "latest sessions": f"{queries.SESSION} ORDER BY session.started DESC, session.id DESC {PAGE}",
+    "session by name": f"{queries.SESSION} WHERE session.name = 's'",
+    "series of an entry": f"{queries.SERIES} WHERE series.entry = 'e'",
+    "series by id": f"{queries.SERIES} WHERE series.id = 1",
+    "trend": queries.TREND.replace("?", "1"),
+    "last comparable": queries.LAST_COMPARABLE.replace("?", "'1'"),
+    "runs of a series in a session": re.sub(r"\?\d", "'1'", queries.RUNS_OF_SERIES_IN_SESSION),
+    "previous session": queries.PREVIOUS_SESSION.replace("?", "'1'"),
+    "records of a session": queries.RECORDS_OF_SESSION.replace("?", "'1'"),
+    "comparison of two sessions": queries.COMPARISON.replace("?", "'1'"),
+}
+SORTED_BY_INDEX = ("latest runs", "latest runs of an entry", "latest failures", "latest sessions", "trend")
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
+    path = tmp_path_factory.mktemp("history") / "history.sqlite"
+    with History(path) as history:
+        fill(history, sessions=20, entries=10, metrics=5)
+    return History(path, read_only=True)
+
+
+def scans(history: History, question: str) -> list[str]:
+    """Steps that read a whole table, or build an index for want of one. Reading an index in order, up to the end of a
+    page, is no such step."""
+    return [
+        step
+        for step in history.plan(QUESTIONS[question])
+        if "AUTOMATIC" in step
+        or (
+            step.startswith("SCAN") and "CONSTANT" not in step and not ("USING" in step and question in SORTED_BY_INDEX)
+        )
+    ]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answered_from_an_index(history: History, question: str) -> None:
+    assert scans(history, question) == []
+
+
+@pytest.mark.parametrize("question", SORTED_BY_INDEX)
+def test_the_order_of_time_comes_from_an_index(history: History, question: str) -> None:
+    assert "USE TEMP B-TREE FOR ORDER BY" not in history.plan(QUESTIONS[question])
+
+
+def test_an_index_taken_away_is_noticed(tmp_path: Path) -> None:
+    with History.beside(tmp_path) as history:
+        fill(history, sessions=2, entries=2, metrics=2)
+    with sqlite3.connect(tmp_path / "history.sqlite") as db:
+        db.execute("DROP INDEX point_by_run")
+        db.execute("DROP INDEX run_by_start")
+    with History.beside(tmp_path) as history:
+        assert scans(history, "comparison of two sessions")
+        assert "USE TEMP B-TREE FOR ORDER BY" in history.plan(QUESTIONS["latest runs"])
