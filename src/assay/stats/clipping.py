@@ -1,7 +1,7 @@
 """Bring lone spikes back to their neighbourhood, so that one bad run neither hides nor makes a change of level.
 
-A value is clipped to the running median of its five neighbours ± k·σ, where σ comes from the median absolute difference
-of successive values: differences cancel a level or a drift, which a plain standard deviation would count as noise.
+A value is clipped to the running median of the seven values around it ± k·σ, where σ comes from the median absolute
+difference of successive values: differences cancel a level or a drift, which a plain standard deviation would count as noise.
 This is a Hampel filter (Pearson et al., EURASIP J. Adv. Signal Process. 2016:87) with a difference-based scale.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.stats.intervals import Floats
 
-WINDOW = 5
+WINDOW = 7
 _MAD_TO_SIGMA = 1.4826
 
 
