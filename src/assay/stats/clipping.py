@@ -1,7 +1,7 @@
 """Bring lone spikes back to their neighbourhood, so that one bad run neither hides nor makes a change of level.
 
 A value is clipped to the running median of the seven values around it ± k·σ, where σ comes from the median absolute
-difference of successive values: differences cancel a level or a drift, which a plain standard deviation would count as noise.
+difference of successive values: differences cancel a level or a drift, which a standard deviation counts as noise.
 This is a Hampel filter (Pearson et al., EURASIP J. Adv. Signal Process. 2016:87) with a difference-based scale.
 """
 
