@@ -1,0 +1,23 @@
+"""Records in, verdicts out."""
+
+from assay.analysis.compare import compare
+from assay.analysis.comparison import Comparison, Row
+from assay.analysis.past import HistoryPast, NoPast, Past
+from assay.analysis.rules import MetricRule, Rules
+from assay.analysis.summary import summary_lines
+from assay.analysis.verdict import Verdict
+from assay.analysis.what_changed import what_changed
+
+__all__ = [
+    "Comparison",
+    "HistoryPast",
+    "MetricRule",
+    "NoPast",
+    "Past",
+    "Row",
+    "Rules",
+    "Verdict",
+    "compare",
+    "summary_lines",
+    "what_changed",
+]

@@ -1,0 +1,198 @@
+"""Two sides of records in, a table of verdicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, expm1, isfinite
+
+import numpy as np
+
+from assay.analysis.comparison import Comparison, Design, Row
+from assay.analysis.conditions import unequal_conditions
+from assay.analysis.direction import direction
+from assay.analysis.past import ENOUGH, NoPast, Past, movement
+from assay.analysis.rules import Rules
+from assay.analysis.sample import FEWEST, Runs, Sample, both_sides
+from assay.analysis.verdict import Verdict, judge
+from assay.history import reasons_against
+from assay.record import Outcome, Record
+from assay.record.metric import Better
+from assay.stats.biweight import spread
+from assay.stats.false_discovery import adjusted
+from assay.stats.shift import Shift, history_shift, paired_shift, unpaired_shift
+
+MEASURED = (Outcome.PASSED, Outcome.MISSED)
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A row that waits for the p-values of all the others."""
+
+    row: Row
+    shift: Shift | None = None
+
+
+def compare(
+    base: Iterable[Record],
+    head: Iterable[Record],
+    *,
+    names: tuple[str, str] = ("base", "head"),
+    rules: Rules | None = None,
+    past: Past | None = None,
+    paired: bool = False,
+    looks: int = 1,
+    across: bool = False,
+) -> Comparison:
+    """`paired`: the runs of both sides alternated, the i-th of one beside the i-th of the other (`assay ab` does so).
+
+    `looks`: how often the same experiment is judged. `across`: compare in spite of different parameters, program or
+    machine; the differences become notes.
+    """
+    table = _Table(rules or Rules(), past or NoPast(), paired, looks, across)
+    sides = _by_entry(base), _by_entry(head)
+    drafts = [
+        draft
+        for entry in dict.fromkeys([*sides[1], *sides[0]])
+        for draft in table.entry(entry, sides[0].get(entry, []), sides[1].get(entry, []))
+    ]
+    return Comparison(*names, tuple(_judged(drafts)))
+
+
+def _by_entry(records: Iterable[Record]) -> dict[str, list[Record]]:
+    entries: dict[str, list[Record]] = {}
+    for record in records:
+        if record.counts:
+            entries.setdefault(record.name, []).append(record)
+    return entries
+
+
+def _judged(drafts: Sequence[_Draft]) -> Iterable[Row]:
+    """Only rows that could become a verdict count as questions."""
+    asked = [draft for draft in drafts if draft.shift is not None and draft.row.better is not None]
+    corrected = dict(zip(map(id, asked), adjusted([d.shift.p for d in asked if d.shift]), strict=True))
+    for draft in drafts:
+        row, shift = draft.row, draft.shift
+        if shift is None:
+            yield row
+            continue
+        p = corrected.get(id(draft), shift.p)
+        verdict, reason = judge(shift, row.better, row.margin, p)
+        notes = () if verdict is Verdict.EQUIVALENT else row.notes
+        yield replace(row, verdict=verdict, reason=reason, adjusted_p=p, notes=notes)
+
+
+class _Table:
+    def __init__(self, rules: Rules, past: Past, paired: bool, looks: int, across: bool) -> None:
+        self._rules, self._past, self._paired, self._looks, self._across = rules, past, paired, looks, across
+
+    def entry(self, name: str, base: list[Record], head: list[Record]) -> Iterable[_Draft]:
+        reasons, notes = self._against(base, head)
+        if reasons:
+            yield _Draft(Row(name, "", Verdict.NOT_COMPARABLE, "; ".join(reasons)))
+            return
+        base, head = _measured(base), _measured(head)
+        notes += unequal_conditions(base, head)
+        sides = [run.metrics for run in base], [run.metrics for run in head]
+        for metric in dict.fromkeys([*sides[1][0], *sides[0][0]]):
+            if any(run[metric].number is not None for side in sides for run in side if metric in run):
+                yield self._metric(head[0], metric, *sides, tuple(notes))
+
+    def _against(self, base: list[Record], head: list[Record]) -> tuple[list[str], list[str]]:
+        for side, other in ((base, "head"), (head, "base")):
+            if not side:
+                return [f"only in {other}"], []
+            if not _measured(side):
+                return [f"{side[-1].run_id} was not measured: {side[-1].outcome}"], []
+        first, second = _measured(base)[0], _measured(head)[0]
+        differences = [_readable(part, first, second) for part in reasons_against(first, second)]
+        return ([], differences) if self._across else (differences, [])
+
+    def _metric(self, run: Record, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]) -> _Draft:
+        entry, fingerprint = run.name, run.fingerprint.key
+        sides = both_sides(base, head, metric)
+        if sides is None:
+            which = "head" if metric in head[0] else "base"
+            return _Draft(Row(entry, metric, Verdict.NOT_COMPARABLE, f"only in {which}"))
+        before, after = sides
+        rule = self._rules.of(entry, metric)
+        unit = rule.unit or after.unit or before.unit
+        better = direction(metric, unit, rule.better or after.better or before.better)
+        row = Row(
+            entry, metric, Verdict.INCONCLUSIVE, "", unit=unit, better=better,
+            base=before.middle, head=after.middle, margin=self._rules.margin(entry, metric, fingerprint),
+            base_runs=before.values.size, head_runs=after.values.size, notes=notes,
+        )  # fmt: skip
+        if (before.values <= 0).any() or (after.values <= 0).any():
+            return _Draft(_without_ratio(row, before, after, better))
+        return self._shifted(row, np.log(before.values), np.log(after.values), fingerprint, before.iterations)
+
+    def _shifted(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str, iterations: bool) -> _Draft:
+        fewest = min(before.size, after.size)
+        notes = row.notes
+        if fewest >= FEWEST and self._paired and before.size == after.size:
+            design: Design = "paired"
+            shift = paired_shift(before, after, looks=self._looks)
+        elif fewest >= FEWEST:
+            design = "unpaired"
+            levels = self._past.levels(row.entry, fingerprint, row.metric)
+            within = float(np.sqrt((spread(before) ** 2 + spread(after) ** 2) / 2))
+            shift = unpaired_shift(before, after, between=None if iterations else movement(levels, within, fewest))
+            if iterations:
+                notes = (*notes, "iterations within runs; whether runs differ from each other it cannot tell")
+        else:
+            levels = self._past.levels(row.entry, fingerprint, row.metric)
+            if levels.size < ENOUGH:
+                return _Draft(_too_few(row))
+            design = "history"
+            shift = history_shift(levels, after)
+            notes = (*notes, f"held against {levels.size} earlier sessions, since each side has few runs")
+        if shift.spikes:
+            notes = (*notes, f"{shift.spikes} spike(s) of the machine among the runs")
+        measured = replace(
+            row, ratio=exp(shift.estimate), low=_exp(shift.low), high=_exp(shift.high), confidence=shift.confidence,
+            floor=expm1(shift.floor) if isfinite(shift.floor) else 0.0, p=shift.p, design=design, notes=notes,
+        )  # fmt: skip
+        return _Draft(measured, shift)
+
+
+def _measured(side: list[Record]) -> list[Record]:
+    return [run for run in side if run.outcome in MEASURED]
+
+
+def _exp(value: float) -> float | None:
+    return exp(value) if isfinite(value) else None
+
+
+def _too_few(row: Row) -> Row:
+    ratio = row.head / row.base if row.head is not None and row.base else None
+    reason = f"too few runs: {row.base_runs} and {row.head_runs}, {FEWEST} of each are needed (`repeat: {FEWEST}`)"
+    return replace(row, reason=reason, ratio=ratio)
+
+
+def _without_ratio(row: Row, before: Sample, after: Sample, better: Better | None) -> Row:
+    """Zeros and negative numbers have no ratio. What never varies can be judged all the same."""
+    constant = np.ptp(before.values) == 0 and np.ptp(after.values) == 0
+    enough = min(before.values.size, after.values.size) >= FEWEST
+    if constant and before.middle == after.middle and enough:
+        return replace(row, verdict=Verdict.EQUIVALENT, reason=f"always {before.middle:g}")
+    if constant and enough and better is not None:
+        worse = (after.middle > before.middle) == (better == "lower")
+        verdict = Verdict.REGRESSED if worse else Verdict.IMPROVED
+        return replace(row, verdict=verdict, reason=f"{before.middle:g} became {after.middle:g}")
+    if not enough:
+        return _too_few(row)
+    return replace(row, verdict=Verdict.NOT_COMPARABLE, reason="it has no ratio: values of zero or below")
+
+
+def _readable(reason: str, base: Record, head: Record) -> str:
+    """Digests of parameters say that they differ; a person wants to know which."""
+    if not reason.startswith("params:"):
+        return reason
+    ours, theirs = base.script_params, head.script_params
+    changed = [
+        f"{key} {ours.get(key, 'not given')} → {theirs.get(key, 'not given')}"
+        for key in dict.fromkeys([*ours, *theirs])
+        if ours.get(key) != theirs.get(key)
+    ]
+    return f"different parameters: {', '.join(changed[:4])}" if changed else "different parameters"

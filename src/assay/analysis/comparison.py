@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from assay.analysis.verdict import Verdict
+from assay.record.metric import Better
+
+Design = Literal["paired", "unpaired", "history", "none"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of one entry, compared. Without a metric: the entry as a whole could not be."""
+
+    entry: str
+    metric: str
+    verdict: Verdict
+    reason: str
+    unit: str | None = None
+    better: Better | None = None
+    base: float | None = None
+    head: float | None = None
+    """Medians, in the metric's own unit."""
+    ratio: float | None = None
+    """Head over base, with its interval."""
+    low: float | None = None
+    high: float | None = None
+    confidence: float = 0.95
+    margin: float = 0.0
+    floor: float = 0.0
+    """What identical code could differ by, given this noise and number of runs."""
+    p: float | None = None
+    adjusted_p: float | None = None
+    base_runs: int = 0
+    head_runs: int = 0
+    design: Design = "none"
+    notes: tuple[str, ...] = ()
+    """What a reader should know besides: spikes, a busy machine, a warm-up."""
+
+    @property
+    def conclusive(self) -> bool:
+        return self.verdict in (Verdict.IMPROVED, Verdict.REGRESSED, Verdict.EQUIVALENT)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self.__dict__, "verdict": str(self.verdict), "notes": list(self.notes)}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    base: str
+    head: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def of(self, verdict: Verdict) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.verdict is verdict)
+
+    @property
+    def regressed(self) -> tuple[Row, ...]:
+        return self.of(Verdict.REGRESSED)
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        counted = Counter(row.verdict for row in self.rows)
+        return {verdict: counted[verdict] for verdict in Verdict}
+
+    @property
+    def regression_detected(self) -> bool | None:
+        """None where it cannot be told: nothing was comparable, or something that matters stayed inconclusive."""
+        if self.regressed:
+            return True
+        judged = [row for row in self.rows if row.better is not None and row.verdict is not Verdict.NOT_COMPARABLE]
+        return False if judged and all(row.conclusive for row in judged) else None
+
+    @property
+    def reason(self) -> str:
+        if self.regressed:
+            named = ", ".join(f"{row.entry} {row.metric} ({row.reason})" for row in self.regressed[:5])
+            more = len(self.regressed) - 5
+            return named + (f" and {more} more" if more > 0 else "")
+        open_rows = [row for row in self.of(Verdict.INCONCLUSIVE) if row.better is not None]
+        if open_rows:
+            first = open_rows[0]
+            return f"{len(open_rows)} of {len(self.rows)} inconclusive; {first.entry} {first.metric}: {first.reason}"
+        if self.regression_detected is None:
+            first_reason = next((row.reason for row in self.rows), "the sessions have no metric in common")
+            return f"nothing could be compared: {first_reason}"
+        return f"all {sum(row.conclusive for row in self.rows)} comparable metrics are equivalent or improved"
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """3 regressed; 4 inconclusive, if that matters; otherwise 0."""
+        if self.regressed:
+            return 3
+        return 4 if strict and self.regression_detected is None else 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "base": self.base,
+            "head": self.head,
+            "regression_detected": self.regression_detected,
+            "reason": self.reason,
+            "counts": {str(verdict): count for verdict, count in self.counts.items()},
+            "notes": list(self.notes),
+            "rows": [row.to_json() for row in self.rows],
+        }

@@ -1,0 +1,47 @@
+"""Which way is better, where a program does not say it: from the unit, then from the words of the name.
+
+A wrong guess would call an improvement a regression, so names that could be either (counts, sizes of the input, plain
+`rate`) get none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.record.metric import Better
+
+_HIGHER_UNITS = re.compile(r"^(1|[\w%]+)\s*(/|per\s)\s*(s|sec|second|min|minute|h|hour)s?$", re.IGNORECASE)
+_LOWER_UNITS = frozenset({"s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"})
+
+_HIGHER = re.compile(
+    r"throughput|goodput|(^|_)per_(s|sec|second|minute|hour)($|_)|(^|_)(qps|rps|tps|fps|ops|iops|flops|mfu)($|_)"
+    r"|(^|_)[kmg]i?b_?(ps|/s)($|_)|speed_?up|accuracy|precision|recall|(^|_)f1($|_)|(^|_)(auc|bleu|rouge)"
+    r"|compression_ratio|efficiency|hit_rate|hit_ratio|bandwidth|space_saved|saved_percent|savings|utili[sz]ation"
+    r"|tokens_s$|_rate_hz$|exact_match|(^|_)reward($|_)"
+)
+_LOWER = re.compile(
+    r"latency|(^|_)(time|duration|elapsed|wall|ttft|tpot|itl|jitter)($|_)|_time_|(^|_)(seconds|secs|millis)($|_)"
+    r"|_(s|ms|us|ns)$|_(s|ms|us|ns)_(mean|sum|std|min|max|median|p\d+)$|(^|_)rss|memory|(^|_)mem($|_)|peak_.*mb"
+    r"|(^|_)(loss|perplexity|ppl|errors?|error_rate|failures?|failed|misses|dropped|lost|late|timeouts?|retries)($|_)"
+    r"|slow_?down|overhead|(^|_)wait|queue_(depth|delay)|stall|steal|throttled|leak|growth|fragmentation"
+    r"|(^|_)(stored|compressed|disk)_(bytes|mb|size)|energy|joules|cost($|_)|interference|degradation"
+)
+_NEITHER = re.compile(r"_std$|_stddev$|_variance$|(^|_)(num|count|seed|version|batch_size|timestamp|input|config)(_|$)")
+
+
+def direction(name: str, unit: str | None, declared: Better | None) -> Better | None:
+    if declared is not None:
+        return declared
+    words = re.sub(r"[^a-z0-9/]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_")
+    if _NEITHER.search(words):
+        return None
+    if unit is not None:
+        if _HIGHER_UNITS.match(unit.strip()):
+            return "higher"
+        if unit.strip() in _LOWER_UNITS:
+            return "lower"
+    higher, lower = bool(_HIGHER.search(words)), bool(_LOWER.search(words))
+    if higher:
+        # `throughput_at_latency_10ms` is a throughput; `overhead_efficiency` nobody has named yet.
+        return "higher"
+    return "lower" if lower else None

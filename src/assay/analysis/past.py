@@ -1,0 +1,62 @@
+"""What earlier sessions say about a series: how much its level moves when nothing changes."""
+
+from __future__ import annotations
+
+from math import log
+from statistics import median
+from typing import Protocol
+
+import numpy as np
+
+from assay.history import History
+from assay.stats.clipping import difference_sigma
+from assay.stats.intervals import Floats
+
+ENOUGH = 10
+"""Sessions before their movement is believed."""
+_LOOK_BACK = 1000
+
+
+class Past(Protocol):
+    def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        """The logarithm of one value a session, oldest first; empty if unknown."""
+        ...
+
+
+class NoPast:
+    def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        return np.empty(0)
+
+
+class HistoryPast:
+    """Reads a series only when a comparison needs it, and once."""
+
+    def __init__(self, history: History, before: str) -> None:
+        self._history = history
+        self._before = before
+        self._known: dict[tuple[str, str], Floats] = {}
+
+    def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        key = fingerprint, metric
+        if key not in self._known:
+            self._known[key] = self._read(entry, fingerprint, metric)
+        return self._known[key]
+
+    def _read(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        found = self._history.series(entry=entry, metric=metric)
+        series_id = next((series.id for series in found if series.fingerprint == fingerprint), None)
+        if series_id is None:
+            return np.empty(0)
+        by_session: dict[str, list[float]] = {}
+        for point in self._history.points(series_id, before=self._before, limit=_LOOK_BACK):
+            if point.value > 0:
+                by_session.setdefault(point.session, []).append(log(point.value))
+        return np.array([median(values) for values in by_session.values()], dtype=np.float64)
+
+
+def movement(levels: Floats, within: float, runs: int) -> float | None:
+    """Standard deviation of the level between sessions, beyond what few runs in each explain. None if unknown."""
+    if levels.size < ENOUGH:
+        return None
+    seen = difference_sigma(levels)
+    return float(np.sqrt(max(0.0, seen**2 - within**2 / max(1, runs))))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from enum import StrEnum
+from math import expm1, log1p
+
+from assay.record.metric import Better
+from assay.stats.false_discovery import RATE
+from assay.stats.shift import Shift
+
+
+class Verdict(StrEnum):
+    IMPROVED = "improved"
+    REGRESSED = "regressed"
+    EQUIVALENT = "equivalent"
+    INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
+
+
+def judge(shift: Shift, better: Better | None, margin: float, adjusted_p: float) -> tuple[Verdict, str]:
+    """The rule, and in words what it rested on.
+
+    Changed: the interval excludes 1, the median is beyond the margin and beyond what chance alone would show, and it
+    survives the correction for all rows of the table. Equivalent: the interval lies inside the margin.
+    """
+    reach = log1p(margin)
+    if -reach <= shift.low and shift.high <= reach:
+        return Verdict.EQUIVALENT, f"within ±{margin:.1%}"
+    excludes = shift.low > 0 or shift.high < 0
+    beyond = abs(shift.estimate) > reach
+    by_chance = abs(shift.estimate) <= shift.floor
+    if excludes and beyond and not by_chance:
+        if adjusted_p > RATE:
+            return (
+                Verdict.INCONCLUSIVE,
+                f"p is {adjusted_p:.2g} when all rows are counted; run it again alone",
+            )
+        return _changed(shift, better, margin)
+    if not excludes:
+        return Verdict.INCONCLUSIVE, "the interval holds both no change and one beyond the margin; more runs would tell"
+    if by_chance and beyond:
+        return (
+            Verdict.INCONCLUSIVE,
+            f"identical code could differ by {expm1(shift.floor):.1%} with this noise; more runs would tell",
+        )
+    return Verdict.INCONCLUSIVE, f"changed, but about as much as the margin of {margin:.1%}"
+
+
+def _changed(shift: Shift, better: Better | None, margin: float) -> tuple[Verdict, str]:
+    change = f"{expm1(shift.estimate):+.1%}, beyond {max(margin, expm1(shift.floor)):.1%}"
+    if better is None:
+        return (
+            Verdict.NOT_COMPARABLE,
+            f"{change}, but nothing says which way is better: declare `better: higher` or `lower` for it",
+        )
+    worse = (shift.estimate > 0) == (better == "lower")
+    return (Verdict.REGRESSED if worse else Verdict.IMPROVED), change

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.analysis.compare import compare
+from assay.analysis.comparison import Comparison
+from assay.analysis.past import HistoryPast
+from assay.analysis.rules import Rules
+from assay.history import History
+from assay.record import Record
+
+
+def what_changed(records: Sequence[Record], history: History, *, rules: Rules | None = None) -> Comparison | None:
+    """A session's records against the last comparable runs of each entry, whichever session they are from.
+
+    Called after every `assay run`: reads only what it needs and imports no scipy. None if nothing comparable was run
+    before. `history` may already hold `records`: only what started earlier is looked at.
+    """
+    counted = [record for record in records if record.counts]
+    if not counted:
+        return None
+    before = min(record.started_at for record in counted)
+    fingerprints = {record.fingerprint.key: record.fingerprint for record in counted}
+    base = [run for fingerprint in fingerprints.values() for run in history.last_comparable(fingerprint, before)]
+    if not base:
+        return None
+    known = {run.name for run in base}
+    sessions = list(dict.fromkeys(run.session for run in base))
+    name = sessions[0] if len(sessions) == 1 else f"{len(sessions)} earlier sessions"
+    return compare(
+        base,
+        [record for record in counted if record.name in known],
+        names=(name, counted[0].session),
+        rules=rules,
+        past=HistoryPast(history, before),
+    )

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.analysis.records import noisy, record, side
+
+from assay.analysis import Comparison, MetricRule, Row, Rules, Verdict, compare
+from assay.record import Outcome, Usage
+
+
+def _row(comparison: Comparison, metric: str = "time_taken_s") -> Row:
+    return next(row for row in comparison.rows if row.metric == metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "factor", "verdict"),
+    [
+        ("time_taken_s", 1.3, Verdict.REGRESSED),
+        ("time_taken_s", 0.7, Verdict.IMPROVED),
+        ("time_taken_s", 1.0, Verdict.EQUIVALENT),
+        ("rows_per_s", 1.3, Verdict.IMPROVED),
+        ("rows_per_s", 0.7, Verdict.REGRESSED),
+        ("num_rows", 1.3, Verdict.NOT_COMPARABLE),
+        ("num_rows", 1.0, Verdict.EQUIVALENT),
+    ],
+)
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_verdict_follows_the_direction(metric: str, factor: float, verdict: Verdict, paired: bool) -> None:
+    base, head = side(noisy(10, 0.005), metric), side(noisy(10 * factor, 0.005, seed=1), metric, session="head")
+    row = _row(compare(base, head, paired=paired), metric)
+    assert row.verdict is verdict, row.reason
+    assert row.ratio == pytest.approx(factor, rel=0.02)
+    assert row.design == ("paired" if paired else "unpaired")
+
+
+def test_a_regression_names_change_and_margin() -> None:
+    row = _row(compare(side(noisy(10)), side(noisy(13, seed=1))))
+    assert row.reason.startswith("+30")
+    assert row.low is not None
+    assert row.low > 1 > row.margin
+
+
+@pytest.mark.parametrize("n", [1, 3, 5])
+def test_fewer_than_six_says_too_few(n: int) -> None:
+    row = _row(compare(side([1.0] * n), side([2.0] * n)))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.reason.startswith(f"too few runs: {n} and {n}, 6 of each")
+    assert row.ratio == 2.0
+
+
+def test_noise_is_inconclusive_and_says_what_would_help() -> None:
+    row = _row(compare(side(noisy(10, 0.2)), side(noisy(11, 0.2, seed=3))))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "more runs" in row.reason
+
+
+def test_iterations_of_one_run_are_samples() -> None:
+    base = [record(metrics={"time_taken_s": {"value": 1.0, "samples": list(noisy(1.0))}})]
+    head = [record(metrics={"time_taken_s": {"value": 1.4, "samples": list(noisy(1.4, seed=1))}}, session="head")]
+    row = _row(compare(base, head))
+    assert row.verdict is Verdict.REGRESSED
+    assert (row.base_runs, row.head_runs) == (10, 10)
+    assert any("iterations within runs" in note for note in row.notes)
+
+
+def test_different_parameters_are_named_not_compared() -> None:
+    base = side(noisy(1), params={"workers": 1, "input": "a"})
+    head = side(noisy(1), params={"workers": 4, "input": "a"}, session="head")
+    only = compare(base, head).rows
+    assert [row.verdict for row in only] == [Verdict.NOT_COMPARABLE]
+    assert only[0].reason == "different parameters: workers 1 → 4"
+    across = _row(compare(base, head, across=True))
+    assert across.verdict is Verdict.EQUIVALENT
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"machine": "other"}, "machine: m against other"), ({"outcome": Outcome.CRASHED}, "was not measured: crashed")],
+)
+def test_what_must_not_be_compared_says_why(change: dict[str, object], reason: str) -> None:
+    rows = compare(side(noisy(1)), side(noisy(1), session="head", **change)).rows
+    assert rows[0].verdict is Verdict.NOT_COMPARABLE
+    assert reason in rows[0].reason
+
+
+def test_entries_and_metrics_of_one_side_only() -> None:
+    base = [*side(noisy(1)), record("gone", {"x_s": 1.0})]
+    head = [record(metrics={"time_taken_s": 1.0, "new_s": 2.0}, run=i) for i in range(1, 8)]
+    found = {(row.entry, row.metric): row.reason for row in compare(base, head).rows}
+    assert found[("gone", "")] == "only in base"
+    assert found[("entry", "new_s")] == "only in head"
+
+
+def test_warm_ups_and_repeated_attempts_are_left_out() -> None:
+    base = side(noisy(1))
+    head = [*side(noisy(1, seed=1)), record(metrics={"time_taken_s": 99.0}, run=50, warmup=True)]
+    assert _row(compare(base, head)).head_runs == 10
+
+
+def test_margins_by_default_entry_metric_and_calibration() -> None:
+    base, head = side(noisy(10, 0.003)), side(noisy(10.8, 0.003, seed=1))
+    key = base[0].fingerprint.key
+    assert _row(compare(base, head)).verdict is Verdict.REGRESSED
+    for rules in (
+        Rules().with_margins(["15%"]),
+        Rules().with_margins(["time_*=0.15"]),
+        Rules().with_margins(["entry:time_taken_s=15%"]),
+        Rules(floors={(key, "time_taken_s"): 0.15}),
+    ):
+        assert _row(compare(base, head, rules=rules)).verdict is Verdict.EQUIVALENT
+    assert _row(compare(base, head, rules=Rules().with_margins(["other:*=15%"]))).verdict is Verdict.REGRESSED
+
+
+def test_a_declared_direction_wins() -> None:
+    rules = Rules({("*", "time_taken_s"): MetricRule(better="higher")})
+    row = _row(compare(side(noisy(10)), side(noisy(13, seed=1)), rules=rules))
+    assert row.verdict is Verdict.IMPROVED
+
+
+def test_many_rows_of_the_same_code_raise_no_alarm() -> None:
+    """Two hundred metrics of identical code at 5% noise: row by row at p < .05, ten would be called changed."""
+    rng = np.random.default_rng(5)
+    runs = [
+        {f"m{i}_s": float(v) for i, v in enumerate(np.exp(rng.normal(0, 0.05, 200)))} for _ in range(20)
+    ]  # fmt: skip
+    base = [record(metrics=metrics, run=i + 1) for i, metrics in enumerate(runs[:10])]
+    head = [record(metrics=metrics, run=i + 1, session="head") for i, metrics in enumerate(runs[10:])]
+    changed = [row for row in compare(base, head, paired=True).rows if row.verdict in ("improved", "regressed")]
+    assert changed == []
+
+
+def test_zeros_and_constants() -> None:
+    zero, one = side([0.0] * 6, "errors"), side([3.0] * 6, "errors", session="head")
+    assert _row(compare(zero, zero), "errors").verdict is Verdict.EQUIVALENT
+    worse = _row(compare(zero, one), "errors")
+    assert (worse.verdict, worse.reason) == (Verdict.REGRESSED, "0 became 3")
+    mixed = side([0.0, 1.0, 0.0, 2.0, 0.0, 1.0], "errors")
+    assert _row(compare(zero, mixed), "errors").verdict is Verdict.NOT_COMPARABLE
+
+
+def test_nan_and_words_are_not_compared() -> None:
+    runs = [record(metrics={"time_taken_s": float("nan"), "model": "x", "ok": True}, run=i) for i in range(8)]
+    assert [row.metric for row in compare(runs, runs).rows if row.metric != "exec_time_s"] == ["time_taken_s"]
+    assert _row(compare(runs, runs)).verdict is Verdict.NOT_COMPARABLE
+
+
+def test_a_busier_machine_is_said_beside_the_result() -> None:
+    busy = Usage(wall_s=1.0, neighbour_cpu_s=1.2, steal_share=0.1, samples=1)
+    row = _row(compare(side(noisy(10)), side(noisy(14, seed=1), usage=busy, session="head")))
+    assert row.verdict is Verdict.REGRESSED
+    assert "CPUs kept busy by other processes: 0.0 in base, 1.2 in head" in row.notes
+    assert any(note.startswith("CPU time taken by the hypervisor") for note in row.notes)
+
+
+def test_regression_detected_is_true_false_or_unknown() -> None:
+    base = side(noisy(10))
+    quick = Rules({("*", "exec_time_s"): MetricRule(better="lower")})
+    worse, same = compare(base, side(noisy(13, seed=1)), rules=quick), compare(base, side(noisy(10, seed=1)))
+    few = compare(base[:2], base[:2])
+    assert (worse.regression_detected, worse.exit_code()) == (True, 3)
+    assert (same.regression_detected, same.exit_code(strict=True)) == (False, 0)
+    assert (few.regression_detected, few.exit_code(), few.exit_code(strict=True)) == (None, 0, 4)
+    assert "too few runs" in few.reason
+    assert compare([], []).regression_detected is None

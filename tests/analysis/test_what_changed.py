@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from tests.analysis.records import noisy, record, side
+
+from assay.analysis import Verdict, summary_lines, what_changed
+from assay.history import History
+from assay.record import Environment, Record, SessionInfo
+
+
+def _add(history: History, records: list[Record]) -> None:
+    info = SessionInfo(records[0].session, records[0].started_at)
+    for item in records:
+        history.add(item, info, Environment())
+
+
+def test_the_last_comparable_session_is_the_base(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        _add(history, side(noisy(5), session="oldest", day=1))
+        _add(history, side(noisy(10), session="older", day=2))
+        _add(history, side(noisy(9), session="other", day=3, machine="another"))
+        head = side(noisy(13, seed=1), session="head", day=4)
+        _add(history, head)
+        changed = what_changed(head, history)
+    assert changed is not None
+    assert (changed.base, changed.head) == ("older", "head")
+    assert [row.metric for row in changed.regressed] == ["time_taken_s"]
+    assert summary_lines(changed)[0].startswith("regressed: entry time_taken_s +3")
+
+
+def test_nothing_before_is_nothing_to_say(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        head = side(noisy(13))
+        _add(history, head)
+        assert what_changed(head, history) is None
+        assert what_changed([], history) is None
+
+
+def test_single_runs_are_held_against_many_sessions(tmp_path: Path) -> None:
+    """`repeat: 1` every night: after ten nights a run that is far outside what they showed is called."""
+    rng = np.random.default_rng(0)
+    with History(tmp_path / "h.sqlite") as history:
+        for day in range(1, 15):
+            _add(history, [record(metrics={"time_taken_s": float(10 * np.exp(rng.normal(0, 0.02)))},
+                                  session=f"night-{day}", day=day)])  # fmt: skip
+        slow = what_changed([record(metrics={"time_taken_s": 13.0}, session="head", day=20)], history)
+        usual = what_changed([record(metrics={"time_taken_s": 10.1}, session="head", day=20)], history)
+    assert slow is not None
+    assert usual is not None
+    row = next(row for row in slow.rows if row.metric == "time_taken_s")
+    assert (row.verdict, row.design) == (Verdict.REGRESSED, "history")
+    assert any("14 earlier sessions" in note for note in row.notes)
+    assert not usual.regressed
+
+
+def test_too_few_runs_is_said_once(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        _add(history, side([1.0], session="older", day=1))
+        changed = what_changed(side([1.0], session="head", day=2), history)
+    assert changed is not None
+    lines = summary_lines(changed)
+    assert lines[0] == "against older: nothing changed; 2 inconclusive"
+    assert lines[1].startswith("too few runs: 1 and 1")
+
+
+def test_no_scipy_is_imported() -> None:
+    """It runs after every session: importing scipy would cost more than everything else it does."""
+    code = "import sys, assay.analysis; sys.exit('scipy' in sys.modules or 'ruptures' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
