@@ -1,0 +1,1 @@
+"""Session YAML → a merged, resolved `Plan`. Configuration is trusted; nothing here runs a program."""

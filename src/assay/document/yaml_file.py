@@ -33,7 +33,7 @@ def parse_yaml(text: str, file: str) -> Node:
             root = loader.get_single_node()
             if root is None:
                 return Node({}, Mark(file, 1, 1))
-            builder = _Builder(loader, file)
+            builder = _Builder(loader, file, text)
             node = builder.build(root)
         finally:
             loader.dispose()
@@ -45,9 +45,10 @@ def parse_yaml(text: str, file: str) -> Node:
 
 
 class _Builder:
-    def __init__(self, loader: Any, file: str) -> None:
+    def __init__(self, loader: Any, file: str, text: str) -> None:
         self._loader = loader
         self._file = file
+        self._text = text
         self._left = MAX_NODES
         self._open: set[int] = set()
         self.problems: list[str] = []
@@ -71,7 +72,8 @@ class _Builder:
             self._open.discard(id(node))
         else:
             value = self._loader.construct_object(node)
-        return Node(value, mark, key)
+        anchored = self._text[node.start_mark.index : node.start_mark.index + 1] == "&"
+        return Node(value, mark, key, anchored)
 
     def _mapping(self, node: Any) -> dict[str, Node]:
         seen: dict[str, Mark] = {}

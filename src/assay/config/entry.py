@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.config.entry_config import Limits, MetricRule
+from assay.config.placeholders import Datasets, render
+from assay.config.ray_config import RayConfig
+from assay.config.requirement import Requirement
+
+RESULTS_OPTION = ("--benchmark-results-path", "--benchmark_results_path")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One benchmark of a plan: all that can be known before it runs is resolved."""
+
+    name: str
+    program: tuple[str, ...]
+    """What is started, before its arguments."""
+    args: tuple[str, ...]
+    """One argument each; only folders that a run makes are still placeholders."""
+    timeout_s: float
+    where: str
+    """File and line that say it."""
+    script: Path | None = None
+    problem: str = ""
+    """What only this entry got wrong: it fails with this reason, the session goes on."""
+    grace_s: float = 5.0
+    ray: RayConfig | None = None
+    delete_scratch: bool = True
+    requirements: tuple[Requirement, ...] = ()
+    metrics: Mapping[str, MetricRule] = field(default_factory=dict)
+    repeat: int = 1
+    warmup: int = 0
+    retries: int = 0
+    needs: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
+    gpus: tuple[int, ...] | None = None
+    profiler: str | None = None
+    sink_data: Mapping[str, Any] = field(default_factory=dict)
+    baseline: str | None = None
+    is_setup: bool = False
+    datasets_used: tuple[str, ...] = ()
+    """Paths that its arguments name, to be looked for before anything runs."""
+
+    @property
+    def keeps_contract(self) -> bool:
+        """A script must write params.json and metrics.json; any other command may."""
+        return self.script is not None
+
+    def arguments(self, folders: Mapping[str, str]) -> list[str]:
+        """For one run. The results path is added where a script's own arguments do not have it."""
+        nothing = Datasets({})
+        args = [render(argument, folders, nothing) for argument in self.args]
+        if self.keeps_contract and results_path(args) is None:
+            args += [RESULTS_OPTION[0], folders["benchmark_results_path"]]
+        return args
+
+    def environment(self, folders: Mapping[str, str]) -> dict[str, str]:
+        return {name: render(value, folders, Datasets({})) for name, value in self.env.items()}
+
+
+def results_path(args: list[str]) -> str | None:
+    """Where the program was really told to write; the last one counts, as argparse has it."""
+    found = None
+    for at, argument in enumerate(args):
+        option, equals, value = argument.partition("=")
+        if option in RESULTS_OPTION:
+            found = value if equals else args[at + 1] if at + 1 < len(args) else None
+    return found
+
+
+def split(args: str | list[str]) -> list[str]:
+    """Raises ValueError for a quote that is not closed. Each item of a list is one argument already."""
+    return shlex.split(args) if isinstance(args, str) else list(args)

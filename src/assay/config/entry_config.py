@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from assay.config.ray_config import RayConfig
+from assay.config.requirement import Requirement, share
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,+@-]{0,119}")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+
+
+def check_name(name: str) -> str:
+    """A name is also a folder's name."""
+    if not NAME.fullmatch(name):
+        raise ValueError(
+            "a name may hold letters, digits and . _ - = , + @, begins with a letter or digit, at most 120"
+        )
+    return name
+
+
+def megabytes(value: Any) -> Any:
+    """`2GB`, `512 MB` as megabytes; a plain number is megabytes already."""
+    if not isinstance(value, str):
+        return value
+    match = _SIZE.fullmatch(value.strip())
+    if not match:
+        raise ValueError("is not a size such as 512MB or 2GB")
+    power = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}[match[2].lower()]
+    return float(match[1]) * 1024**power / 1024**2
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+class Limits(Model):
+    cpus: int | None = Field(default=None, ge=1, description="Processors the run may use.")
+    memory: Annotated[float | None, BeforeValidator(megabytes)] = Field(
+        default=None, gt=0, description="Of the whole tree, in MB or as 2GB; the run is ended above it."
+    )
+
+
+class MetricRule(Model):
+    """What cannot be told from a metric's name."""
+
+    better: Literal["higher", "lower"] | None = None
+    unit: str | None = None
+    margin: float | None = Field(default=None, gt=0, description="Smaller changes count as none: 0.05 or 5%.")
+
+    @field_validator("margin", mode="before")
+    @classmethod
+    def _percent(cls, value: Any) -> Any:
+        return share(value)
+
+
+class EntryConfig(Model):
+    """One benchmark of a session, as the files say it."""
+
+    name: Annotated[str, Field(description="Unique; also the folder of its results.")]
+    enabled: bool = True
+    script: str | None = Field(
+        default=None,
+        description="Looked for in script_base_dir, beside this file, in scripts/, then among the bundled ones.",
+    )
+    script_base_dir: str | None = None
+    command: str | list[str] | None = Field(
+        default=None, description="Instead of a script: any program; its output files are optional."
+    )
+    interpreter: str | None = Field(default=None, description="For Python scripts; the one that runs Assay by default.")
+    args: str | list[str] = Field(
+        default="", description="Split like a shell would, before values are put in; no shell runs."
+    )
+    timeout_s: float | None = Field(default=None, gt=0)
+    grace_s: float = Field(default=5.0, ge=0, description="Between SIGTERM and SIGKILL.")
+    ray: RayConfig | None = None
+    delete_scratch: bool | None = None
+    requirements: list[Requirement] = []
+    metrics: dict[str, MetricRule] = {}
+    repeat: int = Field(default=1, ge=1, le=10_000)
+    warmup: int = Field(
+        default=0, ge=0, le=1_000, description="Runs before the measured ones, recorded but not counted."
+    )
+    retries: int = Field(default=0, ge=0, le=100, description="More attempts after a failure; each is recorded.")
+    needs: list[str] = Field(default=[], description="Entries that must have passed.")
+    env: dict[str, str] = {}
+    limits: Limits = Limits()
+    gpus: int | list[int] | None = Field(default=None, description="How many, or which.")
+    profiler: Literal["py-spy", "cprofile", "memray"] | None = None
+    sink_data: list[dict[str, Any]] | dict[str, Any] = []
+    baseline: str | None = Field(
+        default=None, description="Session to hold max_regression against; the last comparable one by default."
+    )
+    tags: list[str] = []
+
+    @field_validator("name")
+    @classmethod
+    def _safe_name(cls, value: str) -> str:
+        return check_name(value)
+
+    @field_validator("env", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: str(item).lower() if isinstance(item, bool) else item for key, item in value.items()}
+        return value
+
+    @field_validator("profiler", mode="before")
+    @classmethod
+    def _profiler_name(cls, value: Any) -> Any:
+        return value.lower().replace("pyspy", "py-spy") if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_program(self) -> Self:
+        if (self.script is None) == (self.command is None):
+            raise ValueError("needs either `script` or `command`")
+        return self

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.document.node import Mark, Node
+from assay.errors import ConfigError
+
+SERVICES = ("mlflow", "wandb")
+
+
+@dataclass(frozen=True)
+class OlderForm:
+    """`--matrix F --datasets F [--sink NAME]`, and what differs with it from the newer form."""
+
+    matrix: Path
+    datasets: Path | None
+    sink: str = "none"
+
+
+def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Node:
+    """The same file in the newer form. `mlflow:` acts only when it is asked for, `slack:` when its variable is set."""
+    children = {key: child for key, child in root.value.items() if key not in (*SERVICES, "slack")}
+    sinks = list(children["sinks"].value) if "sinks" in children and children["sinks"].is_list else []
+    if form.sink != "none":
+        block = root.get(form.sink)
+        keys = dict(block.value) if block is not None and block.is_mapping else {}
+        sinks.append(Node({"name": Node(form.sink, root.mark), **keys}, block.mark if block else root.mark))
+    slack = root.get("slack")
+    if slack is not None:
+        variable = slack.get("webhook_env")
+        if variable is None:
+            raise ConfigError([f"{slack.mark}: slack.webhook_env: is missing"])
+        if environment.get(str(variable.value)):
+            keys = {key: child for key, child in slack.value.items() if key != "webhook_env"}
+            url = Node(f"${{{variable.value}}}", variable.mark)
+            sinks.append(Node({"name": Node("slack", slack.mark), "webhook_url": url, **keys}, slack.mark))
+    if sinks:
+        children["sinks"] = Node(sinks, root.mark)
+    if form.datasets is not None:
+        children["datasets"] = read_dataset_paths(form.datasets)
+    return Node(children, root.mark)
+
+
+def read_dataset_paths(path: Path) -> Node:
+    """`{"name": {"format": "path"}}` as the newer form's list."""
+    mark = Mark(str(path), 1, 1)
+    try:
+        written = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError([f"{path}: no such file"]) from None
+    except json.JSONDecodeError as error:
+        raise ConfigError([f"{path}:{error.lineno}:{error.colno}: {error.msg}"]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError([f"{path}: cannot be read: {error}"]) from None
+    problems = []
+    datasets = []
+    if not isinstance(written, dict):
+        raise ConfigError([f'{path}: must be an object such as {{"name": {{"jsonl": "/path"}}}}'])
+    for name, formats in written.items():
+        if not isinstance(formats, dict) or not all(isinstance(item, str) for item in formats.values()):
+            problems.append(f'{path}: {name}: must be an object such as {{"jsonl": "/path"}}')
+            continue
+        items = [Node({"type": Node(kind, mark), "path": Node(place, mark)}, mark) for kind, place in formats.items()]
+        datasets.append(Node({"name": Node(name, mark), "formats": Node(items, mark)}, mark))
+    if problems:
+        raise ConfigError(problems)
+    return Node(datasets, mark)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from assay.document.node import Mark, Node
+from assay.document.yaml_file import parse_yaml
+from assay.errors import ConfigError, UsageError
+
+
+def apply_override(root: Node, text: str) -> Node:
+    """`--set entries.NAME.timeout_s=60`: the value is YAML; items of lists are named by their name or number."""
+    key, equals, written = text.partition("=")
+    steps = key.split(".")
+    if not equals or not all(steps):
+        raise UsageError(f"--set {text}: write key=value, for example --set default_timeout_s=60")
+    try:
+        value = parse_yaml(written, "--set").plain() if written else ""
+    except ConfigError as error:
+        raise UsageError(f"--set {text}: {error}") from None
+    return _set(root, steps, _node(value), text)
+
+
+def _set(node: Node, steps: list[str], value: Node, text: str) -> Node:
+    if not steps:
+        return value
+    step, rest = steps[0], steps[1:]
+    if node.is_list:
+        items = list(node.value)
+        at = _index(items, step)
+        if at is None:
+            names = ", ".join(str(named.value) for item in items if (named := item.get("name")))
+            raise UsageError(f"--set {text}: there is no {step!r} there; there are: {names or len(items)}")
+        items[at] = _set(items[at], rest, value, text)
+        return Node(items, node.mark, node.key)
+    children = dict(node.value) if node.is_mapping else {}
+    children[step] = _set(children.get(step, Node({}, value.mark)), rest, value, text)
+    return Node(children, node.mark, node.key)
+
+
+def _index(items: list[Node], step: str) -> int | None:
+    for at, item in enumerate(items):
+        for identity in ("name", "metric", "type"):
+            named = item.get(identity)
+            if named is not None and named.value == step:
+                return at
+    return int(step) if step.isdigit() and int(step) < len(items) else None
+
+
+def _node(value: object) -> Node:
+    mark = Mark("--set", 1, 1)
+    if isinstance(value, dict):
+        return Node({str(key): _node(item) for key, item in value.items()}, mark)
+    if isinstance(value, list):
+        return Node([_node(item) for item in value], mark)
+    return Node(value, mark)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+_TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::(?P<argument>[^{}]*))?\}")
+FOLDERS = ("session_entry_dir", "session", "scratch_dir", "benchmark_results_path", "artifacts_dir")
+"""Known only when a run starts."""
+
+
+class UnknownPlaceholder(Exception):
+    """Fails the entry that has it, not the session."""
+
+
+class Datasets:
+    """`{dataset:name,format}` → path."""
+
+    def __init__(self, paths: Mapping[str, Mapping[str, str]]) -> None:
+        self.paths = paths
+
+    def path(self, argument: str) -> str:
+        name, comma, kind = (part.strip() for part in argument.partition(","))
+        if not comma or not name or not kind:
+            raise UnknownPlaceholder(f"{{dataset:{argument}}}: write {{dataset:name,format}}")
+        if name not in self.paths:
+            raise UnknownPlaceholder(f"unknown data set {name!r}{_hint(name, self.paths)}")
+        if kind not in self.paths[name]:
+            raise UnknownPlaceholder(f"data set {name!r} has no format {kind!r}{_hint(kind, self.paths[name])}")
+        return self.paths[name][kind]
+
+
+def render(text: str, values: Mapping[str, str], datasets: Datasets, later: tuple[str, ...] = ()) -> str:
+    """Puts values in. Names in `later` stay as they are, doubled braces with them, for a second rendering."""
+    opened = 0
+
+    def value(match: re.Match[str]) -> str:
+        nonlocal opened
+        if match[0] == "{{":
+            opened += 1
+            return "{{" if later else "{"
+        if match[0] == "}}":
+            if not opened or later:
+                return "}}"
+            opened -= 1
+            return "}"
+        name, argument = match["name"], match["argument"]
+        if name == "dataset" and argument is not None:
+            return datasets.path(argument)
+        if argument is None and name in values:
+            return values[name]
+        if argument is None and name in later:
+            return match[0]
+        if argument is not None:
+            return match[0]
+        known = [*values, *later, "dataset:name,format"]
+        raise UnknownPlaceholder(
+            f"unknown placeholder {match[0]}{_hint(name, dict.fromkeys(known, ''))}; a brace is written {{{{"
+        )
+
+    return _TOKEN.sub(value, text)
+
+
+def _hint(name: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; known: {', '.join(sorted(known)) or 'none'}"

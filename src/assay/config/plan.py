@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from assay.config.entry import Entry
+from assay.config.load import Config
+from assay.config.resolve import Resolver
+from assay.config.selection import Selection
+from assay.errors import ConfigError, UsageError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session will do, in order."""
+
+    entries: tuple[Entry, ...]
+    results_dir: Path
+    artifacts_dir: Path
+    sinks: tuple[Mapping[str, Any], ...] = ()
+    config_files: tuple[Path, ...] = ()
+    older_form: bool = False
+    baseline: str | None = None
+    reserve_disk_mb: float = 512.0
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    """What the user gave, so that the session can be resumed."""
+
+    def entry(self, name: str) -> Entry:
+        return next(entry for entry in self.entries if entry.name == name)
+
+
+def make_plan(config: Config, environment: Mapping[str, str], entries: str | None = None) -> Plan:
+    """Raises ConfigError with every problem that makes the plan ambiguous."""
+    session = config.session
+    resolver = Resolver(config, environment)
+    setups = [resolver.entry("data_setups", at) for at in range(len(session.data_setups))]
+    planned = [resolver.entry("entries", at) for at in range(len(session.entries))]
+    problems = resolver.problems + _needs(setups + planned, resolver)
+    if problems:
+        raise ConfigError(problems)
+    chosen = _chosen(setups, planned, entries)
+    results_dir = Path(os.path.abspath(Path(session.results_dir).expanduser()))
+    artifacts = session.artifacts_dir
+    return Plan(
+        entries=tuple(_ordered(chosen)),
+        results_dir=results_dir,
+        artifacts_dir=Path(os.path.abspath(Path(artifacts).expanduser())) if artifacts else results_dir / "artifacts",
+        sinks=tuple(session.sinks),
+        config_files=config.files,
+        older_form=config.older_form,
+        baseline=session.baseline,
+        reserve_disk_mb=session.reserve_disk_mb,
+    )
+
+
+def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:
+    names = {entry.name for entry in entries}
+    problems = [
+        f"{entry.where}: {entry.name}.needs: there is no entry {need!r} (or it is switched off)"
+        for entry in entries
+        for need in entry.needs
+        if need not in names
+    ]
+    if problems:
+        return problems
+    done: set[str] = set()
+    while True:
+        ready = [entry.name for entry in entries if entry.name not in done and set(entry.needs) <= done]
+        if not ready:
+            break
+        done.update(ready)
+    circle = [entry for entry in entries if entry.name not in done]
+    return [f"{entry.where}: {entry.name}.needs: entries that need each other can never start" for entry in circle[:1]]
+
+
+def _chosen(setups: list[Entry], planned: list[Entry], expression: str | None) -> list[Entry]:
+    """With the entries chosen come those they need, and the data setups."""
+    if expression is None:
+        return [*setups, *planned]
+    selection = Selection(expression)
+    wanted = {entry.name for entry in planned if selection(entry.name)}
+    if not wanted:
+        known = ", ".join(entry.name for entry in planned) or "none"
+        raise UsageError(f"--entries {expression!r} matches none of the entries: {known}")
+    everything = {entry.name: entry for entry in [*setups, *planned]}
+    pending = list(wanted)
+    while pending:
+        for need in everything[pending.pop()].needs:
+            if need not in wanted:
+                wanted.add(need)
+                pending.append(need)
+    return [*setups, *(entry for entry in planned if entry.name in wanted)]
+
+
+def _ordered(entries: list[Entry]) -> list[Entry]:
+    """As written, except that what an entry needs comes before it."""
+    ordered: list[Entry] = []
+    placed: set[str] = set()
+    names = {entry.name: entry for entry in entries}
+
+    def place(entry: Entry) -> None:
+        if entry.name in placed:
+            return
+        placed.add(entry.name)
+        for need in entry.needs:
+            place(names[need])
+        ordered.append(entry)
+
+    for entry in entries:
+        place(entry)
+    return ordered
+
+
+def with_inputs(plan: Plan, inputs: Mapping[str, Any]) -> Plan:
+    return replace(plan, inputs=inputs)

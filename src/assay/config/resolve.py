@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.config.entry import Entry, split
+from assay.config.entry_config import EntryConfig
+from assay.config.load import Config
+from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, render
+from assay.config.repository import repository_of
+from assay.config.script import Script, ScriptNotFound
+from assay.config.variables import Variables
+from assay.document.node import Node
+
+
+class Resolver:
+    """Entries as the files say them → entries of a plan. `problems` are of the files, not of one entry."""
+
+    def __init__(self, config: Config, environment: Mapping[str, str]) -> None:
+        self._config = config
+        self._variables = Variables(environment)
+        self._datasets = Datasets(
+            {data.name: {form.type: form.path for form in data.formats} for data in config.session.datasets}
+        )
+        repository = str(repository_of(config.files[0].parent)) if config.files else str(Path.cwd())
+        self._values = {**config.session.paths, "repo_dir": repository, "curator_repo_dir": repository}
+        self.problems: list[str] = []
+
+    def entry(self, key: str, at: int) -> Entry:
+        written: EntryConfig = getattr(self._config.session, key)[at]
+        node = self._config.root.at((key, at))
+        where = f"{node.mark.file}:{node.mark.line}"
+        problem = ""
+        program: list[str] = []
+        script: Path | None = None
+        args: list[str] = []
+        datasets: list[str] = []
+        try:
+            args = self._words(written.args, node, f"{key}[{at}].args", datasets)
+            if written.command is not None:
+                command = self._words(written.command, node, f"{key}[{at}].command", datasets)
+                program, args = command[:1], [*command[1:], *args]
+            else:
+                found = Script.find(str(written.script), self._base(written), self._folder_of(node))
+                script, program = found.path, found.argv(written.interpreter)
+        except (UnknownPlaceholder, ScriptNotFound) as error:
+            problem = str(error)
+        self.problems += self._variables.problems
+        self._variables.problems.clear()
+        session = self._config.session
+        return Entry(
+            name=written.name,
+            program=tuple(program),
+            args=tuple(args),
+            timeout_s=written.timeout_s or session.default_timeout_s,
+            where=where,
+            script=script if written.command is None else None,
+            problem=problem,
+            grace_s=written.grace_s,
+            ray=written.ray,
+            delete_scratch=session.delete_scratch if written.delete_scratch is None else written.delete_scratch,
+            requirements=tuple(written.requirements),
+            metrics={**session.metrics, **written.metrics},
+            repeat=written.repeat,
+            warmup=written.warmup,
+            retries=written.retries,
+            needs=tuple(written.needs),
+            env={name: self._later(value) for name, value in written.env.items()},
+            limits=written.limits,
+            gpus=_gpus(written.gpus),
+            profiler=written.profiler,
+            sink_data=_by_sink(written.sink_data),
+            baseline=written.baseline or session.baseline,
+            is_setup=key == "data_setups",
+            datasets_used=tuple(datasets),
+        )
+
+    def _words(self, written: str | list[str], node: Node, path: str, datasets: list[str]) -> list[str]:
+        """Split first, so that a value with a space in it stays one argument."""
+        mark = (node.get(path.rpartition(".")[2]) or node).mark
+        try:
+            words = split(written)
+        except ValueError as error:
+            self.problems.append(f"{mark}: {path}: {str(error).lower()}")
+            return []
+        filled = [self._variables.text(word, f"{mark}: {path}") for word in words]
+        return [self._later(word, datasets) for word in filled]
+
+    def _later(self, text: str, used: list[str] | None = None) -> str:
+        return render(text, self._values, _Noting(self._datasets, used), later=FOLDERS)
+
+    def _base(self, written: EntryConfig) -> str | None:
+        return None if written.script_base_dir is None else self._later(written.script_base_dir)
+
+    def _folder_of(self, node: Node) -> Path:
+        said = (node.get("script") or node).mark.file
+        return Path(said).absolute().parent if Path(said).is_file() else Path.cwd()
+
+
+class _Noting(Datasets):
+    """Remembers which paths were asked for."""
+
+    def __init__(self, datasets: Datasets, used: list[str] | None) -> None:
+        super().__init__(datasets.paths)
+        self._used = used
+
+    def path(self, argument: str) -> str:
+        found = super().path(argument)
+        if self._used is not None:
+            self._used.append(found)
+        return found
+
+
+def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:
+    """`[{name: slack, …}]` and `{slack: {…}}` say the same."""
+    if isinstance(written, dict):
+        return written
+    return {
+        str(item.get("name", at)): {key: value for key, value in item.items() if key != "name"}
+        for at, item in enumerate(written)
+    }
+
+
+def _gpus(written: int | list[int] | None) -> tuple[int, ...] | None:
+    if written is None:
+        return None
+    return tuple(range(written)) if isinstance(written, int) else tuple(written)

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+BUNDLED = Path(__file__).parent.parent / "benchmarks"
+
+
+class ScriptNotFound(Exception):
+    """Fails the entry that asks for it."""
+
+
+@dataclass(frozen=True)
+class Script:
+    path: Path
+
+    @classmethod
+    def find(cls, name: str, base: str | None, config_folder: Path) -> Script:
+        wanted = Path(name).expanduser()
+        if wanted.is_absolute():
+            places = [wanted]
+        else:
+            folders = [Path(base).expanduser()] if base else []
+            folders += [config_folder, config_folder / "scripts", BUNDLED]
+            places = [folder / wanted for folder in folders]
+        for place in places:
+            if place.is_file():
+                return cls(place.absolute())
+        bundled = [path.name for path in BUNDLED.glob("*.py") if not path.name.startswith("_")]
+        near = get_close_matches(name, bundled, n=1)
+        hint = f"; did you mean the bundled {near[0]}?" if near else ""
+        raise ScriptNotFound(f"script {name!r} not found; looked at {', '.join(map(str, places))}{hint}")
+
+    def argv(self, interpreter: str | None) -> list[str]:
+        if self.path.suffix == ".py" or interpreter:
+            if self.path.is_relative_to(BUNDLED) and not interpreter:
+                return [sys.executable, "-m", f"assay.benchmarks.{self.path.stem}"]
+            return [interpreter or sys.executable, str(self.path)]
+        if not os.access(self.path, os.X_OK):
+            raise ScriptNotFound(f"script {self.path} is not executable: chmod +x it, or give an `interpreter`")
+        return [str(self.path)]

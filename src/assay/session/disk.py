@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+RESERVE_BYTES = 2 << 20
+
+
+def free_mb(folder: Path) -> float:
+    return shutil.disk_usage(folder).free / 2**20
+
+
+class Reserve:
+    """Space set aside so that, on a disk that fills up, the record that says so can still be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / ".reserve"
+        self.take()
+
+    def take(self) -> None:
+        free = shutil.disk_usage(self._path.parent).free
+        size = min(RESERVE_BYTES, free // 10)
+        try:
+            with self._path.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, max(size, 1))
+        except OSError:
+            self._path.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+    def writing(self, write: Callable[[], None]) -> None:
+        """Does `write`; if the disk is full, once more with the reserve released."""
+        try:
+            write()
+        except OSError:
+            self.release()
+            write()

@@ -1,0 +1,56 @@
+"""What a session tells its listeners. Frozen; a listener that raises is the caller's affair, see `cli/run.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.record import Environment, Record, SessionFolder, SessionInfo
+
+
+@dataclass(frozen=True)
+class SessionStarted:
+    folder: SessionFolder
+    info: SessionInfo
+    environment: Environment
+    runs: int
+    """How many are planned, warm-ups and repeats among them; retries come on top."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    run_id: str
+    name: str
+    label: str
+    """The entry's name, with `run 2 of 5`, `warm-up 1` or `retry 1` where there are several."""
+    command: str
+    timeout_s: float
+    folder: Path
+
+
+@dataclass(frozen=True)
+class RunSampled:
+    """Twice a second while a run goes on."""
+
+    run_id: str
+    elapsed_s: float
+    cpu_s: float
+    rss_mb: float
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    record: Record
+
+
+@dataclass(frozen=True)
+class SessionFinished:
+    folder: SessionFolder
+    info: SessionInfo
+    records: tuple[Record, ...]
+
+
+Event = SessionStarted | RunStarted | RunSampled | RunFinished | SessionFinished
+Listener = Callable[[Event], None]

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.capture import machine
+from assay.config.entry import results_path
+from assay.errors import AssayError
+from assay.process.result import ProcessResult
+from assay.process.spec import ProcessSpec
+from assay.process.supervised import Supervised
+from assay.record.secrets import Masker
+from assay.session.events import Listener, RunSampled, RunStarted
+from assay.session.gpu_sampler import GpuSampler
+from assay.session.profiler import Profiler
+from assay.session.ray_cluster import RayCluster
+from assay.session.run import Run
+from assay.session.workspace import Workspace
+
+
+@dataclass
+class Execution:
+    """One run of a program: prepared, started, watched to its end."""
+
+    run: Run
+    run_id: str
+    workspace: Workspace
+    masker: Masker
+    listen: Listener
+    environment: Mapping[str, str]
+    command: str = ""
+    results: Path = field(default=Path())
+    interrupted: bool = False
+    profile: Path | None = None
+    gpu: GpuSampler | None = None
+
+    def execute(self) -> ProcessResult:
+        """Everything that can keep the program from starting is a result too, with its reason."""
+        entry = self.run.entry
+        self.results = self.workspace.results
+        if entry.problem:
+            return ProcessResult(failure=entry.problem)
+        try:
+            return self._execute()
+        except AssayError as error:
+            return ProcessResult(failure=str(error))
+
+    def _execute(self) -> ProcessResult:
+        entry, workspace = self.run.entry, self.workspace
+        folders = workspace.placeholders()
+        args = entry.arguments(folders)
+        self.results = Path(results_path(args) or workspace.results)
+        self.results.mkdir(parents=True, exist_ok=True)
+        argv = [*entry.program, *args]
+        self.command = shlex.join(self.masker.words(argv))
+        profiler = Profiler(entry.profiler, workspace.artifacts) if entry.profiler else None
+        if profiler:
+            argv = profiler.wrap(argv)
+        with ExitStack() as cleaning:
+            cluster = self._cluster(cleaning)
+            environment = self._environment(entry.environment(folders), cluster)
+            spec = ProcessSpec(
+                argv=argv,
+                env=environment,
+                cwd=Path.cwd(),
+                stdout=workspace.stdout,
+                stderr=workspace.stderr,
+                combined=workspace.combined,
+                usage_csv=workspace.usage_csv,
+                timeout_s=entry.timeout_s,
+                grace_s=entry.grace_s,
+                cpus=_processors(entry.limits.cpus),
+                memory_mb=entry.limits.memory,
+                namespace=cluster is not None and cluster.namespace,
+                companion=cluster.companion(environment) if cluster else None,
+            )
+            self.listen(
+                RunStarted(self.run_id, entry.name, self.run.label, self.command, entry.timeout_s, workspace.folder)
+            )
+            if machine.gpus():
+                self.gpu = cleaning.enter_context(GpuSampler(workspace.folder / "gpu_usage.csv"))
+            result = self._watch(Supervised(spec))
+        if profiler:
+            self.profile = profiler.finish()
+        return result
+
+    def _watch(self, supervised: Supervised) -> ProcessResult:
+        statuses = supervised.statuses()
+        while True:
+            try:
+                for status in statuses:
+                    if status is not None:
+                        self.listen(RunSampled(self.run_id, status.elapsed_s, status.cpu_s, status.rss_mb))
+                break
+            except KeyboardInterrupt:
+                # The tree is ended in any case; a second Ctrl-C while that happens changes nothing.
+                self.interrupted = True
+                supervised.end("interrupted")
+                statuses = supervised.statuses()
+        assert supervised.result is not None
+        return supervised.result
+
+    def _cluster(self, cleaning: ExitStack) -> RayCluster | None:
+        config = self.run.entry.ray
+        if config is None or config.address is not None:
+            return None
+        kept = None if self.run.entry.delete_scratch else self.workspace.make_ray_folder()
+        cluster = RayCluster(config, self.workspace.logs, kept)
+        cleaning.callback(cluster.close)
+        return cluster
+
+    def _environment(self, own: Mapping[str, str], cluster: RayCluster | None) -> dict[str, str]:
+        entry = self.run.entry
+        environment = {**self.environment, **own}
+        environment["ASSAY_ENTRY"] = entry.name
+        environment["ASSAY_RUN_ID"] = self.run_id
+        environment["ASSAY_BENCHMARK_RESULTS_PATH"] = str(self.results)
+        environment["ASSAY_SCRATCH_DIR"] = str(self.workspace.scratch)
+        if entry.gpus is not None:
+            missing = [at for at in entry.gpus if at >= len(machine.gpus())]
+            if missing:
+                raise AssayError(f"asks for GPU {missing[0]}, but this machine has {len(machine.gpus())}")
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, entry.gpus))
+        if entry.ray is not None and entry.ray.address is not None:
+            environment["RAY_ADDRESS"] = entry.ray.address
+        if cluster is not None:
+            environment.update(cluster.environment)
+        return environment
+
+
+def _processors(count: int | None) -> list[int]:
+    if count is None:
+        return []
+    return sorted(os.sched_getaffinity(0))[:count]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from assay.session.run import Run
+
+
+class Workspace:
+    """The folders and files of one run. What is large lives under `artifacts_dir`, with a link where it is looked for."""
+
+    def __init__(self, session: Path, artifacts_dir: Path, run: Run) -> None:
+        self.session = session
+        self.folder = session / run.folder
+        self.large = artifacts_dir / session.name / run.folder
+        self.logs = self.folder / "logs"
+        self.stdout = self.logs / "stdout.log"
+        self.stderr = self.logs / "stderr.log"
+        self.combined = self.folder / "stdouterr.log"
+        self.results = self.folder / "benchmark_results"
+        self.artifacts = self.folder / "artifacts"
+        self.scratch = self.folder / "scratch"
+        self.ray_cluster = self.folder / "ray_cluster"
+        self.usage_csv = self.folder / "usage.csv"
+
+    def create(self) -> None:
+        for folder in (self.logs, self.results, self.artifacts):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._link(self.scratch)
+        listing = self.session / "artifacts" / "pip-freeze.txt"
+        if listing.is_file() and not (self.artifacts / listing.name).exists():
+            try:
+                os.link(listing, self.artifacts / listing.name)
+            except OSError:
+                shutil.copyfile(listing, self.artifacts / listing.name)
+
+    def make_ray_folder(self) -> Path:
+        return self._link(self.ray_cluster)
+
+    def placeholders(self) -> dict[str, str]:
+        return {
+            "session_entry_dir": str(self.folder),
+            "session": str(self.folder),
+            "scratch_dir": str(self.scratch),
+            "benchmark_results_path": str(self.results),
+            "artifacts_dir": str(self.artifacts),
+        }
+
+    def relative(self, path: Path) -> str:
+        return os.path.relpath(path, self.session)
+
+    def delete_scratch(self) -> None:
+        self._unlink(self.scratch)
+
+    def clear(self) -> None:
+        """Nothing of an earlier, interrupted execution may be taken for this one's."""
+        for path in (self.scratch, self.ray_cluster):
+            self._unlink(path)
+        for path in (self.logs, self.results, self.artifacts):
+            shutil.rmtree(path, ignore_errors=True)
+        for path in (self.combined, self.usage_csv):
+            path.unlink(missing_ok=True)
+
+    def _link(self, path: Path) -> Path:
+        target = self.large / path.name
+        target.mkdir(parents=True, exist_ok=True)
+        if not path.is_symlink():
+            path.symlink_to(target, target_is_directory=True)
+        return target
+
+    def _unlink(self, path: Path) -> None:
+        shutil.rmtree(self.large / path.name, ignore_errors=True)
+        if path.is_symlink():
+            path.unlink()
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+        for empty in (self.large, *self.large.parents):
+            if empty == self.session.parent or not _is_empty(empty):
+                break
+            empty.rmdir()
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
