@@ -21,7 +21,7 @@ def fingerprint(
     machine_class: str,
     folders: Sequence[str],
 ) -> Fingerprint:
-    """`args` still hold their placeholders; params that name a folder of this run are left out: both differ each time."""
+    """`args` still hold their placeholders, and params that name a folder of this run are left out."""
     lasting = {
         name: value
         for name, value in params.items()

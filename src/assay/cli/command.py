@@ -25,6 +25,14 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
+    Command("run", "run a session from YAML, or any command, and keep what was measured"),
+    Command("plan", "what would run, resolved and checked; nothing is run"),
+    Command("init", "a config and a benchmark script to start from"),
+    Command("rerun", "one entry of an earlier session once more"),
+    Command("prune", "delete old session folders; the history stays"),
+    Command("migrate", "rewrite an older matrix file in the newer form"),
+    Command("schema", "print the JSON Schema of a session YAML"),
+    Command("doctor", "what works on this machine, what to install for what does not"),
     Command("show", "what a session measured"),
     Command("logs", "what an entry printed, also while it runs"),
     Command("history", "every value over time: list, show, import, export"),

@@ -18,9 +18,11 @@ EXIT_CODES = """exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
+    words, after = _split(words)
     parser = _parser(words)
     try:
         args = parser.parse_args(words)
+        args.after = after
         return int(args.command_module.run(args))
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)
@@ -32,6 +34,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone (`assay show | head`): nothing is wrong.
         sys.stderr.close()
         return 0
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str] | None]:
+    """What stands after `--` is a command of the user's, never ours to parse."""
+    if "--" not in words:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 def _parser(words: Sequence[str]) -> ArgumentParser:

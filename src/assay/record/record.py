@@ -50,6 +50,8 @@ class Record:
     reason: str | None = None
     """Why the session was run, as its user said."""
     sink_data: Mapping[str, Any] = field(default_factory=dict)
+    margins: Mapping[str, float] = field(default_factory=dict)
+    """By metric: smaller changes count as none. Declared in the configuration."""
     schema_version: int = SCHEMA_VERSION
 
     @property
@@ -104,6 +106,7 @@ class Record:
             "git_commit": self.git_commit,
             "reason": self.reason,
             "sink_data": dict(self.sink_data),
+            "margins": dict(self.margins),
             "schema_version": self.schema_version,
         }
 
@@ -138,5 +141,6 @@ class Record:
             git_commit=current.get("git_commit"),
             reason=current.get("reason"),
             sink_data=current.get("sink_data") or {},
+            margins=current.get("margins") or {},
             schema_version=current["schema_version"],
         )

@@ -8,7 +8,7 @@ from assay.session.run import Run
 
 
 class Workspace:
-    """The folders and files of one run. What is large lives under `artifacts_dir`, with a link where it is looked for."""
+    """The folders and files of one run. What is large lives under `artifacts_dir`, with a link to it here."""
 
     def __init__(self, session: Path, artifacts_dir: Path, run: Run) -> None:
         self.session = session

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+from assay.history.history import History
+from assay.history.sessions import find_session
+from assay.record import Record
+
+
+class HistoryPast:
+    """The past of a session, for `max_regression`: from the history, or from the session named as baseline."""
+
+    def __init__(self, history: History, results_dir: Path) -> None:
+        self._history = history
+        self._results_dir = results_dir
+
+    def worse_by(self, record: Record, metric: str, baseline: str | None) -> tuple[float, float] | None:
+        now = record.metrics[metric].number if metric in record.metrics else None
+        before = [
+            value
+            for earlier in self._earlier(record, baseline)
+            if metric in earlier.metrics and (value := earlier.metrics[metric].number) is not None
+        ]
+        if now is None or not before:
+            return None
+        value = median(before)
+        if value == 0:
+            return value, 0.0 if now == 0 else float("inf")
+        change = (now - value) / abs(value)
+        return value, -change if _higher_is_better(record, metric) else change
+
+    def _earlier(self, record: Record, baseline: str | None) -> tuple[Record, ...]:
+        if baseline is None:
+            return self._history.last_comparable(record.fingerprint, before=record.started_at)
+        records = find_session(baseline, self._results_dir).records()
+        return tuple(
+            item for item in records if item.counts and item.success and item.fingerprint == record.fingerprint
+        )
+
+
+def _higher_is_better(record: Record, metric: str) -> bool:
+    declared = record.metrics[metric].better
+    return declared == "higher"

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import os
+import shlex
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from assay.cli.run_inputs import RunInputs
+from assay.config.entry import Entry
+from assay.errors import UsageError
+from assay.record.secrets import Masker
+from assay.session.neighbours import Neighbours
+from assay.session.preflight import missing_datasets, preflight
+from assay.session.run import ordered_runs
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", metavar="FILE", action="append", default=[], help="session YAML; several are merged"
+    )
+    parser.add_argument("--matrix", metavar="FILE", help="older form: matrix YAML")
+    parser.add_argument("--datasets", metavar="FILE", help="older form: JSON with the data sets' paths")
+    parser.add_argument("--sink", metavar="NAME", default="none", help="older form: the sink to use")
+    parser.add_argument("--entries", metavar="EXPR", help="only these, e.g. 'alm and not slow*'")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="override a value")
+
+
+def run(args: Namespace) -> int:
+    """What would run, resolved; data sets are looked for, nothing is run. 1 if an entry would fail."""
+    if bool(args.config) == bool(args.matrix):
+        raise UsageError("give --config FILE or --matrix FILE")
+    inputs = RunInputs(
+        config=tuple(str(Path(file).absolute()) for file in args.config),
+        matrix=args.matrix,
+        datasets=args.datasets,
+        sink=args.sink,
+        set=tuple(args.set),
+        entries=args.entries,
+    )
+    plan = inputs.plan()
+    masker = Masker(os.environ)
+    problems = 0
+    print(f"results in {plan.results_dir}, what is large in {plan.artifacts_dir}")
+    print(f"{len(plan.entries)} entries, {len(ordered_runs(plan))} runs")
+    for entry in plan.entries:
+        wrong = [*([entry.problem] if entry.problem else []), *_missing(entry)]
+        problems += bool(wrong)
+        print(
+            "\n".join([f"\n{entry.name}  ({entry.where})", *_lines(entry, masker), *(f"  ✗ {line}" for line in wrong)])
+        )
+    sinks = ", ".join(str(sink.get("name") or sink.get("class")) for sink in plan.sinks)
+    print(f"\nsinks: {sinks or 'none'}")
+    for warning in preflight(plan, Neighbours()):
+        print(f"warning: {warning}")
+    return 1 if problems else 0
+
+
+def _missing(entry: Entry) -> list[str]:
+    return [f"data set {path} does not exist" for path in missing_datasets(entry)]
+
+
+def _lines(entry: Entry, masker: Masker) -> list[str]:
+    lines = [f"  {shlex.join(masker.words([*entry.program, *entry.args]))}", f"  at most {entry.timeout_s:g} s"]
+    if entry.repeat > 1 or entry.warmup or entry.retries:
+        lines.append(f"  {entry.warmup} warm-up, {entry.repeat} measured, up to {entry.retries} retries")
+    if entry.needs:
+        lines.append(f"  after {', '.join(entry.needs)}")
+    if entry.ray is not None:
+        given = ", ".join(f"{name}={value}" for name, value in entry.ray.model_dump(exclude_unset=True).items())
+        lines.append(f"  with a Ray cluster: {given or 'Ray’s own defaults'}")
+    lines += [f"  requires {_requirement(item.model_dump(exclude_unset=True))}" for item in entry.requirements]
+    return lines
+
+
+def _requirement(given: dict[str, object]) -> str:
+    metric = given.pop("metric")
+    return f"{metric}: {', '.join(f'{name} {value}' for name, value in given.items())}"

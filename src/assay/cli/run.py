@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from assay.cli.attached import Attached
+from assay.cli.exit_code import exit_code
+from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.cli.run_inputs import RunInputs
+from assay.errors import UsageError
+from assay.history.sessions import find_session
+from assay.record.secrets import Masker
+from assay.session.interrupts import interrupts
+from assay.session.resume import reopen_session
+from assay.session.session import Session
+from assay.session.start import start_session
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.usage = "assay run --config FILE [options]  |  assay run [options] -- COMMAND [ARGUMENT …]"
+    what = parser.add_argument_group("what to run")
+    what.add_argument(
+        "--config", metavar="FILE", action="append", default=[], help="session YAML; several are merged, later wins"
+    )
+    what.add_argument("--entries", metavar="EXPR", help="only these, e.g. 'alm and not (slow* or ray)'")
+    what.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="e.g. entries.NAME.timeout_s=60")
+    what.add_argument("--resume", metavar="SESSION", help="go on with a session that was cut short")
+    what.add_argument("--list", action="store_true", help="print the entries' names and stop")
+    older = parser.add_argument_group("the older form")
+    older.add_argument("--matrix", metavar="FILE", help="matrix YAML")
+    older.add_argument("--datasets", metavar="FILE", help="JSON with the data sets' paths")
+    older.add_argument("--sink", metavar="NAME", default="none", help="mlflow, wandb, none, or a sink of your own")
+    command = parser.add_argument_group("a command, without YAML")
+    command.add_argument("--runs", metavar="N", type=int, default=10, help="how often (default: 10)")
+    command.add_argument("--warmup", metavar="N", type=int, default=0, help="runs before, not counted (default: 0)")
+    command.add_argument("--timeout", metavar="SECONDS", type=float, default=7200.0, help="limit of each run")
+    parser.add_argument("--session-name", metavar="NAME", help="the time is appended (older form: used as it is)")
+    parser.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
+    parser.add_argument("--no-sink", metavar="NAME", action="append", default=[], help="leave a sink out")
+    results_dir_argument(parser)
+
+
+def run(args: Namespace) -> int:
+    masker = Masker(os.environ)
+    folder = find_session(args.resume, results_dir(args)) if args.resume else None
+    inputs = _inputs(args) if folder is None else RunInputs.from_json(folder.info().plan)
+    plan = inputs.plan()
+    if args.list:
+        print("\n".join(entry.name for entry in plan.entries))
+        return 0
+    if folder is None:
+        name = args.session_name or (plan.entries[0].name if inputs.command else None)
+        folder, environment, info = start_session(plan, name, args.reason, ["assay", *sys.argv[1:]], masker)
+    else:
+        plan = replace(plan, results_dir=folder.path.absolute().parent)
+        environment, info = reopen_session(folder, plan)
+    with Attached(plan, folder, masker) as attached, interrupts():
+        session = Session(plan, folder, environment, info, attached.listen, attached.past, os.environ)
+        records = session.run()
+    return exit_code(records)
+
+
+def _inputs(args: Namespace) -> RunInputs:
+    ways = [bool(args.config), args.matrix is not None, bool(args.after)]
+    if sum(ways) != 1:
+        raise UsageError(
+            "give one of: --config FILE, --matrix FILE, --resume SESSION, -- COMMAND; `assay init` makes a first config"
+        )
+    if args.datasets and args.matrix is None:
+        raise UsageError(
+            "--datasets goes with --matrix; in the newer form data sets are listed in the YAML under `datasets:`"
+        )
+    if args.runs < 1 or args.warmup < 0 or args.timeout <= 0:
+        raise UsageError("--runs must be at least 1, --warmup at least 0, --timeout above 0")
+    return RunInputs(
+        config=tuple(str(Path(file).absolute()) for file in args.config),
+        matrix=str(Path(args.matrix).absolute()) if args.matrix else None,
+        datasets=str(Path(args.datasets).absolute()) if args.datasets else None,
+        sink=args.sink,
+        set=tuple(args.set),
+        entries=args.entries,
+        no_sink=tuple(args.no_sink),
+        results_dir=str(args.results_dir.absolute()) if args.results_dir else None,
+        command=tuple(args.after or ()),
+        runs=args.runs,
+        warmup=args.warmup,
+        timeout_s=args.timeout,
+    )

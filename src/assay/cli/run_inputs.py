@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from assay.config.entry import Entry
+from assay.config.load import Config, load_config, load_older
+from assay.config.older_form import OlderForm
+from assay.config.plan import Plan, make_plan
+from assay.errors import ConfigError, UsageError
+from assay.sinks.spec_check import check_spec
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What a user asked to be run. Kept in session.json, so that `--resume` and `rerun` can ask the same again."""
+
+    config: tuple[str, ...] = ()
+    matrix: str | None = None
+    datasets: str | None = None
+    sink: str = "none"
+    set: tuple[str, ...] = ()
+    entries: str | None = None
+    no_sink: tuple[str, ...] = ()
+    results_dir: str | None = None
+    command: tuple[str, ...] = ()
+    runs: int = 10
+    warmup: int = 0
+    timeout_s: float = 7200.0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> RunInputs:
+        known = {field.name for field in fields(cls)}
+        values: dict[str, Any] = {name: value for name, value in written.items() if name in known}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        return cls(**values)
+
+    def plan(self) -> Plan:
+        plan = self._command_plan() if self.command else self._files_plan()
+        if self.results_dir is not None:
+            folder = Path(self.results_dir).absolute()
+            moved = plan.artifacts_dir == plan.results_dir / "artifacts"
+            plan = replace(
+                plan, results_dir=folder, artifacts_dir=folder / "artifacts" if moved else plan.artifacts_dir
+            )
+        return replace(plan, inputs=self.to_json())
+
+    def _files_plan(self) -> Plan:
+        config = self._load()
+        plan = make_plan(config, os.environ, self.entries)
+        unknown = [name for name in self.no_sink if name not in {sink.get("name") for sink in plan.sinks}]
+        if unknown:
+            names = ", ".join(str(sink.get("name")) for sink in plan.sinks) or "none"
+            raise UsageError(f"--no-sink {unknown[0]}: there is no such sink; there are: {names}")
+        kept = [at for at, sink in enumerate(plan.sinks) if sink.get("name") not in self.no_sink]
+        problems = [
+            f"{config.root.at(('sinks', at)).mark}: sinks[{at}].{problem}"
+            for at in kept
+            for problem in check_spec(plan.sinks[at])
+        ]
+        if problems:
+            raise ConfigError(problems)
+        return replace(plan, sinks=tuple(plan.sinks[at] for at in kept))
+
+    def _load(self) -> Config:
+        if self.matrix is not None:
+            form = OlderForm(Path(self.matrix), Path(self.datasets) if self.datasets else None, self.sink)
+            return load_older(form, os.environ, self.set)
+        return load_config([Path(file) for file in self.config], os.environ, self.set)
+
+    def _command_plan(self) -> Plan:
+        name = "".join(letter for letter in Path(self.command[0]).name if letter.isalnum() or letter in "._-").lstrip(
+            ".-_"
+        )
+        entry = Entry(
+            name=name[:60] or "command",
+            program=self.command[:1],
+            args=tuple(word.replace("{", "{{").replace("}", "}}") for word in self.command[1:]),
+            timeout_s=self.timeout_s,
+            where="the command line",
+            repeat=self.runs,
+            warmup=self.warmup,
+        )
+        results = Path(self.results_dir or os.environ.get("ASSAY_RESULTS_DIR") or "results").absolute()
+        return Plan(entries=(entry,), results_dir=results, artifacts_dir=results / "artifacts")

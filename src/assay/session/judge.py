@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.capture.fingerprint import fingerprint
+from assay.config.entry import Entry
+from assay.process.result import ProcessResult
+from assay.record import Environment, Outcome, Record, Usage
+from assay.record.metric import Metric
+from assay.session.disk import free_mb
+from assay.session.execution import Execution
+from assay.session.requirement_check import Past, check
+from assay.session.results import ProgramResults, read_results
+
+FULL_MB = 0.5
+
+
+def judge(
+    execution: Execution, result: ProcessResult, started_at: str, session: str, environment: Environment, past: Past
+) -> Record:
+    """What a run is, from how its process ended and what it wrote."""
+    run, entry = execution.run, execution.run.entry
+    required = entry.keeps_contract
+    results = ProgramResults() if result.failure else read_results(execution.results, required)
+    outcome, reasons = _outcome(execution, result, results)
+    record = Record(
+        name=entry.name,
+        session=session,
+        run_id=execution.run_id,
+        outcome=outcome,
+        started_at=started_at,
+        fingerprint=_fingerprint(execution, results.params, environment),
+        exec_time_s=result.exec_time_s,
+        returncode=result.returncode,
+        command=execution.command,
+        stdouterr_file=str(execution.workspace.combined),
+        script_params=results.params,
+        script_metrics=_declared(results.metrics, entry),
+        tasks=tuple(results.tasks),
+        reasons=tuple(reasons),
+        warnings=tuple(_warnings(result, results)),
+        usage=_usage(execution, result),
+        repeat=run.number,
+        attempt=run.attempt,
+        warmup=run.kind == "warmup",
+        files=_files(execution),
+        git_commit=environment.git_commit,
+        reason=environment.reason,
+        sink_data=entry.sink_data,
+        margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
+    )
+    return _masked(_with_requirements(record, entry, past), execution)
+
+
+def _outcome(execution: Execution, result: ProcessResult, results: ProgramResults) -> tuple[Outcome, list[str]]:
+    if execution.interrupted:
+        return Outcome.INTERRUPTED, ["interrupted by the user"]
+    if result.failure:
+        return Outcome.NOT_STARTED, [result.failure]
+    entry = execution.run.entry
+    disk = _disk_reasons(execution, result)
+    if result.ended_because == "timeout":
+        return Outcome.TIMEOUT, [f"ran longer than its limit of {entry.timeout_s:g} s", *disk]
+    if result.ended_because == "memory":
+        return Outcome.FAILED, [f"used more memory than its limit of {entry.limits.memory:g} MB", *disk]
+    code = result.returncode
+    if code is None or result.ended_because:
+        return Outcome.FAILED, [f"was ended: {result.ended_because or 'its end could not be seen'}", *disk]
+    if code < 0:
+        return Outcome.CRASHED, [f"was ended by signal {_signal_name(-code)}", *disk]
+    if code > 0:
+        last = _last_line(execution.workspace.stderr)
+        return Outcome.FAILED, [f"exited with code {code}" + (f": {last}" if last else ""), *disk]
+    if disk:
+        return Outcome.FAILED, [*disk, *results.problems]
+    if results.problems:
+        return Outcome.INVALID, results.problems
+    if "is_success" in results.metrics and Metric.parse("is_success", results.metrics["is_success"]).value is False:
+        return Outcome.INVALID, ["exited with code 0, but its metric is_success is false"]
+    return Outcome.PASSED, []
+
+
+def _with_requirements(record: Record, entry: Entry, past: Past) -> Record:
+    """Checked whenever there is something to check; they decide only about a run that would otherwise pass."""
+    if record.warmup or not (record.script_metrics or record.outcome is Outcome.PASSED):
+        return record
+    checked = tuple(check(requirement, record, entry.baseline, past) for requirement in entry.requirements)
+    broken = [result.reason for result in checked if not result.ok]
+    if record.outcome is Outcome.PASSED and broken:
+        return replace(record, requirements=checked, outcome=Outcome.MISSED, reasons=tuple(broken))
+    return replace(record, requirements=checked)
+
+
+def _disk_reasons(execution: Execution, result: ProcessResult) -> list[str]:
+    full = free_mb(execution.workspace.session) < FULL_MB
+    if result.output_error:
+        return [f"its output could not be kept: {result.output_error}"]
+    return ["the disk with the results is full"] if full else []
+
+
+def _warnings(result: ProcessResult, results: ProgramResults) -> list[str]:
+    warnings = list(results.warnings)
+    if result.left_behind:
+        warnings.append(f"left {result.left_behind} process(es) running; they were ended")
+    if result.immortal:
+        warnings.append(f"processes {', '.join(map(str, result.immortal))} could not be ended: they hang in the kernel")
+    return warnings
+
+
+def _usage(execution: Execution, result: ProcessResult) -> Usage:
+    usage = Usage.from_json(dict(result.usage))
+    if execution.gpu is None:
+        return usage
+    return replace(
+        usage, gpu_peak_memory_mb=execution.gpu.peak_memory_mb, gpu_mean_utilisation=execution.gpu.mean_utilisation
+    )
+
+
+def _declared(metrics: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
+    """Direction and unit that the configuration declares, where the program does not."""
+    written = dict(metrics)
+    for name, rule in entry.metrics.items():
+        if name in written:
+            metric = Metric.parse(name, written[name])
+            metric = replace(metric, unit=metric.unit or rule.unit, better=metric.better or rule.better)
+            written[name] = metric.to_json()
+    return written
+
+
+def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: Environment) -> Any:
+    entry, workspace = execution.run.entry, execution.workspace
+    settings = {
+        "env": dict(entry.env),
+        "cpus": entry.limits.cpus,
+        "ray": entry.ray.model_dump(exclude={"isolation", "start_timeout_s", "address"}) if entry.ray else None,
+        "profiler": entry.profiler,
+    }
+    folders = (str(workspace.session), str(workspace.large), str(execution.results))
+    args = (*entry.program[1:], *entry.args) if entry.script is None else entry.args
+    return fingerprint(entry.name, args, settings, params, entry.script, environment.machine_class, folders)
+
+
+def _files(execution: Execution) -> dict[str, str]:
+    workspace = execution.workspace
+    files = {
+        "stdouterr": workspace.combined,
+        "usage": workspace.usage_csv,
+        "results": execution.results,
+        "ray_startup": workspace.logs / "ray_startup.log",
+    }
+    if execution.profile is not None:
+        files["profile"] = execution.profile
+    return {name: workspace.relative(path) for name, path in files.items() if path.exists()}
+
+
+def _masked(record: Record, execution: Execution) -> Record:
+    masker = execution.masker
+    return replace(
+        record,
+        command=masker.text(record.command),
+        script_params=masker.value(record.script_params),
+        script_metrics=masker.value(record.script_metrics),
+        reasons=tuple(masker.text(reason) for reason in record.reasons),
+        warnings=tuple(masker.text(warning) for warning in record.warnings),
+        requirements=tuple(
+            replace(result, actual=masker.value(result.actual), reason=masker.text(result.reason))
+            for result in record.requirements
+        ),
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _last_line(path: Path, most: int = 200) -> str:
+    """Of a traceback this is the exception's own line."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - 4096, 0))
+            lines = file.read().decode(errors="replace").split("\n")
+    except OSError:
+        return ""
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return "".join(letter for letter in last if letter.isprintable())[:most]

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.capture import machine
+from assay.config.entry import Entry
+from assay.config.plan import Plan
+from assay.session.disk import free_mb
+from assay.session.neighbours import Neighbours
+
+
+def preflight(plan: Plan, neighbours: Neighbours) -> list[str]:
+    """What is worth knowing before anything runs. None of it stops the session."""
+    warnings = [f"another session is running on this machine: {other}" for other in neighbours.others()]
+    folder = _existing(plan.results_dir)
+    free = free_mb(folder)
+    if free < plan.reserve_disk_mb:
+        warnings.append(f"only {free:.0f} MB are free below {folder}; runs may fail when it is full")
+    for entry in plan.entries:
+        warnings += [f"{entry.name}: {warning}" for warning in resource_warnings(entry)]
+    return warnings
+
+
+def resource_warnings(entry: Entry) -> Iterator[str]:
+    ray = entry.ray
+    if ray is not None and ray.address is None:
+        if ray.num_cpus is not None and ray.num_cpus > machine.cores():
+            yield f"ray.num_cpus asks for {ray.num_cpus}, this machine has {machine.cores()}: tasks will share them"
+        if ray.num_gpus is not None and ray.num_gpus > len(machine.gpus()):
+            yield f"ray.num_gpus asks for {ray.num_gpus}, this machine has {len(machine.gpus())}"
+        if ray.object_store_size is not None and ray.object_store_size > machine.memory_mb() * 2**20:
+            asked = ray.object_store_size >> 20
+            yield f"ray.object_store_size asks for {asked} MB, this machine has {machine.memory_mb()}"
+    if entry.limits.cpus is not None and entry.limits.cpus > machine.cores():
+        yield f"limits.cpus asks for {entry.limits.cpus}, this machine has {machine.cores()}"
+    if entry.gpus is not None and len(entry.gpus) > len(machine.gpus()):
+        yield f"gpus asks for {len(entry.gpus)}, this machine has {len(machine.gpus())}: the entry will fail"
+
+
+def missing_datasets(entry: Entry) -> list[str]:
+    """Local paths only: what is behind an address is looked at by the program."""
+    return [path for path in entry.datasets_used if "://" not in path and not _matches(path)]
+
+
+def _matches(path: str) -> bool:
+    if any(sign in path for sign in "*?["):
+        return any(True for _ in Path("/").glob(str(Path(path).absolute()).lstrip("/")))
+    return Path(path).exists()
+
+
+def _existing(folder: Path) -> Path:
+    return next(place for place in (folder, *folder.parents) if place.exists())

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.process.result import ProcessResult
+from assay.record import Environment, Outcome, Record, SessionFolder, SessionInfo
+from assay.record.results_file import append_record
+from assay.record.secrets import Masker
+from assay.record.session_info import Status
+from assay.session.disk import Reserve
+from assay.session.events import Listener, RunFinished, SessionFinished, SessionStarted
+from assay.session.execution import Execution
+from assay.session.judge import judge
+from assay.session.neighbours import Neighbours
+from assay.session.preflight import preflight
+from assay.session.requirement_check import Past
+from assay.session.run import Run, ordered_runs
+from assay.session.workspace import Workspace
+
+
+class Session:
+    """Carries out a plan in a folder. Results are on disk after every run; what was finished is never run again."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: SessionFolder,
+        environment: Environment,
+        info: SessionInfo,
+        listen: Listener,
+        past: Past,
+        variables: Mapping[str, str],
+    ) -> None:
+        self._plan = plan
+        self._folder = folder
+        self._environment = environment
+        self._info = info
+        self._listen = listen
+        self._past = past
+        self._variables = variables
+        self._masker = Masker(variables)
+        self._records = {record.run_id: record for record in folder.records()}
+        self._neighbours = Neighbours()
+
+    def run(self) -> list[Record]:
+        lock = _only_one(self._folder)
+        self._reserve = Reserve(self._folder.path)
+        runs = ordered_runs(self._plan)
+        warnings = preflight(self._plan, self._neighbours)
+        self._neighbours.announce(self._info.name)
+        try:
+            self._listen(SessionStarted(self._folder, self._info, self._environment, len(runs), tuple(warnings)))
+            status = self._run_all(runs)
+            self._info = replace(self._info, status=status, finished_at=_now())
+            self._reserve.writing(lambda: self._folder.write_info(self._info))
+        finally:
+            self._neighbours.leave()
+            self._reserve.release()
+            os.close(lock)
+        records = list(self._records.values())
+        self._listen(SessionFinished(self._folder, self._info, tuple(records)))
+        return records
+
+    def _run_all(self, runs: list[Run]) -> Status:
+        for run in runs:
+            while not self._is_done(run):
+                record = self._run_one(run)
+                if record.outcome is Outcome.INTERRUPTED:
+                    return "interrupted"
+                if not record.superseded:
+                    break
+                run = replace(run, attempt=run.attempt + 1)
+        return "finished"
+
+    def _is_done(self, run: Run) -> bool:
+        record = self._records.get(self._run_id(run))
+        return record is not None and not record.superseded
+
+    def _run_one(self, run: Run) -> Record:
+        known = self._records.get(self._run_id(run))
+        if known is not None:
+            return known
+        started_at = _now()
+        workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run)
+        workspace.clear()
+        execution = Execution(run, self._run_id(run), workspace, self._masker, self._listen, self._variables)
+        failed = self._failed_need(run)
+        if failed:
+            result = ProcessResult(failure=f"needs {failed}, which did not pass")
+        else:
+            result = self._execute(execution, workspace)
+        record = judge(execution, result, started_at, self._info.name, self._environment, self._past)
+        if failed:
+            record = replace(record, outcome=Outcome.SKIPPED)
+        again = run.attempt <= run.entry.retries and _worth_trying_again(record)
+        record = replace(record, superseded=again)
+        self._keep(record, workspace)
+        if run.entry.delete_scratch:
+            workspace.delete_scratch()
+        self._listen(RunFinished(record))
+        return record
+
+    def _execute(self, execution: Execution, workspace: Workspace) -> ProcessResult:
+        """Folders that cannot be made fail this run, not the session."""
+        try:
+            workspace.create()
+            return execution.execute()
+        except OSError as error:
+            return ProcessResult(failure=f"its folders or files could not be made: {error.strerror}: {error.filename}")
+
+    def _keep(self, record: Record, workspace: Workspace) -> None:
+        """The session's own file first: it is the one that decides what was finished."""
+        self._records[record.run_id] = record
+        self._reserve.writing(lambda: append_record(self._folder.results, record))
+        workspace.folder.mkdir(parents=True, exist_ok=True)
+        own = workspace.session / record.name / "results.jsonl"
+        self._reserve.writing(lambda: append_record(own, record))
+
+    def _failed_need(self, run: Run) -> str:
+        for need in run.entry.needs:
+            records = [record for record in self._records.values() if record.name == need and record.counts]
+            if not records or not all(record.success for record in records):
+                return need
+        return ""
+
+    def _run_id(self, run: Run) -> str:
+        return f"{self._info.name}/{run.key}"
+
+
+def _worth_trying_again(record: Record) -> bool:
+    """What is wrong with the configuration stays wrong."""
+    return not record.success and record.outcome not in (Outcome.INTERRUPTED, Outcome.SKIPPED, Outcome.NOT_STARTED)
+
+
+def is_running(folder: SessionFolder) -> bool:
+    try:
+        os.close(_only_one(folder))
+    except UsageError:
+        return True
+    return False
+
+
+def _only_one(folder: SessionFolder) -> int:
+    """Two processes on one session folder would each run what the other runs."""
+    descriptor = os.open(folder.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise UsageError(f"session {folder.path.name} is running in another process") from None
+    return descriptor
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

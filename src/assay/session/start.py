@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.capture.environment import capture_environment
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.record import Environment, SessionFolder, SessionInfo
+from assay.record.secrets import Masker
+from assay.session.name import session_name
+
+
+def start_session(
+    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], masker: Masker
+) -> tuple[SessionFolder, Environment, SessionInfo]:
+    """Makes the folder of a new session, with all that is known before the first run."""
+    now = datetime.now(UTC)
+    try:
+        plan.results_dir.mkdir(parents=True, exist_ok=True)
+        folder = _make(plan, name, now)
+    except OSError as error:
+        raise UsageError(
+            f"results_dir {plan.results_dir} cannot be written: {error.strerror}: {error.filename}"
+        ) from None
+    repository = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
+    environment = capture_environment(repository, folder.path / "artifacts", masker.text(reason) if reason else None)
+    info = SessionInfo(
+        name=folder.path.name,
+        started_at=now.isoformat(timespec="microseconds"),
+        command=tuple(masker.words(list(command))),
+        config_files=tuple(str(file.absolute()) for file in plan.config_files),
+        reason=environment.reason,
+        pid=os.getpid(),
+        planned=tuple(entry.name for entry in plan.entries),
+        plan=masker.value(dict(plan.inputs)),
+    )
+    folder.write_environment(environment)
+    folder.write_info(info)
+    return folder, environment, info
+
+
+def _make(plan: Plan, name: str | None, now: datetime) -> SessionFolder:
+    """Two sessions that start in one second each get their own folder: the file system decides who was first."""
+    while True:
+        path = plan.results_dir / session_name(name, plan.older_form, now, plan.results_dir)
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return SessionFolder(path)
