@@ -166,7 +166,7 @@ def _exp(value: float) -> float | None:
 
 def _too_few(row: Row) -> Row:
     ratio = row.head / row.base if row.head is not None and row.base else None
-    reason = f"too few runs: {row.base_runs} and {row.head_runs}, {FEWEST} of each are needed (`repeat: {FEWEST}`)"
+    reason = f"too few runs: {row.base_runs} and {row.head_runs}, {FEWEST} of each are needed (repeat: {FEWEST})"
     return replace(row, reason=reason, ratio=ratio)
 
 

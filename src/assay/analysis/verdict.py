@@ -50,7 +50,7 @@ def _changed(shift: Shift, better: Better | None, margin: float) -> tuple[Verdic
     if better is None:
         return (
             Verdict.NOT_COMPARABLE,
-            f"{change}, but nothing says which way is better: declare `better: higher` or `lower` for it",
+            f"{change}, but nothing says which way is better: declare better: higher or better: lower for it",
         )
     worse = (shift.estimate > 0) == (better == "lower")
     return (Verdict.REGRESSED if worse else Verdict.IMPROVED), change

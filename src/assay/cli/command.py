@@ -35,6 +35,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("doctor", "what works on this machine, what to install for what does not"),
     Command("show", "what a session measured"),
     Command("logs", "what an entry printed, also while it runs"),
+    Command("compare", "what changed between two sessions, and whether to believe it"),
     Command("history", "every value over time: list, show, import, export"),
     Command("report", "write a session's HTML report"),
     Command("weights", "keep versions of model weights, exact to the bit"),

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.cli.results_dir import results_dir, results_dir_argument
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison, Rules
+    from assay.record import SessionFolder
+
+FORMATS = ("text", "markdown", "json", "html")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "base", nargs="?", default="latest~1", metavar="BASE",
+        help="a session, folder, `latest~1` or git revision (default: latest~1)",
+    )  # fmt: skip
+    parser.add_argument("head", nargs="?", default="latest", metavar="HEAD", help="the same (default: latest)")
+    output_arguments(parser)
+    parser.add_argument("--anyway", action="store_true", help="even where parameters, program or machine differ")
+    results_dir_argument(parser)
+    parser.epilog = "exit code 3 if something regressed; with --strict, 4 if that cannot be told"
+
+
+def output_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--margin", action="append", default=[], metavar="[[ENTRY:]METRIC=]SHARE",
+        help="smaller changes count as none: 5%%, METRIC=5%% or ENTRY:METRIC=5%% (default: 3%%, or the noise floor)",
+    )  # fmt: skip
+    parser.add_argument("--format", choices=FORMATS, default=None, help="default: text, or by the name of --output")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="instead of standard output")
+    parser.add_argument("--all", action="store_true", help="what is equivalent too")
+    parser.add_argument("--strict", action="store_true", help="exit code 4 if it cannot be told")
+
+
+def run(args: Namespace) -> int:
+    from assay.history import find_session
+
+    base, head = (find_session(word, results_dir(args)) for word in (args.base, args.head))
+    comparison = _compared(base, head, args)
+    write(comparison, args)
+    return comparison.exit_code(strict=args.strict)
+
+
+def _compared(base: SessionFolder, head: SessionFolder, args: Namespace) -> Comparison:
+    from assay.analysis import HistoryPast, compare
+    from assay.history import History
+
+    names = base.info().name, head.info().name
+    rules = rules_for(results_dir(args), args.margin)
+    history = results_dir(args) / "history.sqlite"
+    if not history.is_file():
+        return compare(base.records(), head.records(), names=names, rules=rules, across=args.anyway)
+    with History(history, read_only=True) as opened:
+        past = HistoryPast(opened, head.info().started_at)
+        return compare(base.records(), head.records(), names=names, rules=rules, past=past, across=args.anyway)
+
+
+def rules_for(folder: Path, margins: list[str]) -> Rules:
+    from assay.analysis import Rules
+    from assay.analysis.noise_floors import load_floors
+    from assay.analysis.noise_floors import margins as floors
+
+    return Rules(floors=floors(load_floors(folder))).with_margins(margins)
+
+
+def write(comparison: Comparison, args: Namespace) -> None:
+    text = _rendered(comparison, args)
+    if args.output is None:
+        sys.stdout.write(text)
+        return
+    from assay.record.atomic_file import write_atomic
+
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(args.output, text)
+
+
+def _rendered(comparison: Comparison, args: Namespace) -> str:
+    suffix = args.output.suffix if args.output else ""
+    by_name = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}.get(suffix, "text")
+    form = args.format or by_name
+    if form == "json":
+        from assay.record.strict_json import encode
+
+        return encode(comparison.to_json(), indent=2) + "\n"
+    if form == "html":
+        from assay.report.comparison_page import comparison_page
+
+        return comparison_page(comparison)
+    from assay.report.comparison_text import comparison_markdown, comparison_text
+
+    if form == "markdown":
+        return comparison_markdown(comparison, everything=args.all)
+    from assay.report.terminal import coloured
+
+    return comparison_text(comparison, everything=args.all, colour=args.output is None and coloured(sys.stdout))

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from assay.analysis import Comparison
+from assay.report.comparison_text import change, counts_line, interval, ordered
+from assay.report.html import templates
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """One file that needs nothing else, like the session's report."""
+    page = templates().get_template("comparison.html")
+    return page.render(
+        comparison=comparison,
+        rows=ordered(comparison),
+        counts=counts_line(comparison),
+        change=change,
+        interval=interval,
+    )
