@@ -30,7 +30,7 @@ FALSE_ALARMS = 0.0065
 """Of the floor, for ten pairs and more; what becomes a verdict is rarer or equal, see `make bench-truth`."""
 SPIKE = 10.0
 """Median absolute deviations (6.7 standard deviations) beyond which a run is a spike of the machine."""
-ASSUMED_DRIFT = 0.45
+ASSUMED_DRIFT = 0.5
 """Standard deviation of a session's level as a share of the spread within it, if history does not know better."""
 
 

@@ -1,0 +1,60 @@
+"""Ways to find where a series changed. Each returns the indices it calls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.stats.change_points import find_changes
+
+LOOK_BACK = 20
+
+
+def ours(series: np.ndarray) -> list[int]:
+    return [change.index for change in find_changes(series)]
+
+
+def previous_plus_ten(series: np.ndarray) -> list[int]:
+    ratio = series[1:] / series[:-1]
+    return [int(i) + 1 for i in np.flatnonzero((ratio > 1.1) | (ratio < 1 / 1.1))]
+
+
+def z_score(series: np.ndarray) -> list[int]:
+    """Five deviations from the mean of the twenty values before."""
+    called = []
+    for i in range(LOOK_BACK, series.size):
+        before = series[i - LOOK_BACK : i]
+        if abs(series[i] - before.mean()) > 5 * before.std(ddof=1):
+            called.append(i)
+    return called
+
+
+def welch_halves(series: np.ndarray) -> list[int]:
+    """Ten values against the ten before, p < .01, at every place; runs of calls count once."""
+    return _windows(series, "welch")
+
+
+def mann_whitney_halves(series: np.ndarray) -> list[int]:
+    return _windows(series, "mann-whitney")
+
+
+def _windows(series: np.ndarray, test: str) -> list[int]:
+    from scipy import stats
+
+    size = 10
+    windows = np.lib.stride_tricks.sliding_window_view(series, 2 * size)
+    before, after = windows[:, :size], windows[:, size:]
+    if test == "welch":
+        p = stats.ttest_ind(before, after, axis=1, equal_var=False).pvalue
+    else:
+        p = stats.mannwhitneyu(before, after, axis=1).pvalue
+    called = np.flatnonzero(p < 0.01) + size
+    return [int(i) for k, i in enumerate(called) if k == 0 or i - called[k - 1] > 1]
+
+
+METHODS = {
+    "assay": ours,
+    "Welch ±10": welch_halves,
+    "Mann–Whitney ±10": mann_whitney_halves,
+    "prev +10%": previous_plus_ten,
+    "z > 5": z_score,
+}
