@@ -111,6 +111,13 @@ def test_margins_by_default_entry_metric_and_calibration() -> None:
     assert _row(compare(base, head, rules=Rules().with_margins(["other:*=15%"]))).verdict is Verdict.REGRESSED
 
 
+def test_a_margin_of_the_configuration_travels_with_the_record() -> None:
+    base = side(noisy(10, 0.003), margins={"time_taken_s": 0.15})
+    head = side(noisy(10.8, 0.003, seed=1), margins={"time_taken_s": 0.15})
+    assert _row(compare(base, head)).verdict is Verdict.EQUIVALENT
+    assert _row(compare(base, head, rules=Rules().with_margins(["*=3%"]))).verdict is Verdict.REGRESSED
+
+
 def test_a_declared_direction_wins() -> None:
     rules = Rules({("*", "time_taken_s"): MetricRule(better="higher")})
     row = _row(compare(side(noisy(10)), side(noisy(13, seed=1)), rules=rules))

@@ -120,7 +120,7 @@ class _Table:
         better = direction(metric, unit, rule.better or after.better or before.better)
         row = Row(
             entry, metric, Verdict.INCONCLUSIVE, "", unit=unit, better=better,
-            base=before.middle, head=after.middle, margin=self._rules.margin(entry, metric, fingerprint),
+            base=before.middle, head=after.middle, margin=self._rules.margin(run, metric),
             base_runs=before.values.size, head_runs=after.values.size, notes=notes,
         )  # fmt: skip
         if (before.values <= 0).any() or (after.values <= 0).any():
