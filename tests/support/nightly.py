@@ -49,6 +49,45 @@ def nightly_runs(scale: float = 1.0, seed: int = 7) -> list[MadeRun]:
     ]
 
 
+def rich_runs(seed: int = 7) -> list[MadeRun]:
+    """What load generators, colocation and weight suites write, beside the nightly's entries."""
+    rng = random.Random(seed)
+    latencies = [rng.lognormvariate(-5.3, 0.5) + (0.25 if rng.random() < 0.004 else 0) for _ in range(4000)]
+    curve = [
+        {"rate": rate, "achieved_rate": min(rate, 5210.0), "p50_ms": 1.9 + rate / 9000,
+         "p95_ms": 4 + (rate / 2400) ** 3, "p99_ms": 6.5 + (rate / 2100) ** 4, "valid": rate < 5000}
+        for rate in (500, 1000, 2000, 3000, 4000, 5000, 6000)
+    ]  # fmt: skip
+    names = ("alm", "chat", "antagonist")
+    slowdown = {
+        a: {b: {"value": v, "low": v - 0.03, "high": v + 0.04} for b, v in zip(names, row, strict=True)}
+        for a, row in zip(names, ((1.0, 1.21, 1.94), (1.09, 1.0, 1.47), (1.62, 1.33, 1.0)), strict=True)
+    }
+    compression = {
+        f"compression.{scenario}.{name}": {"value": value, "unit": unit, "better": better}
+        for scenario, ratio in (("similar_models", 11.9), ("checkpoints", 4.3), ("transfer", 2.1), ("mixed", 3.4))
+        for name, value, unit, better in (
+            ("ratio", ratio, "×", "higher"),
+            ("space_saved", 100 - 100 / ratio, "%", "higher"),
+            ("of_limit", 99.1 - ratio / 20, "%", "higher"),
+            ("commit_mb_per_cpu_s", 210.0 + ratio, "MB/s", "higher"),
+        )
+    }
+    return [
+        MadeRun(
+            "serving",
+            {
+                "latency_s": {"value": 0.0051, "unit": "s", "better": "lower", "samples": latencies},
+                "throughput": {"value": 4980.2, "unit": "1/s", "better": "higher"},
+                "sweep": curve,
+            },
+            exec_time_s=44.1,
+        ),
+        MadeRun("colocation", {"slowdown_throughput": slowdown, "duration_s": 30.0}, exec_time_s=95.0),
+        MadeRun("weights", compression, exec_time_s=51.7),
+    ]
+
+
 def _alm(rng: random.Random, scale: float) -> list[MadeRun]:
     runs = []
     for repeat in range(1, 6):

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from assay.record import SessionFolder
+from assay.report.change import Change, Changes
+from assay.report.exhibits.curve import curve
+from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
+from assay.report.exhibits.grid import Cell, Grid
+from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
+from assay.report.exhibits.resources import Plot, resource_plots
+from assay.report.exhibits.stages import StageTime, stage_breakdown
+from assay.report.limits import Limits
+from assay.report.metric_row import MetricRow
+from assay.report.quantity import number
+from assay.report.run_folder import RunFolder
+from assay.report.svg.histogram import histogram_svg
+from assay.report.view import EntryView, MetricView
+
+_MOST_PROFILE_BYTES = 150_000
+
+
+@dataclass(frozen=True)
+class EntryPage:
+    """All that is shown of one entry."""
+
+    anchor: str
+    view: EntryView
+    changes: dict[str, Change]
+    headline: tuple[MetricRow, ...]
+    metrics: tuple[MetricRow, ...]
+    left_out: int
+    """Metrics there was no room for."""
+    grids: tuple[Grid, ...]
+    distributions: tuple[tuple[Distribution, Markup], ...]
+    stages: tuple[StageTime, ...]
+    plots: tuple[Plot, ...]
+    log: str
+    profile: str | None
+
+    @classmethod
+    def of(
+        cls, view: EntryView, folder: SessionFolder, anchor: str, changes: Changes | None, limits: Limits
+    ) -> EntryPage:
+        found = changes.of_entry(view.name) if changes else {}
+        metrics = view.metrics()
+        shaped = [grid for metric in metrics for grid in (matrix(metric), table_of_rows(metric)) if grid]
+        ladders, plain = _ladders([m for m in metrics if not (matrix(m) or table_of_rows(m))])
+        dotted, plain = dotted_tables(plain)
+        rows = [MetricRow.of(metric, found.get(metric.name)) for metric in _in_order(plain, view, found)]
+        files = RunFolder(folder, view.shown) if view.shown else None
+        curves = [c for metric in metrics if (c := curve(metric))]
+        plots = [Plot(c.metric, "", c.x, c.lines, f"latency against {c.x_name}", c.x_name) for c in curves]
+        if files:
+            plots += resource_plots(files.usage_series(), limits.points)
+        distributions = [d for metric in metrics if (d := distribution(metric, limits.bins))]
+        return cls(
+            anchor=anchor,
+            view=view,
+            changes=found,
+            headline=tuple(MetricRow.of(metric, found.get(metric.name)) for metric in view.headline()),
+            metrics=tuple(rows[: limits.metrics]),
+            left_out=max(0, len(rows) - limits.metrics),
+            grids=(*shaped, *dotted, *ladders),
+            distributions=tuple((made, histogram_svg(made)) for made in distributions),
+            stages=stage_breakdown(files.tasks()) if files else (),
+            plots=tuple(plots),
+            log=files.log_tail(limits.log_lines) if files else "",
+            profile=_profile(files),
+        )
+
+    @property
+    def regressed(self) -> bool:
+        return any(change.verdict == "regressed" for change in self.changes.values())
+
+    @property
+    def open(self) -> bool:
+        """Shown unfolded: what somebody has to look at."""
+        return self.regressed or not self.view.passed
+
+
+def _ladders(metrics: list[MetricView]) -> tuple[list[Grid], list[MetricView]]:
+    """Objects of percentiles, as one table with a row each."""
+    found = {metric.name: ladder for metric in metrics if (ladder := percentile_ladder(metric.value))}
+    if not found:
+        return [], metrics
+    columns = tuple(dict.fromkeys(name for ladder in found.values() for name in ladder))
+    rows = tuple(
+        (Cell(name), *(Cell(number(ladder[c]) if c in ladder else "–", number=True) for c in columns))
+        for name, ladder in found.items()
+    )
+    return [Grid("Percentiles", ("", *columns), rows)], [metric for metric in metrics if metric.name not in found]
+
+
+def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Change]) -> list[MetricView]:
+    """What changed, what is required, what has a direction, the rest, and what Assay measured itself."""
+    required = {result.metric for result in view.requirements}
+
+    def rank(metric: MetricView) -> int:
+        change = changes.get(metric.name)
+        if change is not None and change.verdict in ("regressed", "improved"):
+            return 0
+        if metric.name in required:
+            return 1
+        if metric.name.startswith("usage."):
+            return 5
+        if metric.name == "exec_time_s":
+            return 4
+        return 2 if metric.better else 3
+
+    return sorted(metrics, key=rank)
+
+
+def _profile(files: RunFolder | None) -> str | None:
+    """The flame graph as an image: what is drawn in it may come from a hostile name, and images run no scripts."""
+    path = files.file("profile") if files else None
+    if path is None or path.suffix != ".svg" or path.stat().st_size > _MOST_PROFILE_BYTES:
+        return None
+    return "data:image/svg+xml;base64," + b64encode(path.read_bytes()).decode()

@@ -1,0 +1,1 @@
+"""What an entry's results show, found by their shape: no benchmark needs to know of the report."""

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from assay.report.quantity import quantity
+from assay.report.run_folder import UsageSeries
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A line chart that the page's script draws."""
+
+    title: str
+    unit: str
+    x: tuple[float, ...]
+    lines: tuple[tuple[str, tuple[float, ...]], ...]
+    says: str
+    """The same in words, for who cannot see it."""
+    x_name: str = "s"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "unit": self.unit,
+            "x": self.x,
+            "xName": self.x_name,
+            "names": [name for name, _ in self.lines],
+            "lines": [values for _, values in self.lines],
+        }
+
+
+def resource_plots(series: UsageSeries, most_points: int) -> tuple[Plot, ...]:
+    if len(series.t) < 3:
+        return ()
+    plots = [_plot("Processor", "cores", series, most_points, [("used", series.rate("cpu_s"))])]
+    plots.append(_plot("Memory", "MB", series, most_points, [("resident", series.column("rss_mb"))]))
+    moved = [("read", series.rate("read_mb")), ("written", series.rate("write_mb"))]
+    if any(value > 0.05 for _, values in moved for value in values):
+        plots.append(_plot("Disk", "MB/s", series, most_points, moved))
+    if any(value > 0.02 for value in series.rate("steal_s")):
+        plots.append(
+            _plot("Stolen by other machines", "cores", series, most_points, [("steal", series.rate("steal_s"))])
+        )
+    return tuple(plot for plot in plots if plot.lines)
+
+
+def _plot(
+    title: str, unit: str, series: UsageSeries, most_points: int, lines: Sequence[tuple[str, Sequence[float]]]
+) -> Plot:
+    present = [(name, values) for name, values in lines if len(values) == len(series.t)]
+    x = thin(series.t, most_points)
+    words = "; ".join(
+        f"{name}: mean {quantity(sum(values) / len(values), unit)}, highest {quantity(max(values), unit)}"
+        for name, values in present
+    )
+    return Plot(
+        title, unit, tuple(x), tuple((name, tuple(thin(values, most_points))) for name, values in present), words
+    )
+
+
+def thin(values: Sequence[float], most: int) -> list[float]:
+    """At most `most` values, each the mean of its stretch: a short burst is flattened, not left out by chance."""
+    if len(values) <= most:
+        return [float(f"{value:.4g}") for value in values]
+    edges = [round(i * len(values) / most) for i in range(most + 1)]
+    return [float(f"{sum(values[a:b]) / (b - a):.4g}") for a, b in pairwise(edges)]

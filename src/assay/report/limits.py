@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of each entry a page shows. What is left out is said, and is on disk."""
+
+    points: int = 150
+    log_lines: int = 40
+    metrics: int = 80
+    bins: int = 40
+
+
+MOST_BYTES = 500_000
+"""Of a report. It is mailed and kept by the hundred."""
+
+STEPS = (Limits(), Limits(80, 25, 40, 30), Limits(50, 12, 25, 24), Limits(30, 6, 12, 16))
+"""Tried in order until the page is small enough."""

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from assay.analysis.spread import median_interval
+from assay.report.change import Change
+from assay.report.quantity import number, quantity
+from assay.report.svg.dots import dots_svg
+from assay.report.view import MetricView
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    name: str
+    value: str
+    spread: str
+    """In words: `98.2 to 103`."""
+    how: str
+    """What the spread is: `95% interval of the median of 8 runs`, `lowest and highest of 3 runs`."""
+    dots: Markup
+    better: str
+    change: Change | None
+
+    @classmethod
+    def of(cls, metric: MetricView, change: Change | None) -> MetricRow:
+        values, of_what = metric.values, "runs"
+        if len(values) < 2:
+            values, of_what = metric.samples, "samples of one run"
+        low, high, how = _spread(values, of_what)
+        spread, dots = "", Markup("")
+        if low is not None and high is not None and low != high:
+            spread = f"{number(low)} to {number(high)}"
+            label = f"{len(values)} {of_what}, {spread}"
+            dots = dots_svg(values, low, high, label) if len(metric.values) > 1 else Markup("")
+        return cls(metric.name, quantity(metric.value, metric.unit), spread, how, dots, metric.better or "", change)
+
+
+def _spread(values: tuple[float, ...], of_what: str) -> tuple[float | None, float | None, str]:
+    if len(values) < 2:
+        return None, None, ""
+    interval = median_interval(values)
+    if interval is not None:
+        return interval.low, interval.high, f"95% interval of the median, {len(values)} {of_what}"
+    return min(values), max(values), f"lowest and highest of {len(values)} {of_what}"

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import hashlib
+import math
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from assay.report.change import ORDER, Change, Changes
+from assay.report.printable import printable
+from assay.report.quantity import duration, number, percent, quantity
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from assay.report.view import EntryView
+
+HERE = Path(__file__).parent
+TEMPLATES = HERE / "templates"
+VENDOR = HERE / "vendor"
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """What a page carries with it. The policy names each script by its digest, so that no other can run."""
+
+    style: str
+    texts: tuple[str, ...]
+
+    @property
+    def sources(self) -> str:
+        digests = [b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in self.texts]
+        return " ".join(f"'sha256-{digest}'" for digest in digests)
+
+
+@lru_cache(maxsize=1)
+def page_scripts() -> Scripts:
+    """Without the chart library (a checkout that was not set up) the page is whole but for its line charts."""
+    library = VENDOR / "uPlot.js"
+    texts = [_read(library)] if library.is_file() else []
+    style = _read(VENDOR / "uPlot.css") if library.is_file() else ""
+    return Scripts(style + _read(TEMPLATES / "style.css"), (*texts, _read(TEMPLATES / "page.js")))
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def templates() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_safe,
+    )
+    made.filters.update(
+        quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
+        whisker=_whisker, peak_memory=_peak_memory,
+    )  # fmt: skip
+    return made
+
+
+def _safe(value: Any) -> Any:
+    """Everything a page shows passes here before it is escaped: marks that reverse or hide text become visible."""
+    return printable(value, keep_lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _short(value: Any, unit: str | None = None) -> str:
+    text = quantity(value, unit)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def verdict_counts(changes: Changes) -> str:
+    counted = [(len(changes.of(verdict)), verdict) for verdict in ORDER]
+    return ", ".join(f"{count} {verdict}" for count, verdict in counted if count) or "nothing in common"
+
+
+def _whisker(change: Change) -> dict[str, float]:
+    """Places on a drawing 144 wide: no change in the middle, a factor of e^0.5 at the ends, the same both ways."""
+
+    def at(ratio: float | None) -> float:
+        share = math.log(ratio) / 0.5 if ratio and ratio > 0 else 0.0
+        return round(72 + max(-1.0, min(1.0, share)) * 66, 1)
+
+    return {"low": at(change.low), "high": at(change.high), "at": at(change.ratio)}
+
+
+def _peak_memory(entry: EntryView) -> str:
+    peak = max((run.usage.peak_rss_mb for run in entry.counted), default=0.0)
+    return quantity(float(round(peak)), "MB") if peak else "–"

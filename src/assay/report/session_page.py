@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.record import Outcome, SessionFolder
+from assay.report.change import Changes
+from assay.report.entry_page import EntryPage
+from assay.report.limits import Limits
+from assay.report.view import SessionView
+
+_URGENCY = {Outcome.MISSED: 1, Outcome.INTERRUPTED: 2, Outcome.SKIPPED: 2, Outcome.PASSED: 3}
+
+
+@dataclass(frozen=True)
+class SessionPage:
+    """All that is shown of one session: what regressed first, then what failed, then the rest as it ran."""
+
+    view: SessionView
+    entries: tuple[EntryPage, ...]
+    changes: Changes | None
+
+    @classmethod
+    def of(cls, folder: SessionFolder, changes: Changes | None, limits: Limits) -> SessionPage:
+        view = SessionView.of(folder)
+        pages = [
+            EntryPage.of(entry, folder, f"entry-{number}", changes, limits)
+            for number, entry in enumerate(view.ended, 1)
+        ]
+        pages.sort(key=lambda page: (not page.regressed, _URGENCY.get(page.view.outcome or Outcome.PASSED, 0)))
+        return cls(view, tuple(pages), changes)
+
+    @property
+    def anchors(self) -> dict[str, str]:
+        return {page.view.name: page.anchor for page in self.entries}
+
+    def plots(self) -> list[dict[str, Any]]:
+        """What the page's script draws, by number; `data-plot` in the page says where."""
+        return [plot.to_json() for page in self.entries for plot in page.plots]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from markupsafe import Markup, escape
+
+from assay.report.exhibits.distribution import Distribution
+from assay.report.quantity import number, quantity
+
+_WIDTH, _HEIGHT, _FOOT = 480, 120, 18
+_MARKED = ("p50", "p95", "p99", "p99.9")
+
+
+def histogram_svg(shown: Distribution) -> Markup:
+    most = max(one.count for one in shown.bins)
+    step = _WIDTH / len(shown.bins)
+    bars = []
+    for index, one in enumerate(shown.bins):
+        if not one.count:
+            continue
+        # A bin with a single value in a sample of thousands must still be seen.
+        height = max(1.5, one.count / most * (_HEIGHT - 22))
+        tip = f"{number(one.low)} to {quantity(one.high, shown.unit)}: {one.count}"
+        bars.append(
+            f'<rect class="bar" x="{index * step:.1f}" y="{_HEIGHT - height:.1f}" width="{max(1, step - 1):.1f}" '
+            f'height="{height:.1f}"><title>{escape(tip)}</title></rect>'
+        )
+    marks = [_mark(shown, name, value, step) for name, value in shown.percentiles if name in _MARKED]
+    low, high = quantity(shown.bins[0].low, shown.unit), quantity(shown.bins[-1].high, shown.unit)
+    ends = (
+        f'<text x="0" y="{_HEIGHT + 14}">{escape(low)}</text>'
+        f'<text x="{_WIDTH}" y="{_HEIGHT + 14}" text-anchor="end">{escape(high)}</text>'
+    )
+    label = f"{shown.metric}: {shown.count} samples"
+    return Markup(
+        f'<svg class="drawn" role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDTH} {_HEIGHT + _FOOT}">'
+        f"{''.join(bars)}<line class='axis' x1='0' x2='{_WIDTH}' y1='{_HEIGHT}' y2='{_HEIGHT}'/>"
+        f"{''.join(marks)}{ends}</svg>"
+    )
+
+
+def _mark(shown: Distribution, name: str, value: float, step: float) -> str:
+    x = next(
+        (
+            (index + (value - one.low) / (one.high - one.low)) * step
+            for index, one in enumerate(shown.bins)
+            if one.low <= value <= one.high
+        ),
+        float(_WIDTH),
+    )
+    row = 9 + 11 * (_MARKED.index(name) % 2)
+    anchor = "end" if x > _WIDTH - 40 else "start"
+    return (
+        f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{row - 7}" y2="{_HEIGHT}"/>'
+        f'<text x="{x + (3 if anchor == "start" else -3):.1f}" y="{row}" text-anchor="{anchor}">{escape(name)}</text>'
+    )
