@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from nightly import nightly_runs
+from nightly import REPEATS, nightly_runs
 from session_factory import MadeRun, make_session
 
 from assay.cli.main import main
@@ -66,4 +66,4 @@ def test_records_as_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str
     make_session(tmp_path, nightly_runs())
     assert main(["show", "--results-dir", str(tmp_path), "--json", "--entry", "alm"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [json.loads(line)["repeat"] for line in lines] == [1, 2, 3, 4, 5]
+    assert [json.loads(line)["repeat"] for line in lines] == list(range(1, REPEATS + 1))

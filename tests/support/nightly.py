@@ -8,6 +8,7 @@ from session_factory import MadeRun
 
 from assay.record import Outcome, RequirementResult, TaskPerf
 
+REPEATS = 8
 HOSTILE = "<script>alert('x')</script>"
 
 
@@ -90,7 +91,7 @@ def rich_runs(seed: int = 7) -> list[MadeRun]:
 
 def _alm(rng: random.Random, scale: float) -> list[MadeRun]:
     runs = []
-    for repeat in range(1, 6):
+    for repeat in range(1, REPEATS + 1):
         seconds = 12.4 * scale * (1 + rng.gauss(0, 0.01))
         tasks = tuple(
             TaskPerf(
@@ -114,7 +115,7 @@ def _alm(rng: random.Random, scale: float) -> list[MadeRun]:
                 params={"input_manifest": "sample.jsonl", "executor": "xenna"},
                 tasks=tasks,
                 repeat=repeat,
-                repeats=5,
+                repeats=REPEATS,
                 warnings=("steal time was 4% of the machine's",) if repeat == 3 else (),
             )
         )

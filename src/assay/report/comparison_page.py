@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.analysis import Comparison
 from assay.report.comparison_text import change, counts_line, interval, ordered
-from assay.report.html import templates
+from assay.report.page_templates import templates
 
 
 def comparison_page(comparison: Comparison) -> str:

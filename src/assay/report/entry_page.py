@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from assay.analysis import Comparison, Row, Verdict
 from assay.record import SessionFolder
-from assay.report.change import Change, Changes
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell, Grid
@@ -29,7 +29,7 @@ class EntryPage:
 
     anchor: str
     view: EntryView
-    changes: dict[str, Change]
+    changes: dict[str, Row]
     headline: tuple[MetricRow, ...]
     metrics: tuple[MetricRow, ...]
     left_out: int
@@ -37,15 +37,17 @@ class EntryPage:
     grids: tuple[Grid, ...]
     distributions: tuple[tuple[Distribution, Markup], ...]
     stages: tuple[StageTime, ...]
+    curves: tuple[Plot, ...]
     plots: tuple[Plot, ...]
+    """What the run used over time."""
     log: str
     profile: str | None
 
     @classmethod
     def of(
-        cls, view: EntryView, folder: SessionFolder, anchor: str, changes: Changes | None, limits: Limits
+        cls, view: EntryView, folder: SessionFolder, anchor: str, changes: Comparison | None, limits: Limits
     ) -> EntryPage:
-        found = changes.of_entry(view.name) if changes else {}
+        found = {row.metric: row for row in changes.rows if row.entry == view.name} if changes else {}
         metrics = view.metrics()
         shaped = [grid for metric in metrics for grid in (matrix(metric), table_of_rows(metric)) if grid]
         ladders, plain = _ladders([m for m in metrics if not (matrix(m) or table_of_rows(m))])
@@ -53,9 +55,6 @@ class EntryPage:
         rows = [MetricRow.of(metric, found.get(metric.name)) for metric in _in_order(plain, view, found)]
         files = RunFolder(folder, view.shown) if view.shown else None
         curves = [c for metric in metrics if (c := curve(metric))]
-        plots = [Plot(c.metric, "", c.x, c.lines, f"latency against {c.x_name}", c.x_name) for c in curves]
-        if files:
-            plots += resource_plots(files.usage_series(), limits.points)
         distributions = [d for metric in metrics if (d := distribution(metric, limits.bins))]
         return cls(
             anchor=anchor,
@@ -67,14 +66,15 @@ class EntryPage:
             grids=(*shaped, *dotted, *ladders),
             distributions=tuple((made, histogram_svg(made)) for made in distributions),
             stages=stage_breakdown(files.tasks()) if files else (),
-            plots=tuple(plots),
+            curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),
+            plots=resource_plots(files.usage_series(), limits.points) if files else (),
             log=files.log_tail(limits.log_lines) if files else "",
             profile=_profile(files),
         )
 
     @property
     def regressed(self) -> bool:
-        return any(change.verdict == "regressed" for change in self.changes.values())
+        return any(change.verdict is Verdict.REGRESSED for change in self.changes.values())
 
     @property
     def open(self) -> bool:
@@ -95,13 +95,13 @@ def _ladders(metrics: list[MetricView]) -> tuple[list[Grid], list[MetricView]]:
     return [Grid("Percentiles", ("", *columns), rows)], [metric for metric in metrics if metric.name not in found]
 
 
-def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Change]) -> list[MetricView]:
+def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row]) -> list[MetricView]:
     """What changed, what is required, what has a direction, the rest, and what Assay measured itself."""
     required = {result.metric for result in view.requirements}
 
     def rank(metric: MetricView) -> int:
         change = changes.get(metric.name)
-        if change is not None and change.verdict in ("regressed", "improved"):
+        if change is not None and change.verdict in (Verdict.REGRESSED, Verdict.IMPROVED):
             return 0
         if metric.name in required:
             return 1

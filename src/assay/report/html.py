@@ -3,28 +3,39 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay import __version__
+from assay.analysis import Comparison, what_changed
 from assay.history import History
 from assay.record import SessionFolder
 from assay.record.atomic_file import write_atomic
-from assay.report.change import Changes
 from assay.report.limits import MOST_BYTES, STEPS
 from assay.report.page_templates import page_scripts, templates
 from assay.report.session_page import SessionPage
 
 
 def write_report(
-    folder: SessionFolder, *, history: History | None = None, changes: Changes | None = None, to: Path | None = None
+    folder: SessionFolder,
+    *,
+    history: History | None = None,
+    comparison: Comparison | None = None,
+    to: Path | None = None,
 ) -> Path:
-    """One file that needs nothing else: styles and scripts inside, no request to anywhere, everything escaped."""
+    """One file that needs nothing else: styles and scripts inside, no request to anywhere, everything escaped.
+
+    What changed is told by `comparison`, otherwise against the last comparable runs in `history`.
+    """
     path = to or folder.report
-    write_atomic(path, render_report(folder, history=history, changes=changes))
+    write_atomic(path, render_report(folder, history=history, comparison=comparison))
     return path
 
 
-def render_report(folder: SessionFolder, *, history: History | None = None, changes: Changes | None = None) -> str:
+def render_report(
+    folder: SessionFolder, *, history: History | None = None, comparison: Comparison | None = None
+) -> str:
+    if comparison is None and history is not None:
+        comparison = what_changed(folder.records(), history)
     text = ""
     for number, limits in enumerate(STEPS):
-        page = SessionPage.of(folder, changes, limits)
+        page = SessionPage.of(folder, comparison, limits)
         limited = "Charts, logs and tables are shortened to keep the file small." if number else ""
         text = (
             templates()

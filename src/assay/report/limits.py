@@ -16,5 +16,5 @@ class Limits:
 MOST_BYTES = 500_000
 """Of a report. It is mailed and kept by the hundred."""
 
-STEPS = (Limits(), Limits(80, 25, 40, 30), Limits(50, 12, 25, 24), Limits(30, 6, 12, 16))
+STEPS = (Limits(), Limits(100, 25, 50, 30), Limits(60, 12, 25, 24), Limits(40, 6, 12, 16))
 """Tried in order until the page is small enough."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from assay.analysis import Row
 from assay.analysis.spread import median_interval
-from assay.report.change import Change
-from assay.report.quantity import number, quantity
+from assay.report.quantity import quantity
 from assay.report.svg.dots import dots_svg
 from assay.report.view import MetricView
 
@@ -21,17 +21,17 @@ class MetricRow:
     """What the spread is: `95% interval of the median of 8 runs`, `lowest and highest of 3 runs`."""
     dots: Markup
     better: str
-    change: Change | None
+    change: Row | None
 
     @classmethod
-    def of(cls, metric: MetricView, change: Change | None) -> MetricRow:
+    def of(cls, metric: MetricView, change: Row | None) -> MetricRow:
         values, of_what = metric.values, "runs"
         if len(values) < 2:
             values, of_what = metric.samples, "samples of one run"
         low, high, how = _spread(values, of_what)
         spread, dots = "", Markup("")
         if low is not None and high is not None and low != high:
-            spread = f"{number(low)} to {number(high)}"
+            spread = f"{quantity(low, metric.unit)} to {quantity(high, metric.unit)}"
             label = f"{len(values)} {of_what}, {spread}"
             dots = dots_svg(values, low, high, label) if len(metric.values) > 1 else Markup("")
         return cls(metric.name, quantity(metric.value, metric.unit), spread, how, dots, metric.better or "", change)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import math
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from assay.report.change import ORDER, Change, Changes
+from assay.analysis import Comparison, Row, Verdict
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity
 
@@ -64,8 +65,11 @@ def templates() -> Environment:
     )
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
-        whisker=_whisker, peak_memory=_peak_memory,
+        whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
+        shown=_safe,
     )  # fmt: skip
+    made.globals["Verdict"] = Verdict
+    made.globals["style"] = lambda: _read(TEMPLATES / "style.css")
     return made
 
 
@@ -79,19 +83,28 @@ def _short(value: Any, unit: str | None = None) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def verdict_counts(changes: Changes) -> str:
-    counted = [(len(changes.of(verdict)), verdict) for verdict in ORDER]
+_ORDER = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE)
+
+
+def verdict_counts(comparison: Comparison) -> str:
+    counted = [(comparison.counts[verdict], verdict) for verdict in _ORDER]
     return ", ".join(f"{count} {verdict}" for count, verdict in counted if count) or "nothing in common"
 
 
-def _whisker(change: Change) -> dict[str, float]:
-    """Places on a drawing 144 wide: no change in the middle, a factor of e^0.5 at the ends, the same both ways."""
+def _reach(rows: Sequence[Row]) -> float:
+    """The end of the scale that intervals of one table share, as a logarithm: at least 5%, at most a factor of 4."""
+    ends = [abs(math.log(end)) for row in rows for end in (row.low, row.high) if end and end > 0]
+    return min(max([0.05, *ends]), math.log(4))
+
+
+def _whisker(row: Row, reach: float) -> dict[str, float]:
+    """Places on a drawing 144 wide, no change in the middle."""
 
     def at(ratio: float | None) -> float:
-        share = math.log(ratio) / 0.5 if ratio and ratio > 0 else 0.0
+        share = math.log(ratio) / reach if ratio and ratio > 0 else 0.0
         return round(72 + max(-1.0, min(1.0, share)) * 66, 1)
 
-    return {"low": at(change.low), "high": at(change.high), "at": at(change.ratio)}
+    return {"low": at(row.low), "high": at(row.high), "at": at(row.ratio)}
 
 
 def _peak_memory(entry: EntryView) -> str:

@@ -23,7 +23,8 @@ def number(value: float) -> str:
     if value == int(value) and size < 1e15:
         return _minus(f"{int(value):,}")
     digits = max(0, 3 - math.floor(math.log10(size)))
-    return _minus(f"{value:,.{digits}f}")
+    text = f"{value:,.{digits}f}"
+    return _minus(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def quantity(value: Any, unit: str | None = None) -> str:
@@ -40,6 +41,8 @@ def quantity(value: Any, unit: str | None = None) -> str:
     if unit in ("B", "bytes") and math.isfinite(value) and abs(value) >= 1000:
         power = min(int(math.log(abs(value), 1000)), len(_BYTES) - 1)
         return f"{number(_four(value / 1000**power))} {_BYTES[power]}"
+    if unit in ("%", "×"):
+        return number(value) + unit
     return f"{number(value)} {unit}" if unit else number(value)
 
 

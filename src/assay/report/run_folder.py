@@ -37,7 +37,13 @@ class RunFolder:
     def __init__(self, session: SessionFolder, record: Record) -> None:
         self._session = session.path.resolve()
         self._record = record
-        self.path = self._inside(record.stdouterr_file or f"{record.name}/stdouterr.log").parent
+        self.path = self._inside(self._log_as_written()).parent
+
+    def _log_as_written(self) -> str:
+        """Records name it from the session's folder; older ones from the root, which holds only until it is moved."""
+        written = self._record.files.get("stdouterr") or self._record.stdouterr_file
+        _, moved, rest = written.rpartition(f"/{self._record.session}/")
+        return rest if moved else written or f"{self._record.name}/stdouterr.log"
 
     def _inside(self, written: str) -> Path:
         """A record may come from anywhere: a path that leads out of the session leads to a file that is not there."""

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from assay.analysis import Comparison
 from assay.record import Outcome, SessionFolder
-from assay.report.change import Changes
 from assay.report.entry_page import EntryPage
 from assay.report.limits import Limits
 from assay.report.view import SessionView
@@ -18,10 +18,10 @@ class SessionPage:
 
     view: SessionView
     entries: tuple[EntryPage, ...]
-    changes: Changes | None
+    changes: Comparison | None
 
     @classmethod
-    def of(cls, folder: SessionFolder, changes: Changes | None, limits: Limits) -> SessionPage:
+    def of(cls, folder: SessionFolder, changes: Comparison | None, limits: Limits) -> SessionPage:
         view = SessionView.of(folder)
         pages = [
             EntryPage.of(entry, folder, f"entry-{number}", changes, limits)
@@ -35,5 +35,16 @@ class SessionPage:
         return {page.view.name: page.anchor for page in self.entries}
 
     def plots(self) -> list[dict[str, Any]]:
-        """What the page's script draws, by number; `data-plot` in the page says where."""
-        return [plot.to_json() for page in self.entries for plot in page.plots]
+        """What the page's script draws, by number; `data-plot` in the page says where. Where `x` is missing it is that
+        of the plot before: a run's series were all sampled at once."""
+        found: list[dict[str, Any]] = []
+        before: object = None
+        for page in self.entries:
+            for plot in (*page.curves, *page.plots):
+                drawn = plot.to_json()
+                if drawn["x"] == before:
+                    del drawn["x"]
+                else:
+                    before = drawn["x"]
+                found.append(drawn)
+        return found

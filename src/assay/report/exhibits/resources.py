@@ -64,6 +64,6 @@ def _plot(
 def thin(values: Sequence[float], most: int) -> list[float]:
     """At most `most` values, each the mean of its stretch: a short burst is flattened, not left out by chance."""
     if len(values) <= most:
-        return [float(f"{value:.4g}") for value in values]
+        return [float(f"{value:.3g}") for value in values]
     edges = [round(i * len(values) / most) for i in range(most + 1)]
-    return [float(f"{sum(values[a:b]) / (b - a):.4g}") for a, b in pairwise(edges)]
+    return [float(f"{sum(values[a:b]) / (b - a):.3g}") for a, b in pairwise(edges)]

@@ -3,26 +3,23 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 
 from assay.report.exhibits.distribution import Distribution
-from assay.report.quantity import number, quantity
+from assay.report.quantity import quantity
 
-_WIDTH, _HEIGHT, _FOOT = 480, 120, 18
+_WIDTH, _HEIGHT, _FOOT = 360, 110, 18
 _MARKED = ("p50", "p95", "p99", "p99.9")
 
 
 def histogram_svg(shown: Distribution) -> Markup:
     most = max(one.count for one in shown.bins)
     step = _WIDTH / len(shown.bins)
-    bars = []
-    for index, one in enumerate(shown.bins):
-        if not one.count:
-            continue
+    # One path for all bars: a bar of its own for each, with its figures, was half of a report.
+    bars = "".join(
         # A bin with a single value in a sample of thousands must still be seen.
-        height = max(1.5, one.count / most * (_HEIGHT - 22))
-        tip = f"{number(one.low)} to {quantity(one.high, shown.unit)}: {one.count}"
-        bars.append(
-            f'<rect class="bar" x="{index * step:.1f}" y="{_HEIGHT - height:.1f}" width="{max(1, step - 1):.1f}" '
-            f'height="{height:.1f}"><title>{escape(tip)}</title></rect>'
-        )
+        f"M{index * step:.1f} {_HEIGHT}h{max(1, step - 1):.1f}v-{max(1.5, one.count / most * (_HEIGHT - 22)):.1f}"
+        f"h-{max(1, step - 1):.1f}z"
+        for index, one in enumerate(shown.bins)
+        if one.count
+    )
     marks = [_mark(shown, name, value, step) for name, value in shown.percentiles if name in _MARKED]
     low, high = quantity(shown.bins[0].low, shown.unit), quantity(shown.bins[-1].high, shown.unit)
     ends = (
@@ -32,7 +29,7 @@ def histogram_svg(shown: Distribution) -> Markup:
     label = f"{shown.metric}: {shown.count} samples"
     return Markup(
         f'<svg class="drawn" role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDTH} {_HEIGHT + _FOOT}">'
-        f"{''.join(bars)}<line class='axis' x1='0' x2='{_WIDTH}' y1='{_HEIGHT}' y2='{_HEIGHT}'/>"
+        f'<path class="bar" d="{bars}"/><path class="axis" d="M0 {_HEIGHT}h{_WIDTH}"/>'
         f"{''.join(marks)}{ends}</svg>"
     )
 
@@ -49,6 +46,6 @@ def _mark(shown: Distribution, name: str, value: float, step: float) -> str:
     row = 9 + 11 * (_MARKED.index(name) % 2)
     anchor = "end" if x > _WIDTH - 40 else "start"
     return (
-        f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{row - 7}" y2="{_HEIGHT}"/>'
+        f'<path class="mark" d="M{x:.1f} {row - 7}V{_HEIGHT}"/>'
         f'<text x="{x + (3 if anchor == "start" else -3):.1f}" y="{row}" text-anchor="{anchor}">{escape(name)}</text>'
     )

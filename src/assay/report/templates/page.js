@@ -2,8 +2,11 @@
 (() => {
   const data = document.getElementById("plots");
   const plots = data ? JSON.parse(data.textContent) : [];
+  plots.forEach((plot, i) => { plot.x = plot.x || plots[i - 1].x; });
   const drawn = new Map();
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  const shown = (value) => (value === null || value === undefined ? "" : String(Number(value.toPrecision(4))));
 
   const draw = (figure) => {
     const plot = plots[Number(figure.dataset.plot)];
@@ -16,16 +19,17 @@
     const options = {
       width: place.clientWidth,
       height: plot.height || 150,
-      scales: { x: { time: Boolean(plot.time) } },
+      scales: { x: { time: Boolean(plot.time) }, y: { range: (u, low, high) => range(low, high, plot.zero !== false) } },
       cursor: { drag: { x: true, y: false } },
       legend: { show: true, live: true },
       axes: [{ ...axis }, { ...axis, size: 56 }],
       hooks: { draw: [(u) => drawMarks(u, marks)] },
       series: [
-        { label: plot.time ? "at" : plot.xName || "x" },
+        { label: plot.time ? "at" : plot.xName || "x", ...(plot.time ? {} : { value: (u, v) => shown(v) }) },
         ...plot.lines.map((_, i) => ({
           label: plot.names[i] + (plot.unit ? " (" + plot.unit + ")" : ""),
           stroke: colour("--series-" + ((i % 4) + 1)),
+          value: (u, v) => shown(v),
           width: 1.5,
           points: { show: plot.x.length < 40, size: 5 },
         })),
@@ -33,6 +37,13 @@
     };
     drawn.set(figure, new uPlot(options, [plot.x, ...plot.lines], place));
     place.querySelector("canvas").setAttribute("aria-hidden", "true");
+  };
+
+  // What a program used is read against nothing; a trend is read against itself.
+  const range = (low, high, zero) => {
+    if (low === null) return [0, 1];
+    const pad = (high - low || Math.abs(high) || 1) * 0.08;
+    return zero && low >= 0 ? [0, high + pad] : [low - pad, high + pad];
   };
 
   const drawMarks = (u, marks) => {
@@ -50,6 +61,14 @@
     ctx.restore();
   };
 
+  // A table that is wider than the page is scrolled by keyboard too; one that is not needs no stop.
+  const reachable = () => document.querySelectorAll(".scroll").forEach((box) => {
+    if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+    else box.removeAttribute("tabindex");
+  });
+  reachable();
+  document.addEventListener("toggle", reachable, true);
+
   const figures = [...document.querySelectorAll("figure.plot")];
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting && !drawn.has(entry.target)) draw(entry.target);
@@ -57,7 +76,7 @@
   figures.forEach((figure) => seen.observe(figure));
   const redraw = () => [...drawn.keys()].forEach(draw);
   let waiting;
-  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(redraw, 150); });
+  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => { redraw(); reachable(); }, 150); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
   // What is folded is not printed otherwise.
