@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from assay.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ModelSize:
+    name: str
+    parameters: int
+
+    def nbytes(self, itemsize: int) -> int:
+        return self.parameters * itemsize
+
+
+SIZES = {
+    size.name: size
+    for size in (
+        ModelSize("tiny", 100_000),
+        ModelSize("small", 1_000_000),
+        ModelSize("medium", 10_000_000),
+        ModelSize("large", 100_000_000),
+        ModelSize("extra-large", 1_000_000_000),
+    )
+}
+"""`tiny` exists for tests and for the smallest point of a scaling fit; the other four are the seed's range."""
+
+
+def model_size(name: str, where: str = "models") -> ModelSize:
+    try:
+        return SIZES[name.replace("_", "-")]
+    except KeyError:
+        near = difflib.get_close_matches(name, SIZES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"{where}: no model size {name!r}{hint} (known: {', '.join(SIZES)})") from None

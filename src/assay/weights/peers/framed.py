@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from assay.errors import DataError
+from assay.weights.dtype import ELEMENT_TYPES, bits_of, element_type
+from assay.weights.peers.snapshot import SnapshotStore
+from assay.weights.store import Tensor
+
+
+class FramedStore(SnapshotStore):
+    """A compressor of bytes as a store: compressed tensors one after another, then a JSON table and its length."""
+
+    suffix = ".bin"
+
+    @abstractmethod
+    def encode(self, name: str, bits: Tensor, dtype: str) -> bytes: ...
+
+    @abstractmethod
+    def decode(self, name: str, blob: bytes, dtype: str, count: int) -> Tensor:
+        """`count` bit patterns, as unsigned integers of the dtype's width."""
+
+    def write(self, file: Path, tensors: Mapping[str, Tensor]) -> None:
+        table = []
+        with file.open("wb") as out:
+            for name, tensor in tensors.items():
+                dtype = element_type(tensor.dtype).name
+                blob = self.encode(name, bits_of(tensor), dtype)
+                table.append([name, dtype, list(tensor.shape), out.tell(), len(blob)])
+                out.write(blob)
+            footer = json.dumps(table).encode()
+            out.write(footer)
+            out.write(len(footer).to_bytes(8, "little"))
+
+    def read(self, file: Path, names: Iterable[str] | None) -> dict[str, Tensor]:
+        wanted = None if names is None else set(names)
+        found: dict[str, Tensor] = {}
+        with file.open("rb") as opened:
+            for name, dtype, shape, offset, size in self._table(opened.seek(0, 2), file):
+                if wanted is None or name in wanted:
+                    opened.seek(offset)
+                    kind = ELEMENT_TYPES[dtype]
+                    count = int(np.prod(shape, dtype=np.int64)) * kind.lanes
+                    found[name] = self.decode(name, opened.read(size), dtype, count).view(kind.numpy).reshape(shape)
+        return found
+
+    @staticmethod
+    def _table(end: int, file: Path) -> list[tuple[str, str, list[int], int, int]]:
+        with file.open("rb") as opened:
+            opened.seek(max(0, end - 8))
+            length = int.from_bytes(opened.read(8), "little")
+            if not 0 < length <= end - 8:
+                raise DataError(f"{file}: the table at its end is damaged")
+            opened.seek(end - 8 - length)
+            try:
+                return [tuple(row) for row in json.loads(opened.read(length))]
+            except ValueError:
+                raise DataError(f"{file}: the table at its end is damaged") from None

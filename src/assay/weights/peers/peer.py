@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from assay.errors import MissingExtra, UsageError
+from assay.weights.store import WeightStore
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A store by name. Its module is imported only when it is opened, since each needs a library of its own."""
+
+    name: str
+    summary: str
+    module: str
+    store: str
+    library: str
+    extra: str = "weights"
+    options: tuple[tuple[str, Any], ...] = ()
+    lossy: bool = False
+
+    @property
+    def installed(self) -> bool:
+        if self.library == "coral":
+            from assay.weights.peers.coral_store import coral_python
+
+            return coral_python() is not None
+        return find_spec(self.library) is not None
+
+    def open(self, path: Path) -> WeightStore:
+        if not self.installed:
+            raise MissingExtra(f"{self.library}, which the store {self.name!r} needs,", self.extra)
+        made: WeightStore = getattr(import_module(self.module), self.store)(path, **dict(self.options))
+        return made
+
+
+def _here(name: str, summary: str, file: str, store: str, library: str, **more: Any) -> Peer:
+    return Peer(name, summary, f"assay.weights.peers.{file}", store, library, **more)
+
+
+PEERS = {
+    peer.name: peer
+    for peer in (
+        _here("safetensors", "a plain safetensors file a version", "safetensors_store", "SafetensorsStore", "safetensors"),
+        _here("h5py-gzip", "HDF5, gzip level 4", "hdf5_store", "Hdf5Store", "h5py", options=(("compression", "gzip"),)),
+        _here("h5py-lzf", "HDF5, lzf", "hdf5_store", "Hdf5Store", "h5py", options=(("compression", "lzf"),)),
+        _here("zstd", "zstd level 3 on the raw bytes", "zstd_store", "ZstdStore", "zstandard"),
+        _here("blosc2", "bit shuffle and lz4", "blosc2_store", "Blosc2Store", "blosc2"),
+        _here("zipnn", "byte groups and Huffman", "zipnn_store", "ZipnnStore", "zipnn", extra="torch"),
+        _here(
+            "zipnn-xor",
+            "zipnn on the XOR with the version before",
+            "zipnn_store",
+            "ZipnnStore",
+            "zipnn",
+            extra="torch",
+            options=(("xor", True),),
+        ),
+        _here("coral-ml", "the store the suites were first written for", "coral_store", "CoralStore", "coral"),
+        _here(
+            "float16-cast",
+            "casts floats to float16: loses bits on purpose, to show that the accuracy suite finds them",
+            "lossy_store",
+            "LossyStore",
+            "numpy",
+            lossy=True,
+        ),
+    )
+}
+
+
+def peer(name: str) -> Peer:
+    try:
+        return PEERS[name]
+    except KeyError:
+        near = difflib.get_close_matches(name, PEERS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"no store {name!r}{hint} (known: {', '.join(PEERS)})") from None
