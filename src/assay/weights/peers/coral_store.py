@@ -86,6 +86,10 @@ class CoralStore:
     def cpu_seconds(self) -> float:
         return self._cpu
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def close(self) -> None:
         if self._process.poll() is None and self._process.stdin and self._process.stdout:
             self._process.stdin.close()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,35 @@ from assay.weights.peers.snapshot import SnapshotStore
 from assay.weights.store import Tensor
 
 
+@dataclass(frozen=True)
+class Footer:
+    """Where each compressed tensor lies, and which version (if any) they were compressed against."""
+
+    base: str | None
+    tensors: list[tuple[str, str, list[int], int, int]]
+    """Name, dtype, shape, offset, size."""
+
+    @classmethod
+    def of(cls, file: Path) -> Footer:
+        with file.open("rb") as opened:
+            end = opened.seek(0, 2)
+            opened.seek(max(0, end - 8))
+            length = int.from_bytes(opened.read(8), "little")
+            if not 0 < length <= end - 8:
+                raise DataError(f"{file}: the table at its end is damaged")
+            opened.seek(end - 8 - length)
+            try:
+                written = json.loads(opened.read(length))
+                return cls(written["base"], [tuple(row) for row in written["tensors"]])
+            except (ValueError, KeyError, TypeError):
+                raise DataError(f"{file}: the table at its end is damaged") from None
+
+
 class FramedStore(SnapshotStore):
     """A compressor of bytes as a store: compressed tensors one after another, then a JSON table and its length."""
 
     suffix = ".bin"
+    base: str | None = None
 
     @abstractmethod
     def encode(self, name: str, bits: Tensor, dtype: str) -> bytes: ...
@@ -33,7 +59,7 @@ class FramedStore(SnapshotStore):
                 blob = self.encode(name, bits_of(tensor), dtype)
                 table.append([name, dtype, list(tensor.shape), out.tell(), len(blob)])
                 out.write(blob)
-            footer = json.dumps(table).encode()
+            footer = json.dumps({"base": self.base, "tensors": table}).encode()
             out.write(footer)
             out.write(len(footer).to_bytes(8, "little"))
 
@@ -41,23 +67,10 @@ class FramedStore(SnapshotStore):
         wanted = None if names is None else set(names)
         found: dict[str, Tensor] = {}
         with file.open("rb") as opened:
-            for name, dtype, shape, offset, size in self._table(opened.seek(0, 2), file):
+            for name, dtype, shape, offset, size in Footer.of(file).tensors:
                 if wanted is None or name in wanted:
                     opened.seek(offset)
                     kind = ELEMENT_TYPES[dtype]
                     count = int(np.prod(shape, dtype=np.int64)) * kind.lanes
                     found[name] = self.decode(name, opened.read(size), dtype, count).view(kind.numpy).reshape(shape)
         return found
-
-    @staticmethod
-    def _table(end: int, file: Path) -> list[tuple[str, str, list[int], int, int]]:
-        with file.open("rb") as opened:
-            opened.seek(max(0, end - 8))
-            length = int.from_bytes(opened.read(8), "little")
-            if not 0 < length <= end - 8:
-                raise DataError(f"{file}: the table at its end is damaged")
-            opened.seek(end - 8 - length)
-            try:
-                return [tuple(row) for row in json.loads(opened.read(length))]
-            except ValueError:
-                raise DataError(f"{file}: the table at its end is damaged") from None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
-from assay.weights.peers.framed import FramedStore
+from assay.weights.peers.framed import FramedStore, Footer
 from assay.weights.store import Tensor
 
 SUPPORTED = ("float32", "bfloat16", "float16")
@@ -18,38 +18,34 @@ class ZipnnStore(FramedStore):
     """Hershcovitch et al., "ZipNN: Lossless Compression for AI Models" (2024), by its own package.
 
     With `xor`, each tensor is compressed as the XOR with the tensor of the same name, dtype and size in the version
-    before, which is how its paper treats checkpoints. A version is then read through the versions before it.
+    before, or in the one named by `base_on`, which is how its paper treats checkpoints and fine-tunes.
     """
 
     def __init__(self, path: Path, xor: bool = False) -> None:
         super().__init__(path)
         self.xor = xor
-        self._previous: dict[str, tuple[str, Tensor]] = {}
         self._bases: dict[str, tuple[str, Tensor]] = {}
         self._codecs: dict[str, Any] = {}
 
+    def base_on(self, ref: str | None) -> None:
+        self.base = ref
+
     def write(self, file: Path, tensors: Mapping[str, Tensor]) -> None:
-        if self.xor and not self._previous and (files := self._files()):
-            self._previous = _with_bits(self.load(files[-1].stem))
+        if self.xor and self.base:
+            self._bases = _with_bits(self.load(self.base))
         super().write(file, tensors)
-        if self.xor:
-            self._previous = _with_bits({name: tensor.copy() for name, tensor in tensors.items()})
+        self._bases = {}
+        self.base = file.stem if self.xor else None
 
     def read(self, file: Path, names: Iterable[str] | None) -> dict[str, Tensor]:
         wanted = None if names is None else list(names)
-        if not self.xor:
-            return super().read(file, wanted)
-        final = file.stem
-        self._bases = {}
-        for earlier in self._files():
-            found = super().read(earlier, wanted if earlier.stem == final else None)
-            if earlier.stem == final:
-                return found
-            self._bases = _with_bits(found)
+        base = Footer.of(file).base
+        bases = _with_bits(self.read(self._file(base), None)) if base else {}
+        self._bases = bases
         return super().read(file, wanted)
 
     def encode(self, name: str, bits: Tensor, dtype: str) -> bytes:
-        base = _matching(self._previous, name, dtype, bits.size)
+        base = _matching(self._bases, name, dtype, bits.size)
         if self.xor and base is not None:
             return b"x" + self._compress(bits ^ base, dtype)
         return b"p" + self._compress(bits, dtype)
