@@ -1,0 +1,143 @@
+"""One store, one chain of versions: commit every version, check every version out, compare every bit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from assay.benchmarks.weights.scenario_data import ScenarioData, Version
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.weights.dtype import bits_of
+from assay.weights.limit import RepositoryLimit, repository_limit
+from assay.weights.store import StoreStats, Tensor, WeightStore
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The versions, and the limit that they are judged by, which is worked out once for all stores."""
+
+    data: ScenarioData
+
+    @cached_property
+    def limit(self) -> RepositoryLimit:
+        return repository_limit(self.data.models, self.data.parents)
+
+
+@dataclass(frozen=True)
+class ChainRun:
+    store: str
+    logical_bytes: int
+    stored_bytes: int
+    """Every file in the store's folder, counted from outside."""
+    commit_wall_s: tuple[float, ...]
+    commit_cpu_s: tuple[float, ...]
+    checkout_wall_s: tuple[float, ...]
+    checkout_cpu_s: tuple[float, ...]
+    wrong: tuple[str, ...]
+    """`version/tensor: what is wrong`."""
+    stats: StoreStats
+
+    @property
+    def ratio(self) -> float:
+        return self.logical_bytes / self.stored_bytes
+
+    @property
+    def commit_mb_per_cpu_s(self) -> float:
+        return self.logical_bytes / 1e6 / max(sum(self.commit_cpu_s), 1e-9)
+
+    @property
+    def checkout_mb_per_cpu_s(self) -> float:
+        return self.logical_bytes / 1e6 / max(sum(self.checkout_cpu_s), 1e-9)
+
+
+def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None = None) -> ChainRun:
+    """Once. What a store refuses with an error counts as a wrong answer, and its time is not counted."""
+    opened = store_kind(store, settings).open(folder)
+    commits: list[tuple[float, float]] = []
+    checkouts: list[tuple[float, float]] = []
+    wrong: list[str] = []
+    refs: list[str] = []
+    try:
+        for version in chain.data.versions:
+            ref, wall, cpu = timed(opened, lambda version=version: commit_version(opened, version, refs))  # type: ignore[misc]
+            refs.append(ref)
+            commits.append((wall, cpu))
+        for ref, version in zip(refs, chain.data.versions, strict=True):
+            loaded, wall, cpu = timed(opened, lambda ref=ref: opened.load(ref))  # type: ignore[misc]
+            checkouts.append((wall, cpu))
+            wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, loaded)]
+        stats = opened.stats()
+    finally:
+        close(opened)
+    return ChainRun(
+        store,
+        chain.data.logical_bytes,
+        bytes_on_disk(folder),
+        *(tuple(column) for column in zip(*commits, strict=True)),
+        *(tuple(column) for column in zip(*checkouts, strict=True)),
+        wrong=tuple(wrong),
+        stats=stats,
+    )
+
+
+def best_of(runs: list[ChainRun]) -> ChainRun:
+    """The fastest time of each step over the rounds: on a shared machine noise only ever adds."""
+    steps = ("commit_wall_s", "commit_cpu_s", "checkout_wall_s", "checkout_cpu_s")
+    fastest = {step: tuple(min(times) for times in zip(*(getattr(r, step) for r in runs), strict=True)) for step in steps}
+    wrong = tuple(dict.fromkeys(problem for run in runs for problem in run.wrong))
+    return replace(runs[0], wrong=wrong, **fastest)
+
+
+def timed(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
+    """Wall and CPU seconds; a store that works in a process of its own says its CPU time itself."""
+    clock: Callable[[], float] = getattr(store, "cpu_seconds", time.process_time)
+    cpu, wall = clock(), time.perf_counter()
+    answer = call()
+    return answer, time.perf_counter() - wall, clock() - cpu
+
+
+def commit_version(store: WeightStore, version: Version, refs: list[str]) -> str:
+    """A version is committed on top of the one it was made from, where a store can say so."""
+    parent = version.parent
+    if parent is not None and parent != len(refs) - 1:
+        if hasattr(store, "base_on"):
+            store.base_on(refs[parent])
+        elif hasattr(store, "branch"):
+            branch = f"from-{parent}-{len(refs)}"
+            store.branch(branch, refs[parent])
+            store.switch(branch)  # type: ignore[attr-defined]
+    return store.commit(version.tensors, version.label)
+
+
+def differences(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> list[str]:
+    problems = [f"{name}: was never stored" for name in found.keys() - expected.keys()]
+    for name, tensor in expected.items():
+        if name not in found:
+            problems.append(f"{name}: is missing")
+            continue
+        problem = difference(tensor, found[name])
+        if problem:
+            problems.append(f"{name}: {problem}")
+    return problems
+
+
+def difference(expected: Tensor, found: Tensor) -> str | None:
+    if found.dtype != expected.dtype:
+        return f"dtype {found.dtype.name} instead of {expected.dtype.name}"
+    if found.shape != expected.shape:
+        return f"shape {found.shape} instead of {expected.shape}"
+    unequal = int(np.count_nonzero(bits_of(expected) != bits_of(found)))
+    return f"{unequal} of {expected.size} values differ" if unequal else None
+
+
+def bytes_on_disk(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

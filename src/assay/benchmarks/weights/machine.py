@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the estimates of a profile are made with. Speeds are measured by `probe_machine` before the first suite."""
+
+    cores: int = 1
+    available_mb: float = 4096.0
+    free_disk_mb: float = 2048.0
+    commit_mb_s: float = 40.0
+    checkout_mb_s: float = 200.0
+    generate_mb_s: float = 150.0
+    process_start_s: float = 0.8
+
+    def chain_s(self, megabytes: float) -> float:
+        """To make a chain of versions, commit it and check it out once."""
+        return megabytes / self.generate_mb_s + megabytes / self.commit_mb_s + megabytes / self.checkout_mb_s
+
+
+def this_machine(scratch: Path | None = None) -> Machine:
+    """Without running anything: cores, memory and disk."""
+    import shutil
+    import tempfile
+
+    free = shutil.disk_usage(scratch or tempfile.gettempdir()).free
+    return Machine(
+        cores=len(os.sched_getaffinity(0)), available_mb=_available_bytes() / 1e6, free_disk_mb=free / 1e6
+    )
+
+
+def probe_machine(store: str, scratch: Path) -> Machine:
+    """A small chain through the store, timed. The first pass also compiles and loads what the store needs."""
+    from dataclasses import replace
+
+    from assay.benchmarks.weights.chain import Chain, run_chain
+    from assay.benchmarks.weights.fresh_process import start_seconds
+    from assay.benchmarks.weights.scenario_data import scenario_data
+
+    for dtype in ("bfloat16", "float32"):
+        run_chain(store, Chain(scenario_data("similar", dtype, 50_000, 2)), scratch / f"warm-{dtype}")
+    start = time.perf_counter()
+    data = scenario_data("similar", "float32", 1_000_000, 2)
+    made = time.perf_counter() - start
+    measured = run_chain(store, Chain(data), scratch / "probe")
+    megabytes = data.logical_bytes / 1e6
+    return replace(
+        this_machine(scratch),
+        commit_mb_s=megabytes / max(sum(measured.commit_wall_s), 1e-6),
+        checkout_mb_s=megabytes / max(sum(measured.checkout_wall_s), 1e-6),
+        generate_mb_s=megabytes / max(made, 1e-6),
+        process_start_s=start_seconds(),
+    )
+
+
+def _available_bytes() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from assay.benchmarks.weights.bench_plan import BenchPlan, Step
+from assay.benchmarks.weights.budget import Budget
+from assay.benchmarks.weights.machine import Machine, probe_machine, this_machine
+from assay.benchmarks.weights.profile import BenchmarkProfile, Profile
+from assay.benchmarks.weights.progress import Progress, Silent
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import BenchmarkResults, ScenarioResult, SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_kind import store_kind
+from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.benchmarks.weights.suite_registry import load_suites, unknown_suite
+from assay.benchmarks.weights.system_requirements import SystemRequirements, check_system
+from assay.errors import AssayError
+
+log = logging.getLogger("assay.weights.bench")
+
+
+class BenchmarkOrchestrator:
+    """Runs suites by a profile. `suites` may be added to; results are kept scenario by scenario."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        stores: tuple[str, ...] = (),
+        strict: bool = False,
+        progress: Callable[[list[float]], Progress] = Silent,
+        on_suite: Callable[[BenchmarkSuite, SuiteResult], None] = lambda suite, result: None,
+        on_plan: Callable[[BenchPlan], None] = lambda plan: None,
+    ) -> None:
+        self.settings = settings or Settings.from_environment()
+        self.suites: dict[str, BenchmarkSuite] = load_suites()
+        self.stores = stores
+        self.strict = strict
+        self._progress = progress
+        self._on_suite = on_suite
+        self._on_plan = on_plan
+
+    def validate_system_requirements(self) -> SystemRequirements:
+        return check_system(this_machine(self.settings.temp_dir))
+
+    def run_all(
+        self,
+        profile: BenchmarkProfile | Profile = BenchmarkProfile.STANDARD,
+        custom_config: Mapping[str, Any] | None = None,
+    ) -> BenchmarkResults:
+        chosen = profile if isinstance(profile, Profile) else profile.load(custom_config)
+        plan = self.plan(chosen)
+        self._on_plan(plan)
+        progress = self._progress([step.estimate_s for step in plan.steps])
+        start, results = time.monotonic(), []
+        try:
+            for name in chosen.suites:
+                scenarios = []
+                for step in plan.of_suite(name):
+                    progress.begin(f"{name}/{step.scenario}")
+                    if time.monotonic() - start > chosen.timeout:
+                        skipped = f"not begun within the time limit of {chosen.timeout:g} s"
+                        scenarios.append(ScenarioResult(step.scenario, Readings(), skipped=skipped))
+                    else:
+                        scenarios.append(self._run(step, plan.config))
+                    progress.end()
+                result = self._judged(name, tuple(scenarios))
+                results.append(result)
+                progress.clear()
+                self._on_suite(self.suites[name], result)
+        finally:
+            progress.clear()
+        return BenchmarkResults(chosen.name, tuple(results), plan.estimate_s, time.monotonic() - start)
+
+    def run_single_suite(
+        self, name: str, profile: BenchmarkProfile | Profile = BenchmarkProfile.QUICK
+    ) -> SuiteResult:
+        chosen = profile if isinstance(profile, Profile) else profile.load()
+        return self.run_all(replace(chosen, suites=(name,)))[name]
+
+    def plan(self, profile: Profile) -> BenchPlan:
+        for name in profile.suites:
+            if name not in self.suites:
+                raise unknown_suite(name, self.suites)
+        stores = self.stores or profile.stores or (f"assay-{self.settings.setting}",)
+        names = tuple(store_kind(name).name for name in stores)
+        config = ScenarioConfig(
+            iterations=profile.iterations,
+            models=profile.models,
+            timeout=profile.timeout,
+            dtypes=profile.dtypes,
+            versions=profile.versions,
+            stores=names,
+            strict=self.strict,
+            settings=self.settings,
+            machine=self._probe(names[0]),
+        )
+        estimates = [
+            (name, scenario, self.suites[name].estimate(scenario, config))
+            for name in profile.suites
+            for scenario in self.suites[name].get_scenarios()
+        ]
+        return BenchPlan.of(profile, config, estimates)
+
+    def _probe(self, store: str) -> Machine:
+        with TemporaryDirectory(prefix="assay-weights-", dir=self.settings.temp_dir) as folder:
+            return probe_machine(store, Path(folder))
+
+    def _run(self, step: Step, config: ScenarioConfig) -> ScenarioResult:
+        suite = self.suites[step.suite]
+        wall, cpu = time.perf_counter(), time.process_time()
+        readings, error = Readings(), None
+        try:
+            readings = Readings.of(suite.run_scenario(step.scenario, replace(config, budget=Budget(step.budget_s))))
+        except AssayError as known:
+            error = str(known)
+        except Exception as unknown:  # noqa: BLE001  a suite, perhaps a user's, must not end the others
+            log.debug("%s/%s failed", step.suite, step.scenario, exc_info=True)
+            error = f"{type(unknown).__name__}: {unknown}"
+        spent = (time.perf_counter() - wall, time.process_time() - cpu)
+        log.info("%s/%s: %.1f s of %.1f s", step.suite, step.scenario, spent[0], step.budget_s)
+        return ScenarioResult(step.scenario, readings, *spent, error=error)
+
+    def _judged(self, name: str, scenarios: tuple[ScenarioResult, ...]) -> SuiteResult:
+        result = SuiteResult(name, scenarios)
+        return replace(result, failures=tuple(self.suites[name].failures(result, self.strict)))

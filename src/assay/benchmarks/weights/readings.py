@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.record import Metric
+from assay.record.metric import Better
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A metric and where it was taken: which store, dtype, size or operation."""
+
+    labels: Mapping[str, str]
+    what: str
+    metric: Metric
+
+
+class Readings(dict[str, Metric]):
+    """What a scenario measured, by full name (`balanced.float32.compression_ratio`), with the labels kept apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[Reading] = []
+        self.notes: list[str] = []
+
+    def add(
+        self,
+        what: str,
+        value: Any,
+        unit: str | None = None,
+        better: Better | None = None,
+        samples: Iterable[float] = (),
+        **labels: str,
+    ) -> None:
+        name = ".".join([*labels.values(), what])
+        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples))
+        self[name] = metric
+        self.rows.append(Reading(labels, what, metric))
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def where(self, **labels: str) -> Iterator[Reading]:
+        for row in self.rows:
+            if all(row.labels.get(key) == value for key, value in labels.items()):
+                yield row
+
+    def groups(self) -> dict[tuple[tuple[str, str], ...], dict[str, Metric]]:
+        """Readings that share their labels belong to one line of a table."""
+        lines: dict[tuple[tuple[str, str], ...], dict[str, Metric]] = {}
+        for row in self.rows:
+            lines.setdefault(tuple(row.labels.items()), {})[row.what] = row.metric
+        return lines
+
+    @classmethod
+    def of(cls, measured: Mapping[str, Any]) -> Readings:
+        """What a user's own suite returns: numbers, or metrics with unit and direction."""
+        if isinstance(measured, Readings):
+            return measured
+        readings = cls()
+        for name, value in measured.items():
+            metric = value if isinstance(value, Metric) else Metric.parse(name, value)
+            readings.add(name, metric.value, metric.unit, metric.better, metric.samples)
+        return readings

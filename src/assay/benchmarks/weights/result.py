@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.benchmarks.weights.readings import Readings
+from assay.record import Metric
+
+
+@dataclass(frozen=True)
+class ScenarioResult:
+    name: str
+    readings: Readings
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    error: str | None = None
+    skipped: str | None = None
+    """Why it was not run."""
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    suite: str
+    scenarios: tuple[ScenarioResult, ...]
+    failures: tuple[str, ...] = ()
+    """What the suite itself holds against the store, such as an inexact bit under `--strict`."""
+
+    @property
+    def success(self) -> bool:
+        return not self.failures and not any(scenario.error or scenario.skipped for scenario in self.scenarios)
+
+    def metrics(self) -> Iterator[Metric]:
+        """Named `suite.scenario.…`."""
+        for scenario in self.scenarios:
+            for name, metric in scenario.readings.items():
+                full = f"{self.suite}.{scenario.name}.{name}"
+                yield Metric(full, metric.value, metric.unit, metric.better, metric.samples)
+
+    def __getitem__(self, scenario: str) -> ScenarioResult:
+        return next(result for result in self.scenarios if result.name == scenario)
+
+
+@dataclass(frozen=True)
+class BenchmarkResults:
+    profile: str
+    suites: tuple[SuiteResult, ...]
+    estimated_s: float
+    seconds: float
+
+    @property
+    def success(self) -> bool:
+        return all(suite.success for suite in self.suites)
+
+    def metrics(self) -> Iterator[Metric]:
+        for suite in self.suites:
+            yield from suite.metrics()
+
+    def __getitem__(self, suite: str) -> SuiteResult:
+        return next(result for result in self.suites if result.suite == suite)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.benchmarks.weights.settings import Settings
+from assay.errors import UsageError
+from assay.weights.peers.peer import PEERS, peer
+from assay.weights.store import WeightStore
+
+OWN = {"assay-small": "small", "assay-balanced": "balanced", "assay-fast": "fast"}
+FLOOR = "safetensors"
+"""The store that speeds are given against: it writes and reads bytes and does nothing else."""
+
+
+@dataclass(frozen=True)
+class StoreKind:
+    """A store by the name that is given to `--store`: ours at a setting, or another one."""
+
+    name: str
+    settings: Settings = Settings()
+
+    @property
+    def own(self) -> bool:
+        return self.name in OWN
+
+    @property
+    def lossy(self) -> bool:
+        return not self.own and peer(self.name).lossy
+
+    def open(self, path: Path, **config: Any) -> WeightStore:
+        if not self.own:
+            return peer(self.name).open(path)
+        from assay.weights.repository import Repository
+
+        wanted: dict[str, Any] = {"setting": OWN[self.name]}
+        if self.settings.memory_limit_mb is not None:
+            wanted["memory_limit_mb"] = max(16, self.settings.memory_limit_mb)
+        if self.settings.enable_streaming is not None:
+            wanted["streaming_operations"] = self.settings.enable_streaming
+        wanted |= config
+        return (Repository.open if (path / "head").exists() else Repository.init)(path, wanted)
+
+
+def store_kind(name: str, settings: Settings | None = None) -> StoreKind:
+    """Short names are ours: `balanced` is `assay-balanced`."""
+    full = f"assay-{name}" if f"assay-{name}" in OWN else name
+    if full not in OWN and full not in PEERS:
+        raise UsageError(f"no store {name!r} (known: {', '.join([*OWN, *PEERS])})")
+    return StoreKind(full, settings or Settings())
+
+
+def installed_stores(lossy: bool = False) -> list[str]:
+    return [*OWN, *(name for name, kind in PEERS.items() if kind.installed and (lossy or not kind.lossy))]
+
+
+def missing_stores() -> list[str]:
+    return [name for name, kind in PEERS.items() if not kind.installed]
+
+
+def close(store: WeightStore) -> None:
+    closing = getattr(store, "close", None)
+    if closing is not None:
+        closing()
