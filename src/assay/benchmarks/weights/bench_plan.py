@@ -29,14 +29,16 @@ class BenchPlan:
 
     @classmethod
     def of(cls, profile: Profile, config: ScenarioConfig, estimates: Sequence[tuple[str, str, float]]) -> BenchPlan:
-        """Shares in proportion to the work: too little time shortens every scenario, and none is left out."""
-        whole = sum(seconds for _, _, seconds in estimates)
-        cut = min(1.0, profile.seconds / whole) if whole else 1.0
+        """A scenario may take up to twice its estimate when there is time to spare. Too little of it shortens the longest scenarios first, down
+        to the same length each, and none is left out.
+        """
+        work = [seconds for _, _, seconds in estimates]
+        cap = _common_cap(work, profile.seconds)
+        slack = min(2.0, max(1.0, profile.seconds / max(sum(work), 1e-9)))
         steps = tuple(
-            Step(suite, scenario, seconds * cut, seconds * profile.seconds / whole)
-            for suite, scenario, seconds in estimates
+            Step(suite, scenario, min(seconds, cap), min(seconds, cap) * slack) for suite, scenario, seconds in estimates
         )
-        return cls(profile, config, steps, whole)
+        return cls(profile, config, steps, sum(work))
 
     @property
     def estimate_s(self) -> float:
@@ -55,3 +57,14 @@ class BenchPlan:
         if self.whole_s > self.profile.seconds:
             line += f"\nall repetitions would take {clock_face(self.whole_s)}: there will be fewer, to fit"
         return line
+
+
+def _common_cap(work: Sequence[float], total: float) -> float:
+    """The longest any part may be so that all fit: max-min fair sharing."""
+    left = total
+    for number, seconds in enumerate(sorted(work)):
+        share = left / (len(work) - number)
+        if seconds > share:
+            return share
+        left -= seconds
+    return float("inf")

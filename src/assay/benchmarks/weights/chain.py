@@ -38,6 +38,8 @@ class ChainRun:
     logical_bytes: int
     stored_bytes: int
     """Every file in the store's folder, counted from outside."""
+    first_stored_bytes: int
+    """After the first version, so that what later ones add can be told."""
     commit_wall_s: tuple[float, ...]
     commit_cpu_s: tuple[float, ...]
     checkout_wall_s: tuple[float, ...]
@@ -66,11 +68,13 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
     checkouts: list[tuple[float, float]] = []
     wrong: list[str] = []
     refs: list[str] = []
+    first_bytes = 0
     try:
         for version in chain.data.versions:
             ref, wall, cpu = timed(opened, lambda version=version: commit_version(opened, version, refs))  # type: ignore[misc]
             refs.append(ref)
             commits.append((wall, cpu))
+            first_bytes = first_bytes or bytes_on_disk(folder)
         for ref, version in zip(refs, chain.data.versions, strict=True):
             loaded, wall, cpu = timed(opened, lambda ref=ref: opened.load(ref))  # type: ignore[misc]
             checkouts.append((wall, cpu))
@@ -82,6 +86,7 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
         store,
         chain.data.logical_bytes,
         bytes_on_disk(folder),
+        first_bytes,
         *(tuple(column) for column in zip(*commits, strict=True)),
         *(tuple(column) for column in zip(*checkouts, strict=True)),
         wrong=tuple(wrong),

@@ -29,6 +29,18 @@ def ask_fresh_process(probe: str, question: Mapping[str, Any], settings: Setting
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def start_probe(probe: str, settings: Settings) -> subprocess.Popen[str]:
+    """For answers that come one by one."""
+    return subprocess.Popen(
+        [sys.executable, "-m", f"assay.benchmarks.weights.probes.{probe}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=_environment(settings),
+    )
+
+
 def start_seconds() -> float:
     """How long a new interpreter takes to be ready with numpy, which every probe needs."""
     start = time.perf_counter()

@@ -82,30 +82,29 @@ class BenchmarkOrchestrator:
         self, name: str, profile: BenchmarkProfile | Profile = BenchmarkProfile.QUICK
     ) -> SuiteResult:
         chosen = profile if isinstance(profile, Profile) else profile.load()
-        return self.run_all(replace(chosen, suites=(name,)))[name]
+        return self.run_all(chosen.model_copy(update={"suites": [name]}))[name]
 
     def plan(self, profile: Profile) -> BenchPlan:
         for name in profile.suites:
             if name not in self.suites:
                 raise unknown_suite(name, self.suites)
-        stores = self.stores or profile.stores or (f"assay-{self.settings.setting}",)
+        stores = self.stores or tuple(profile.stores) or (f"assay-{self.settings.setting}",)
         names = tuple(store_kind(name).name for name in stores)
         config = ScenarioConfig(
             iterations=profile.iterations,
-            models=profile.models,
+            models=tuple(profile.models),
             timeout=profile.timeout,
-            dtypes=profile.dtypes,
+            dtypes=tuple(profile.dtypes),
             versions=profile.versions,
             stores=names,
             strict=self.strict,
             settings=self.settings,
             machine=self._probe(names[0]),
         )
-        estimates = [
-            (name, scenario, self.suites[name].estimate(scenario, config))
-            for name in profile.suites
-            for scenario in self.suites[name].get_scenarios()
-        ]
+        scenarios = [(name, scenario) for name in profile.suites for scenario in self.suites[name].get_scenarios()]
+        # Twice an equal share is what a scenario can hope for; sizes are chosen by it, here and when it runs.
+        hoped = replace(config, budget=Budget(2 * profile.seconds / max(1, len(scenarios))))
+        estimates = [(name, scenario, self.suites[name].estimate(scenario, hoped)) for name, scenario in scenarios]
         return BenchPlan.of(profile, config, estimates)
 
     def _probe(self, store: str) -> Machine:

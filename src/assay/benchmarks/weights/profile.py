@@ -1,32 +1,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from assay.benchmarks.weights.profile_fields import checked
-from assay.errors import ConfigError, UsageError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from assay.benchmarks.weights.model_size import SIZES
+from assay.benchmarks.weights.store_kind import store_kind
+from assay.document.node import Mark, Node
+from assay.document.validate import validate
+from assay.document.yaml_file import parse_yaml, read_yaml
+from assay.errors import AssayError, UsageError
+from assay.weights.dtype import ELEMENT_TYPES
+
+FLOATS = tuple(name for name, kind in ELEMENT_TYPES.items() if kind.exponent and kind.lanes == 1 and kind.bits > 8)
 
 
-@dataclass(frozen=True)
-class Profile:
+def _size(name: Any) -> Any:
+    known = str(name).replace("_", "-")
+    if known not in SIZES:
+        raise ValueError(f"no model size {name!r}; there are {', '.join(SIZES)}")
+    return known
+
+
+def _dtype(name: Any) -> Any:
+    if name not in FLOATS:
+        raise ValueError(f"models cannot be made in {name!r}; there are {', '.join(FLOATS)}")
+    return name
+
+
+def _store(name: Any) -> Any:
+    try:
+        return store_kind(str(name)).name
+    except AssayError as error:
+        raise ValueError(str(error)) from None
+
+
+class Profile(BaseModel):
     """How much is measured, as a file of `profiles/`, a user's own file or a mapping says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: str = "custom"
     description: str = ""
-    suites: tuple[str, ...] = ("compression", "performance", "clustering", "scalability", "memory", "accuracy")
-    iterations: int = 3
-    models: tuple[str, ...] = ("small",)
-    timeout: float = 1200.0
+    suites: list[str] = Field(
+        default=["compression", "performance", "clustering", "scalability", "memory", "accuracy"], min_length=1
+    )
+    iterations: int = Field(default=3, ge=1)
+    models: list[Annotated[str, BeforeValidator(_size)]] = Field(default=["small"], min_length=1)
+    timeout: float = Field(default=1200.0, gt=0, allow_inf_nan=False)
     """Seconds for all suites together: what has not begun by then is not run, and the result says so."""
-    budget_s: float | None = None
+    budget_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds aimed at, which bounds repetitions and optional sizes; without one, the time limit."""
-    dtypes: tuple[str, ...] = ("float32", "bfloat16")
-    versions: int = 4
-    stores: tuple[str, ...] = ()
+    dtypes: list[Annotated[str, BeforeValidator(_dtype)]] = Field(default=["float32", "bfloat16"], min_length=1)
+    versions: int = Field(default=4, ge=2)
+    stores: list[Annotated[str, BeforeValidator(_store)]] = []
     """Empty: our store, at the setting that ASSAY_STORAGE_COMPRESSION names."""
 
     @property
@@ -47,10 +78,10 @@ class BenchmarkProfile(Enum):
             if custom_config is not None:
                 raise UsageError(f"custom_config goes with BenchmarkProfile.CUSTOM, not with {self.name}")
             file = resources.files("assay.benchmarks.weights") / "profiles" / f"{self.value}.yaml"
-            return Profile(**checked(file.read_text(), f"profiles/{self.value}.yaml"))
+            return validate(Profile, parse_yaml(file.read_text(), f"profiles/{self.value}.yaml"))
         if custom_config is None:
             raise UsageError("BenchmarkProfile.CUSTOM needs custom_config: suites, iterations, models, timeout")
-        return Profile(**checked(custom_config, "custom_config"))
+        return validate(Profile, _in_memory(dict(custom_config)))
 
 
 def load_profile(name_or_file: str) -> Profile:
@@ -59,10 +90,17 @@ def load_profile(name_or_file: str) -> Profile:
     if name_or_file in names:
         return BenchmarkProfile(name_or_file).load()
     path = Path(name_or_file)
-    try:
-        text = path.read_text()
-    except FileNotFoundError:
-        raise UsageError(f"--profile {name_or_file}: neither {', '.join(names)} nor a file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError([f"{path}: cannot be read: {error}"]) from None
-    return Profile(**{"name": path.stem, **checked(text, str(path))})
+    if not path.exists():
+        raise UsageError(f"--profile {name_or_file}: neither one of {', '.join(names)} nor a file")
+    profile = validate(Profile, read_yaml(path))
+    return profile if "name" in profile.model_fields_set else profile.model_copy(update={"name": path.stem})
+
+
+def _in_memory(value: Any) -> Node:
+    """A mapping from a program, as if it had been read: problems then name its keys."""
+    place = Mark("custom_config", 1, 1)
+    if isinstance(value, dict):
+        return Node({str(key): _in_memory(item) for key, item in value.items()}, place)
+    if isinstance(value, list | tuple):
+        return Node([_in_memory(item) for item in value], place)
+    return Node(value, place)

@@ -1,26 +1,14 @@
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from assay.errors import DataError, UsageError
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.peers.coral_process import coral_process
 from assay.weights.store import StoreStats, Tensor
-
-WORKER = Path(__file__).with_name("coral_worker.py")
-
-
-def coral_python() -> Path | None:
-    """The interpreter of the environment that `make peers-weights` puts coral-ml into."""
-    python = Path(os.environ.get("ASSAY_PEERS_DIR", ".peers")) / "coral" / "bin" / "python"
-    return python.absolute() if python.exists() else None
 
 
 class CoralStore:
@@ -30,24 +18,12 @@ class CoralStore:
     """
 
     def __init__(self, path: Path) -> None:
-        python = coral_python()
-        if python is None:
-            raise UsageError("coral-ml is not installed in .peers/coral; `make peers-weights` installs it there")
         self.path = Path(path)
         self.path.mkdir(parents=True, exist_ok=True)
         self._staged: dict[str, Tensor] = {}
         self._cpu = 0.0
         self._counts = [0, 0, 0]
-        self._exchange = tempfile.TemporaryDirectory(prefix="assay-coral-", dir=_memory_folder())
-        self._process = subprocess.Popen(
-            [str(python), str(WORKER), str(self.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
-        )
-        self._reply()
+        self._process = coral_process()
 
     def save(self, name: str, tensor: Tensor) -> None:
         self._staged[name] = tensor
@@ -55,7 +31,7 @@ class CoralStore:
     def commit(self, tensors: Mapping[str, Tensor] | None = None, message: str = "") -> str:
         version = {**self._staged, **(tensors or {})}
         self._staged = {}
-        file = Path(self._exchange.name) / "in"
+        file = Path(self._process.exchange.name) / "in"
         table = []
         with file.open("wb") as out:
             for name, tensor in version.items():
@@ -67,7 +43,7 @@ class CoralStore:
         return str(reply["ref"])
 
     def load(self, ref: str, names: Iterable[str] | None = None) -> dict[str, Tensor]:
-        file = Path(self._exchange.name) / "out"
+        file = Path(self._process.exchange.name) / "out"
         wanted = None if names is None else list(names)
         reply = self._ask({"do": "load", "ref": ref, "names": wanted, "file": str(file)})
         raw = np.fromfile(file, np.uint8) if file.stat().st_size else np.empty(0, np.uint8)
@@ -91,34 +67,10 @@ class CoralStore:
         return self._process.pid
 
     def close(self) -> None:
-        if self._process.poll() is None and self._process.stdin and self._process.stdout:
-            self._process.stdin.close()
-            self._process.wait(timeout=30)
-            self._process.stdout.close()
-        self._exchange.cleanup()
+        if self._process.alive:
+            self._process.ask({"do": "close", "path": str(self.path)})
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            raise DataError("coral-ml: its process has ended") from None
-        reply = self._reply()
-        if "error" in reply:
-            raise DataError(f"coral-ml: {reply['error']}")
+        reply = self._process.ask({"path": str(self.path), **request})
         self._cpu += reply["cpu_s"]
         return reply
-
-    def _reply(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise DataError(f"coral-ml: its process ended with code {self._process.wait()}")
-        reply: dict[str, Any] = json.loads(line)
-        return reply
-
-
-def _memory_folder() -> str | None:
-    shared = Path("/dev/shm")
-    return str(shared) if shared.is_dir() and os.access(shared, os.W_OK) else None

@@ -68,14 +68,20 @@ def load(repository: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     logging.disable(logging.CRITICAL)
-    path = Path(sys.argv[1])
-    repository = Repository(path, init=not (path / ".coral").exists())
     answer = {"commit": commit, "load": load}
+    repositories: dict[str, Any] = {}
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         request = json.loads(line)
+        path = Path(request["path"])
         try:
-            reply = answer[request["do"]](repository, request)
+            if request["do"] == "close":
+                repositories.pop(str(path), None)
+                reply: dict[str, Any] = {"cpu_s": 0.0}
+            else:
+                if str(path) not in repositories:
+                    repositories[str(path)] = Repository(path, init=not (path / ".coral").exists())
+                reply = answer[request["do"]](repositories[str(path)], request)
         except Exception as error:  # noqa: BLE001  whatever coral raises is its answer
             reply = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(reply), flush=True)

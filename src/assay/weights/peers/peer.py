@@ -27,7 +27,7 @@ class Peer:
     @property
     def installed(self) -> bool:
         if self.library == "coral":
-            from assay.weights.peers.coral_store import coral_python
+            from assay.weights.peers.coral_process import coral_python
 
             return coral_python() is not None
         return find_spec(self.library) is not None

@@ -1,0 +1,144 @@
+"""Whether what comes back is what was stored, to the last bit, and whether damage is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from assay.benchmarks.weights.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
+from assay.benchmarks.weights.case_verdict import CaseVerdict, judge, judge_in_second_process
+from assay.benchmarks.weights.corruption import flip_bytes
+from assay.benchmarks.weights.merge_case import judge_merge
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.benchmarks.weights.table import Table
+
+CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
+    "bit_perfect": bit_perfect,
+    "numerical_stability": numerical_stability,
+    "edge_cases": edge_cases,
+}
+TITLES = {
+    "bit_perfect": "Bit-Perfect",
+    "numerical_stability": "Numerical Stability",
+    "edge_cases": "Edge Cases",
+    "data_integrity": "Data Integrity",
+}
+FLIPS_PER_ITERATION = 40
+
+
+class AccuracySuite(BenchmarkSuite):
+    interpretation = (
+        "Reconstruction accuracy must be 100%: anything less is another model than the one that was stored",
+        "Wrong: came back changed and without an error; refused: answered with an error, nothing came back",
+        "Damage found: of the flipped bytes that changed what is read, those that raised an error",
+        "Largest error: in units in the last place and as a number; 0 for a store that loses nothing",
+    )
+
+    def __init__(self) -> None:
+        super().__init__("accuracy")
+
+    def get_scenarios(self) -> list[str]:
+        return list(TITLES)
+
+    def estimate(self, name: str, config: ScenarioConfig) -> float:
+        start = config.machine.process_start_s + 0.8
+        return len(config.stores) * (start + (2.0 if name != "data_integrity" else 0.4 * config.iterations))
+
+    def run_scenario(self, name: str, config: ScenarioConfig) -> Readings:
+        readings = Readings()
+        for number, store in enumerate(config.stores):
+            with config.scratch() as folder:
+                if name == "data_integrity":
+                    budget = config.budget.part(1 / (len(config.stores) - number))
+                    flips = FLIPS_PER_ITERATION * config.iterations
+                    result = flip_bytes(store, folder, flips, budget, config.settings, config.seed)
+                    readings.add("corruption_detected", result.detection_rate, "%", "higher", store=store)
+                    for what in ("flips", "detected", "crashed", "harmless", "silent"):
+                        readings.add(what, getattr(result, what), None, store=store)
+                else:
+                    _add(readings, store, _verdicts(name, store, folder, config))
+        return readings
+
+    def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
+        for scenario in result.scenarios:
+            for row in scenario.readings.rows:
+                bad = row.what in ("wrong_cases", "refused_cases", "silent") and row.metric.value
+                if strict and bad:
+                    what = {"wrong_cases": "cases came back inexact", "refused_cases": "cases were refused"}
+                    said = what.get(row.what, "flipped bytes were read as if nothing had happened")
+                    yield f"{row.labels['store']}, {TITLES[scenario.name]}: {row.metric.value} {said}"
+
+    def tables(self, result: SuiteResult) -> Iterable[Table]:
+        rows = []
+        for scenario in result.scenarios:
+            for labels, values in scenario.readings.groups().items():
+                store = dict(labels)["store"]
+                if "flips" in values:
+                    found = values["corruption_detected"].value
+                    shown = f"{values['silent'].value} silent of {values['flips'].value} flips"
+                    rows.append((TITLES[scenario.name], store, f"{found:.1f}% found", shown, "-", "-"))
+                else:
+                    cases, exact = values["cases"].value, values["exact_cases"].value
+                    rows.append(
+                        (
+                            TITLES[scenario.name],
+                            store,
+                            f"{values['reconstruction_accuracy'].value:.4g}%",
+                            f"{exact} of {cases} cases exact",
+                            f"{values['wrong_cases'].value} wrong, {values['refused_cases'].value} refused",
+                            f"{values['max_ulp_error'].value:.3g} ulp, {values['max_abs_error'].value:.2g}",
+                        )
+                    )
+        notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
+        columns = ("Check", "Store", "Accuracy", "Exact", "Not Exact", "Largest Error")
+        yield Table("Accuracy Validation", columns, tuple(rows), self.interpretation, notes)
+
+
+def _verdicts(name: str, store: str, folder: Path, config: ScenarioConfig) -> list[CaseVerdict]:
+    cases = list(CASES[name](np.random.default_rng(config.seed)))
+    judged = [(case, judge(store, case, folder / str(i), config.settings)) for i, case in enumerate(cases)]
+    elsewhere: dict[str, list[str]] = {}
+    for case_name, problem in judge_in_second_process(store, judged, config.settings):
+        elsewhere.setdefault(case_name, []).append(problem)
+    verdicts = [_with_problems(verdict, elsewhere.get(case.name, [])) for case, verdict in judged]
+    if name == "edge_cases":
+        verdicts += judge_merge(store, folder / "merge", config.settings)
+    return verdicts
+
+
+def _with_problems(verdict: CaseVerdict, problems: list[str]) -> CaseVerdict:
+    from dataclasses import replace
+
+    # A case that is wrong at home is wrong abroad; what is new is a second process that sees something else.
+    return verdict if not verdict.exact or not problems else replace(verdict, wrong=tuple(problems))
+
+
+def _add(readings: Readings, store: str, verdicts: list[CaseVerdict]) -> None:
+    values, inexact = sum(v.values for v in verdicts), sum(v.inexact_values for v in verdicts)
+    wrong = [verdict for verdict in verdicts if verdict.wrong]
+    refused = [verdict for verdict in verdicts if verdict.refused and not verdict.wrong]
+    readings.add("reconstruction_accuracy", 100 * (1 - inexact / max(1, values)), "%", "higher", store=store)
+    readings.add("cases", len(verdicts), None, store=store)
+    readings.add("exact_cases", sum(verdict.exact for verdict in verdicts), None, "higher", store=store)
+    readings.add("wrong_cases", len(wrong), None, "lower", store=store)
+    readings.add("refused_cases", len(refused), None, "lower", store=store)
+    readings.add("inexact_values", inexact, None, "lower", store=store)
+    readings.add("max_abs_error", max(v.largest_error for v in verdicts), None, "lower", store=store)
+    readings.add("max_ulp_error", max(v.largest_ulp for v in verdicts), "ulp", "lower", store=store)
+    if wrong:
+        names = "; ".join(verdict.case for verdict in wrong)
+        readings.note(f"{store} returned WRONG weights, silently, for: {names} (the first: {wrong[0].wrong[0]})")
+    if refused:
+        names = "; ".join(verdict.case for verdict in refused)
+        readings.note(f"{store} refused: {names} (the first: {refused[0].refused[0]})")
+
+
+if __name__ == "__main__":
+    from assay.benchmarks.weights.program import main
+
+    raise SystemExit(main("accuracy"))

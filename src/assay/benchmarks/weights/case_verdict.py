@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from assay.benchmarks.weights.accuracy_case import AccuracyCase
+from assay.benchmarks.weights.chain import differences
+from assay.benchmarks.weights.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.benchmarks.weights.tensor_digest import tensor_digest
+from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.limit import ordered
+from assay.weights.store import Tensor
+
+
+@dataclass(frozen=True)
+class CaseVerdict:
+    """`wrong` came back without an error but not as it was stored; `refused` was answered with an error."""
+
+    case: str
+    path: Path
+    refs: tuple[str, ...]
+    wrong: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    values: int = 0
+    inexact_values: int = 0
+    largest_error: float = 0.0
+    largest_ulp: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        return not self.wrong and not self.refused
+
+
+def judge(store: str, case: AccuracyCase, path: Path, settings: Settings) -> CaseVerdict:
+    opened = store_kind(store, settings).open(path)
+    refs: list[str] = []
+    wrong: list[str] = []
+    refused: list[str] = []
+    values = inexact = 0
+    absolute = ulp = 0.0
+    try:
+        for number, version in enumerate(case.versions):
+            try:
+                refs.append(opened.commit(version, f"version {number}"))
+            except Exception as error:  # noqa: BLE001  whatever another store raises is its refusal
+                refused.append(f"version {number}: {error}")
+                refs.append("")
+        for number, (ref, version) in enumerate(zip(refs, case.versions, strict=True)):
+            values += sum(tensor.size for tensor in version.values())
+            if not ref:
+                inexact += sum(tensor.size for tensor in version.values())
+                continue
+            try:
+                found = opened.load(ref)
+            except Exception as error:  # noqa: BLE001
+                refused.append(f"version {number}: {error}")
+                inexact += sum(tensor.size for tensor in version.values())
+                continue
+            wrong += [f"version {number}, {problem}" for problem in differences(version, found)]
+            for name, tensor in version.items():
+                count, error_abs, error_ulp = _errors(tensor, found.get(name))
+                inexact, absolute, ulp = inexact + count, max(absolute, error_abs), max(ulp, error_ulp)
+    finally:
+        close(opened)
+    return CaseVerdict(
+        case.name, path, tuple(refs), tuple(wrong), tuple(refused), values, inexact, absolute, ulp
+    )
+
+
+def judge_in_second_process(
+    store: str, cases: Sequence[tuple[AccuracyCase, CaseVerdict]], settings: Settings
+) -> list[tuple[str, str]]:
+    """(case, problem) for what a new process finds differently from what was committed."""
+    asked = [
+        {"path": str(verdict.path), "refs": [ref for ref in verdict.refs if ref]} for _, verdict in cases
+    ]
+    answers = ask_fresh_process("second_process", {"store": store, "cases": asked}, settings)
+    problems = []
+    for (case, verdict), found in zip(cases, answers, strict=True):
+        kept = [version for ref, version in zip(verdict.refs, case.versions, strict=True) if ref]
+        for number, (version, answer) in enumerate(zip(kept, found, strict=True)):
+            expected = {name: tensor_digest(tensor) for name, tensor in version.items()}
+            if answer != expected:
+                what = answer if isinstance(answer, str) else "another value than was committed"
+                problems.append((case.name, f"second process, version {number}: {what}"))
+    return problems
+
+
+def _errors(expected: Tensor, found: Tensor | None) -> tuple[int, float, float]:
+    """Values that are not the same to the bit, and by how much the numbers among them are off."""
+    if found is None or found.dtype != expected.dtype or found.shape != expected.shape:
+        return expected.size, 0.0, 0.0
+    ours, theirs = bits_of(expected), bits_of(found)
+    unequal = ours != theirs
+    count = int(np.count_nonzero(unequal))
+    kind = ELEMENT_TYPES[expected.dtype.name]
+    if not count or not kind.exponent or kind.lanes > 1:
+        return count, 0.0, 0.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        left = expected.reshape(-1)[unequal].astype(np.float64)
+        right = np.ascontiguousarray(found).reshape(-1)[unequal].astype(np.float64)
+    numbers = np.isfinite(left) & np.isfinite(right)
+    if not numbers.any():
+        return count, 0.0, 0.0
+    apart = ordered(ours[unequal]).astype(np.float64) - ordered(theirs[unequal]).astype(np.float64)
+    apart_abs = np.abs(left[numbers] - right[numbers])
+    return count, float(apart_abs.max()), float(np.abs(apart[numbers]).max())

@@ -1,0 +1,169 @@
+"""How small a store makes models, scenario by scenario, and how much of what is possible that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.benchmarks.weights.chain import Chain, ChainRun, best_of, run_chain
+from assay.benchmarks.weights.chart import Chart, Series
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.scenario_data import scenario_data
+from assay.benchmarks.weights.store_kind import FLOOR
+from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.benchmarks.weights.table import Table
+from assay.weights.dtype import ELEMENT_TYPES
+
+TITLES = {
+    "similar": "Similar Models",
+    "checkpoints": "Checkpoints",
+    "transfer": "Transfer Learn",
+    "mixed": "Mixed Workload",
+    "finetune": "Fine-tunes (5%)",
+    "frozen": "Frozen Layers",
+    "lora_merged": "LoRA Merged",
+    "sparse": "Sparse Updates",
+    "training": "Real Training",
+}
+HELD = 3.0
+"""Copies of all versions in memory at the worst moment: the makers work in float32, and one version is checked out."""
+
+
+class CompressionSuite(BenchmarkSuite):
+    interpretation = (
+        ">10x compression: Excellent deduplication opportunity",
+        "5-10x compression: Good optimization potential",
+        "<5x compression: Limited similarity, focus on other optimizations",
+        ">90% space saved: Highly effective for storage costs",
+        "Of Limit: how much of the conditional-entropy limit is reached; near 100%, only another model of the data "
+        "would be smaller",
+    )
+
+    def __init__(self) -> None:
+        super().__init__("compression")
+
+    def get_scenarios(self) -> list[str]:
+        return list(TITLES)
+
+    def estimate(self, name: str, config: ScenarioConfig) -> float:
+        chains = sum(config.machine.chain_s(_megabytes(name, config, dtype)) for dtype in config.dtypes)
+        # The limit takes about as long as committing; every further round of a store costs a chain.
+        return chains * (2 + len(config.stores) * min(config.iterations, 3))
+
+    def run_scenario(self, name: str, config: ScenarioConfig) -> Readings:
+        readings = Readings()
+        size = _size(config)
+        for number, dtype in enumerate(config.dtypes):
+            megabytes = _megabytes(name, config, dtype)
+            reason = config.too_big(int(megabytes * 1e6 * HELD))
+            if reason:
+                readings.note(f"{TITLES[name]}, {dtype}: left out: {reason}")
+                continue
+            data = scenario_data(name, dtype, size, config.versions, config.seed)
+            chain = Chain(data)
+            share = config.budget.part(1 / (len(config.dtypes) - number))
+            runs: dict[str, list[ChainRun]] = {store: [] for store in dict.fromkeys((*config.stores, FLOOR))}
+            for _ in share.rounds(config.iterations):
+                for store, done in runs.items():
+                    with config.scratch() as folder:
+                        done.append(run_chain(store, chain, folder / "store", config.settings))
+            floor = best_of(runs[FLOOR])
+            for store in config.stores:
+                _add(readings, best_of(runs[store]), runs[store], chain, floor, dtype)
+        return readings
+
+    def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
+        for scenario in result.scenarios:
+            for row in scenario.readings.rows:
+                if strict and row.what == "wrong_tensors" and row.metric.value:
+                    yield f"{scenario.name} {' '.join(row.labels.values())}: {row.metric.value} tensors came back wrong"
+
+    def tables(self, result: SuiteResult) -> Iterable[Table]:
+        stores = dict.fromkeys(row.labels["store"] for s in result.scenarios for row in s.readings.rows)
+        for store in stores:
+            rows = []
+            for scenario in result.scenarios:
+                for labels, values in scenario.readings.groups().items():
+                    if dict(labels)["store"] == store:
+                        rows.append(
+                            (
+                                TITLES[scenario.name],
+                                dict(labels)["dtype"],
+                                f"{values['compression_ratio'].value:.2f}x",
+                                f"{values['space_saved'].value:.1f}%",
+                                f"{values['of_limit'].value:.1f}%",
+                                f"{values['delta_efficiency'].value:.2f}x" if "delta_efficiency" in values else "-",
+                                f"{values['dedup_hit_rate'].value:.0f}%" if "dedup_hit_rate" in values else "-",
+                                "all" if not values["wrong_tensors"].value else f"{values['wrong_tensors'].value} WRONG",
+                            )
+                        )
+            columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
+            title = "Compression Performance" + (f" ({store})" if len(stores) > 1 else "")
+            notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
+            yield Table(title, columns, tuple(rows), self.interpretation, notes)
+
+    def charts(self, result: SuiteResult) -> Iterable[Chart]:
+        for what, unit in (("compression_ratio", "x"), ("of_limit", "% of the limit")):
+            points: dict[str, list[tuple[float, float]]] = {}
+            for number, scenario in enumerate(result.scenarios):
+                for row in scenario.readings.rows:
+                    if row.what == what:
+                        points.setdefault(" ".join(row.labels.values()), []).append((number, row.metric.value))
+            series = tuple(
+                Series(name, tuple(x for x, _ in found), tuple(y for _, y in found)) for name, found in points.items()
+            )
+            ticks = tuple(TITLES[scenario.name] for scenario in result.scenarios)
+            yield Chart(what.replace("_", " ").capitalize(), unit, series, ticks=ticks, log=what == "compression_ratio")
+
+
+def _add(
+    readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str
+) -> None:
+    where = {"store": best.store, "dtype": dtype}
+    stats = best.stats
+    readings.add("compression_ratio", best.ratio, "x", "higher", **where)
+    readings.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher", **where)
+    readings.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher", **where)
+    readings.add("limit_ratio", chain.limit.ratio, "x", **where)
+    if stats.tensors and (stats.deltas or stats.dedup_hits):
+        readings.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", **where)
+        readings.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%", **where)
+        if stats.deltas:
+            readings.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", **where)
+    for what in ("commit", "checkout"):
+        speeds = [getattr(run, f"{what}_mb_per_cpu_s") for run in runs]
+        ratio = getattr(best, f"{what}_mb_per_cpu_s") / getattr(floor, f"{what}_mb_per_cpu_s")
+        readings.add(f"{what}_speed", getattr(best, f"{what}_mb_per_cpu_s"), "MB/CPU-s", "higher", speeds, **where)
+        readings.add(f"{what}_of_safetensors", ratio, "x", "higher", **where)
+    readings.add("stored_bytes", best.stored_bytes, "B", "lower", **where)
+    readings.add("logical_bytes", best.logical_bytes, "B", **where)
+    readings.add("wrong_tensors", len(best.wrong), None, "lower", **where)
+    for problem in best.wrong[:3]:
+        readings.note(f"{best.store}, {chain.data.name}, {dtype}: {problem}")
+
+
+def _delta_efficiency(run: ChainRun, floor: ChainRun) -> float:
+    """What the versions after the first take plain over what they take here."""
+    return (floor.stored_bytes - floor.first_stored_bytes) / max(1, run.stored_bytes - run.first_stored_bytes)
+
+
+def _size(config: ScenarioConfig) -> int:
+    """The largest size of the profile whose chains fit the scenario's share of time; at least the smallest."""
+    best = config.smallest
+    for size in config.sizes:
+        seconds = config.machine.chain_s(size.nbytes(4) * config.versions / 1e6)
+        if config.budget.affords(seconds * (2 + len(config.stores)) * len(config.dtypes)):
+            best = size
+    return best.parameters
+
+
+def _megabytes(name: str, config: ScenarioConfig, dtype: str) -> float:
+    versions = {"mixed": 6, "checkpoints": config.versions + 1}.get(name, config.versions)
+    return _size(config) * ELEMENT_TYPES[dtype].itemsize * versions / 1e6
+
+
+if __name__ == "__main__":
+    from assay.benchmarks.weights.program import main
+
+    raise SystemExit(main("compression"))

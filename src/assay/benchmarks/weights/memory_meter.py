@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Self
+
+
+class MemoryMeter:
+    """The most memory a process holds during a block, above what it held at its start.
+
+    Linux keeps the peak of resident memory and forgets it when 5 is written to clear_refs (proc(5)). Pages that an
+    allocator keeps from earlier work are not counted again, so only a fresh process tells the whole of it.
+    """
+
+    def __init__(self, pid: int | None = None) -> None:
+        self._folder = Path("/proc") / str(pid or os.getpid())
+        self.before = self.peak = self.after = 0
+
+    def __enter__(self) -> Self:
+        self.before = self.resident()
+        (self._folder / "clear_refs").write_text("5")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.peak = max(self._status("VmHWM"), self.before)
+        self.after = self.resident()
+
+    @property
+    def extra(self) -> int:
+        return self.peak - self.before
+
+    def resident(self) -> int:
+        return self._status("VmRSS")
+
+    def _status(self, field: str) -> int:
+        for line in (self._folder / "status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) * 1024
+        raise OSError(f"{self._folder}/status has no {field}")

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assay.benchmarks.weights.budget import Budget
+from assay.benchmarks.weights.chain import timed
+from assay.benchmarks.weights.memory_meter import MemoryMeter
+from assay.benchmarks.weights.readings import Readings
+from assay.weights.store import WeightStore
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something done to a store over and over. `prepare` makes the next call outside the time."""
+
+    name: str
+    title: str
+    nbytes: int
+    prepare: Callable[[int], Callable[[], object]]
+    items: int = 1
+    """How many things one call does, for operations a second."""
+
+
+@dataclass
+class Timings:
+    operation: Operation
+    wall_s: list[float] = field(default_factory=list)
+    cpu_s: list[float] = field(default_factory=list)
+    extra_bytes: int = 0
+
+    @property
+    def megabytes_per_cpu_s(self) -> float:
+        return self.operation.nbytes / 1e6 / max(min(self.cpu_s), 1e-9)
+
+    def percentile_ms(self, share: float) -> float:
+        return float(np.percentile(self.wall_s, share)) * 1e3
+
+
+def time_operations(
+    store: WeightStore, operations: list[Operation], budget: Budget, most: int, least: int = 3
+) -> Iterator[Timings]:
+    """Each operation gets an equal part of what is left; one call before the first is not counted."""
+    for number, operation in enumerate(operations):
+        part = budget.part(1 / (len(operations) - number))
+        timings = Timings(operation)
+        operation.prepare(0)()
+        for round_number in part.rounds(most, least):
+            call = operation.prepare(round_number + 1)
+            _, wall, cpu = timed(store, call)
+            timings.wall_s.append(wall)
+            timings.cpu_s.append(cpu)
+        timings.extra_bytes = _extra_bytes(store, operation.prepare(most + 1))
+        yield timings
+
+
+def _extra_bytes(store: WeightStore, call: Callable[[], object]) -> int:
+    """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds.
+
+    Resident memory would not show it here: the allocator reuses what earlier calls have freed.
+    """
+    pid = getattr(store, "pid", None)
+    if pid is not None:
+        with MemoryMeter(pid) as meter:
+            call()
+        return meter.extra
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def add_timings(readings: Readings, timings: Timings, floor: Timings | None, store: str) -> None:
+    operation = timings.operation
+    where = {"store": store, "operation": operation.name}
+    milliseconds = [wall * 1e3 for wall in timings.wall_s]
+    for name, share in (("p50", 50), ("p95", 95), ("p99", 99)):
+        samples = milliseconds if name == "p50" else ()
+        readings.add(f"latency_{name}", timings.percentile_ms(share), "ms", "lower", samples, **where)
+    median = float(np.median(timings.wall_s))
+    readings.add("operations", operation.items / median, "1/s", "higher", **where)
+    readings.add("calls", len(timings.wall_s), None, **where)
+    if not operation.nbytes:
+        return
+    readings.add("throughput", operation.nbytes / 1e6 / median, "MB/s", "higher", **where)
+    readings.add("cpu_throughput", timings.megabytes_per_cpu_s, "MB/CPU-s", "higher", **where)
+    readings.add("memory_efficiency", operation.nbytes / max(timings.extra_bytes, 1), "x", "higher", **where)
+    readings.add("extra_memory", timings.extra_bytes / 1e6, "MB", "lower", **where)
+    if floor is not None:
+        ratio = timings.megabytes_per_cpu_s / floor.megabytes_per_cpu_s
+        readings.add("of_safetensors", ratio, "x", "higher", **where)

@@ -1,0 +1,129 @@
+"""How long the operations of a store take, and how that compares with writing plain bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.benchmarks.weights.budget import Budget
+from assay.benchmarks.weights.chart import Chart, Series
+from assay.benchmarks.weights.operation import Timings, add_timings, time_operations
+from assay.benchmarks.weights.performance_operations import BATCH, OPERATIONS
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_kind import FLOOR, close, store_kind
+from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.benchmarks.weights.table import Table
+from assay.record import Metric
+
+SAMPLES_PER_ITERATION = 20
+"""Percentiles need more calls than a median does: `iterations` times this many at most, while the time lasts."""
+
+
+class PerformanceSuite(BenchmarkSuite):
+    interpretation = (
+        "<50ms operations: Suitable for interactive use",
+        "<500ms operations: Acceptable for batch processing",
+        ">1s operations: May need optimization for large-scale use",
+        ">50 MB/s throughput: Good I/O performance",
+        "Of safetensors: bytes per CPU-second over those of plain safetensors doing the same; memory: megabytes held "
+        "beyond the payload's own while it runs",
+    )
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__("performance")
+        self._io = (settings or Settings.from_environment()).io_intensive
+
+    def get_scenarios(self) -> list[str]:
+        return [name for name in OPERATIONS if name != "io_intensive" or self._io]
+
+    def estimate(self, name: str, config: ScenarioConfig) -> float:
+        model = config.smallest.nbytes(4) / 1e6
+        megabytes = {"storage_operations": model + 1, "delta_operations": 1, "batch_operations": 4, "io_intensive": 64}
+        each, machine = megabytes.get(name, 0.1), config.machine
+        call = each / machine.commit_mb_s + each / machine.checkout_mb_s + each / machine.generate_mb_s + 0.004
+        return 1.0 + call * SAMPLES_PER_ITERATION * config.iterations * (len(config.stores) + 0.3)
+
+    def run_scenario(self, name: str, config: ScenarioConfig) -> Readings:
+        readings = Readings()
+        floor = {t.operation.name: t for t in self._timings(name, FLOOR, config, config.budget.part(0.25))}
+        for number, store in enumerate(config.stores):
+            budget = config.budget.part(1 / (len(config.stores) - number))
+            for timings in self._timings(name, store, config, budget):
+                add_timings(readings, timings, floor.get(timings.operation.name), store)
+            if name == "batch_operations":
+                _add_batch_gain(readings, store)
+        return readings
+
+    def _timings(self, name: str, store: str, config: ScenarioConfig, budget: Budget) -> list[Timings]:
+        with config.scratch() as folder:
+            opened = store_kind(store, config.settings).open(folder / "store")
+            try:
+                operations = OPERATIONS[name](opened, config.smallest.parameters, config.seed)
+                return list(time_operations(opened, operations, budget, SAMPLES_PER_ITERATION * config.iterations))
+            finally:
+                close(opened)
+
+    def tables(self, result: SuiteResult) -> Iterable[Table]:
+        stores = dict.fromkeys(row.labels["store"] for s in result.scenarios for row in s.readings.rows)
+        columns = ("Operation", "Time (ms)", "p95", "p99", "Throughput", "Ops/s", "Of safetensors", "Memory")
+        for store in stores:
+            rows = tuple(
+                _row(values)
+                for scenario in result.scenarios
+                for labels, values in scenario.readings.groups().items()
+                if dict(labels)["store"] == store and "latency_p50" in values
+            )
+            title = "Operation Performance" + (f" ({store})" if len(stores) > 1 else "")
+            notes = tuple(
+                f"{BATCH} weights at once are {reading.metric.value:.1f} times as fast as singly ({reading.what[5:]})"
+                for scenario in result.scenarios
+                for reading in scenario.readings.where(store=store)
+                if reading.what.startswith("gain_")
+            )
+            yield Table(title, columns, rows, self.interpretation, notes)
+
+    def charts(self, result: SuiteResult) -> Iterable[Chart]:
+        lines = [
+            (dict(labels), values)
+            for scenario in result.scenarios
+            for labels, values in scenario.readings.groups().items()
+            if "latency_p50" in values
+        ]
+        ticks = tuple(dict.fromkeys(labels["operation"] for labels, _ in lines))
+        series = []
+        for store in dict.fromkeys(labels["store"] for labels, _ in lines):
+            own = [(ticks.index(la["operation"]), v["latency_p50"].value) for la, v in lines if la["store"] == store]
+            series.append(Series(store, tuple(float(x) for x, _ in own), tuple(y for _, y in own)))
+        yield Chart("Median time of an operation", "ms", tuple(series), ticks=ticks, log=True)
+
+
+def _row(values: dict[str, Metric]) -> tuple[str, ...]:
+    operation = values["latency_p50"].name.split(".")[1].replace("_", " ").title()
+
+    def figure(name: str, form: str) -> str:
+        return form.format(values[name].value) if name in values else "-"
+
+    return (
+        operation,
+        figure("latency_p50", "{:.2f}"),
+        figure("latency_p95", "{:.2f}"),
+        figure("latency_p99", "{:.2f}"),
+        figure("throughput", "{:,.1f} MB/s"),
+        figure("operations", "{:,.0f}"),
+        figure("of_safetensors", "{:.2f}x"),
+        figure("extra_memory", "{:.1f} MB"),
+    )
+
+
+def _add_batch_gain(readings: Readings, store: str) -> None:
+    for what, batch, single in (("save", "batch_save", "single_saves"), ("load", "batch_load", "single_loads")):
+        one, many = (readings[f"{store}.{name}.latency_p50"].value for name in (single, batch))
+        readings.add(f"gain_{what}", one / many, "x", "higher", store=store)
+
+
+if __name__ == "__main__":
+    from assay.benchmarks.weights.program import main
+
+    raise SystemExit(main("performance"))

@@ -1,0 +1,179 @@
+"""The operations of the performance suite, scenario by scenario, as calls on any store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from assay.benchmarks.weights.operation import Operation
+from assay.benchmarks.weights.scenario_data import scenario_data
+from assay.weights.store import Tensor, WeightStore
+
+WEIGHT_SHAPE = (512, 512)
+"""One weight of a megabyte in float32: an attention projection of a small language model."""
+QUERIED = 400
+BATCH = 64
+IO_PARAMETERS = 16_000_000
+
+
+def storage_operations(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+    weights = _Weights(seed)
+    model = dict(scenario_data("similar", "float32", parameters, 2, seed).versions[0].tensors)
+    nbytes = sum(tensor.nbytes for tensor in model.values())
+    saved = [store.commit({"weight": weights.fresh()}) for _ in range(4)]
+    whole = store.commit(model)
+
+    def save(_: int) -> Callable[[], object]:
+        weight = weights.fresh()
+
+        def call() -> object:
+            store.save("weight", weight)
+            return store.commit()
+
+        return call
+
+    def commit(number: int) -> Callable[[], object]:
+        moved = {name: tensor + np.float32(1e-3 * (number + 1)) for name, tensor in model.items()}
+        return lambda: store.commit(moved)
+
+    return [
+        Operation("save_weight", "Save Weight", weights.nbytes, save),
+        Operation("load_weight", "Load Weight", weights.nbytes, lambda n: lambda: store.load(saved[n % 4], ["weight"])),
+        Operation("commit_model", "Commit Model", nbytes, commit),
+        Operation("checkout_model", "Checkout Model", nbytes, lambda _: lambda: store.load(whole)),
+    ]
+
+
+def delta_operations(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+    weights = _Weights(seed)
+    base = weights.fresh()
+    store.commit({"weight": base})
+    children = [store.commit({"weight": weights.near(base)}) for _ in range(4)]
+
+    def encode(_: int) -> Callable[[], object]:
+        child = weights.near(base)
+        return lambda: store.commit({"weight": child})
+
+    def rebuild(number: int) -> Callable[[], object]:
+        return lambda: store.load(children[number % 4], ["weight"])
+
+    return [
+        Operation("delta_encode", "Delta Encode", weights.nbytes, encode),
+        Operation("reconstruct", "Reconstruct", weights.nbytes, rebuild),
+    ]
+
+
+def query_performance(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+    rng = np.random.default_rng(seed)
+    shapes = ((8, 8), (16, 4), (64,))
+    model: dict[str, Tensor] = {
+        f"block.{i}.{'weight' if i % 2 else 'bias'}": rng.standard_normal(shapes[i % 3]).astype(("f4", "f2")[i % 2])
+        for i in range(QUERIED)
+    }
+    ref = store.commit(model)
+    names = list(model)
+    operations = [
+        Operation("lookup", "Lookup by Name", 0, lambda n: lambda: store.load(ref, [names[n * 37 % len(names)]])),
+    ]
+    show = getattr(store, "show", None)
+    if show is not None:
+        operations += [
+            Operation("filter_name", "Filter by Name", 0, _filter(show, ref, lambda e: e.name.endswith(".weight"))),
+            Operation("filter_shape", "Filter by Shape", 0, _filter(show, ref, lambda e: e.shape == (16, 4))),
+            Operation("filter_dtype", "Filter by Dtype", 0, _filter(show, ref, lambda e: e.dtype == "float16")),
+        ]
+    return operations
+
+
+def batch_operations(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+    rng = np.random.default_rng(seed)
+
+    def batch() -> dict[str, Tensor]:
+        return {f"w{i}": rng.standard_normal((64, 64), dtype=np.float32) for i in range(BATCH)}
+
+    kept = batch()
+    ref = store.commit(kept)
+    nbytes = sum(tensor.nbytes for tensor in kept.values())
+
+    def together(_: int) -> Callable[[], object]:
+        tensors = batch()
+        return lambda: store.commit(tensors)
+
+    def apart(_: int) -> Callable[[], object]:
+        tensors = batch()
+        return lambda: [store.commit({name: tensor}) for name, tensor in tensors.items()]
+
+    return [
+        Operation("batch_save", f"Save {BATCH} at Once", nbytes, together, items=BATCH),
+        Operation("single_saves", f"Save {BATCH} Singly", nbytes, apart, items=BATCH),
+        Operation("batch_load", f"Load {BATCH} at Once", nbytes, lambda _: lambda: store.load(ref), items=BATCH),
+        Operation(
+            "single_loads",
+            f"Load {BATCH} Singly",
+            nbytes,
+            lambda _: lambda: [store.load(ref, [name]) for name in kept],
+            items=BATCH,
+        ),
+    ]
+
+
+def io_intensive(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+    """64 MB at a time; reads start with nothing of the store in the page cache."""
+    rng = np.random.default_rng(seed)
+    model: dict[str, Tensor] = {"w": rng.standard_normal(IO_PARAMETERS, dtype=np.float32)}
+    ref = store.commit(model)
+    folder = Path(str(store.path))  # type: ignore[attr-defined]
+
+    def write(number: int) -> Callable[[], object]:
+        moved = {"w": model["w"] + np.float32(number + 1)}
+
+        def call() -> object:
+            made = store.commit(moved)
+            os.sync()
+            return made
+
+        return call
+
+    def read(_: int) -> Callable[[], object]:
+        _forget_cached(folder)
+        return lambda: store.load(ref)
+
+    nbytes = model["w"].nbytes
+    return [Operation("durable_write", "Durable Write", nbytes, write), Operation("cold_read", "Cold Read", nbytes, read)]
+
+
+OPERATIONS: dict[str, Callable[[WeightStore, int, int], list[Operation]]] = {
+    "storage_operations": storage_operations,
+    "delta_operations": delta_operations,
+    "query_performance": query_performance,
+    "batch_operations": batch_operations,
+    "io_intensive": io_intensive,
+}
+
+
+class _Weights:
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self.nbytes = 4 * WEIGHT_SHAPE[0] * WEIGHT_SHAPE[1]
+
+    def fresh(self) -> Tensor:
+        return self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(0.02)
+
+    def near(self, base: Tensor) -> Tensor:
+        return base + self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(2e-5)
+
+
+def _filter(
+    show: Callable[[str], object], ref: str, wanted: Callable[[object], bool]
+) -> Callable[[int], Callable[[], object]]:
+    return lambda _: lambda: [entry for entry in show(ref).entries if wanted(entry)]  # type: ignore[attr-defined]
+
+
+def _forget_cached(folder: Path) -> None:
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as opened:
+                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

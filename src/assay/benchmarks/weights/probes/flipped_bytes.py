@@ -1,0 +1,76 @@
+"""Flips one byte of a store's files at a time and says whether reading notices.
+
+One JSON line a position is written as it is done, so that the caller knows where a reader that crashed stood.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.benchmarks.weights.tensor_digest import tensor_digest
+
+
+def main() -> None:
+    question = json.load(sys.stdin)
+    for position in question["positions"]:
+        print(json.dumps({"position": position, "verdict": "began"}), flush=True)
+        print(json.dumps({"position": position, "verdict": _verdict(question, position)}), flush=True)
+
+
+def _verdict(question: dict[str, object], position: int) -> str:
+    """detected: an error. harmless: all tensors right. silent: a wrong tensor and no error."""
+    original, copy = Path(str(question["path"])), Path(str(question["scratch"]))
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(original, copy)
+    _flip(copy, position)
+    try:
+        store = store_kind(str(question["store"]), Settings.from_environment()).open(copy)
+        try:
+            verify = getattr(store, "verify", None)
+            if verify is not None and not _clean(verify()):
+                return "detected"
+            for ref, expected in question["versions"]:  # type: ignore[attr-defined]
+                found = {name: tensor_digest(tensor) for name, tensor in store.load(ref).items()}
+                if found != expected:
+                    return "silent"
+        finally:
+            close(store)
+    except Exception:  # noqa: BLE001  any error at all is a detection; how it reads is another test's matter
+        return "detected"
+    return "harmless"
+
+
+def _clean(answer: object) -> bool:
+    """`verify` either raises or returns the problems it found."""
+    problems = getattr(answer, "problems", answer)
+    return problems is None or problems is True or not problems
+
+
+def _flip(folder: Path, position: int) -> None:
+    for file, start, end in extents(folder):
+        if start <= position < end:
+            with file.open("r+b") as opened:
+                opened.seek(position - start)
+                old = opened.read(1)[0]
+                opened.seek(position - start)
+                opened.write(bytes([old ^ 0x55]))
+            return
+
+
+def extents(folder: Path) -> Iterator[tuple[Path, int, int]]:
+    """All files as one line of bytes, in the order of their paths."""
+    start = 0
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        end = start + file.stat().st_size
+        yield file, start, end
+        start = end
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.benchmarks.weights.settings import Settings
+from assay.errors import AssayError
+
+
+def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
+    parser.add_argument(
+        "--profile",
+        default="standard",
+        metavar="P",
+        help="quick, standard, full, comprehensive (about 1, 5, 10, 20 minutes), or a YAML file (default: standard)",
+    )
+    if suite is None:
+        parser.add_argument("--suite", action="append", metavar="S", help="run only this suite; may be repeated")
+    parser.add_argument(
+        "--store",
+        action="append",
+        metavar="NAME",
+        help="store to measure: small, balanced (default), fast, or another one; may be repeated",
+    )
+    parser.add_argument("--peers", action="store_true", help="measure every store that is installed")
+    parser.add_argument("--output", metavar="DIR", help="folder for results (default: benchmark_results_<time>)")
+    parser.add_argument("--strict", action="store_true", help="fail on any inexact bit")
+    parser.add_argument("--verbose", action="store_true", help="log every scenario and its time")
+    parser.add_argument("--no-visualize", action="store_true", help="write no charts")
+    parser.add_argument("--benchmark-results-path", metavar="DIR", help="where a session reads the results")
+
+
+def run(args: Namespace, suite: str | None = None) -> int:
+    settings = Settings.from_environment()
+    # Before numba is imported: it reads this once.
+    os.environ.update(settings.without_simd())
+    _log(settings, args.verbose)
+
+    from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
+    from assay.benchmarks.weights.profile import load_profile
+    from assay.benchmarks.weights.progress import Progress
+    from assay.benchmarks.weights.results_folder import ResultsFolder
+    from assay.benchmarks.weights.store_kind import installed_stores
+
+    profile = load_profile(args.profile)
+    wanted = [suite] if suite else args.suite
+    if wanted:
+        profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
+    stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
+    folder = ResultsFolder.at(args.output, args.benchmark_results_path, charts=not args.no_visualize)
+    orchestrator = BenchmarkOrchestrator(
+        settings,
+        stores,
+        strict=args.strict,
+        progress=Progress,
+        on_plan=lambda plan: print(f"{plan}\n", flush=True),
+        on_suite=folder.finished,
+    )
+    try:
+        results = orchestrator.run_all(profile)
+    except BaseException:
+        folder.failed(profile)
+        raise
+    folder.write(results, profile, orchestrator)
+    for line in _failures(results):
+        print(f"FAILED {line}", file=sys.stderr)
+    print(f"{results.seconds:.0f} s (estimated {results.estimated_s:.0f} s); results in {folder.path}")
+    return 0 if results.success else 1
+
+
+def main(suite: str, argv: Sequence[str] | None = None) -> int:
+    """A suite as a program: `python -m assay.benchmarks.weights.compression`."""
+    parser = ArgumentParser(prog=f"python -m assay.benchmarks.weights.{suite}", allow_abbrev=False)
+    arguments(parser, suite)
+    try:
+        return run(parser.parse_args(argv), suite)
+    except AssayError as error:
+        print(f"assay: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("assay: interrupted", file=sys.stderr)
+        return 130
+
+
+def _log(settings: Settings, verbose: bool) -> None:
+    level = logging.getLevelName(settings.log_level)
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("assay").setLevel(min(level, logging.INFO) if verbose else level)
+
+
+def _failures(results: object) -> list[str]:
+    from assay.benchmarks.weights.result import BenchmarkResults
+
+    assert isinstance(results, BenchmarkResults)
+    lines = []
+    for suite in results.suites:
+        lines += [f"{suite.suite}: {failure}" for failure in suite.failures]
+        lines += [f"{suite.suite}/{s.name}: {s.error or s.skipped}" for s in suite.scenarios if s.error or s.skipped]
+    return lines
