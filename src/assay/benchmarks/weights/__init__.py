@@ -1,6 +1,6 @@
 """Six suites that measure a store of model weights, and what is needed to write another one.
 
-    from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite
+from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite
 """
 
 from __future__ import annotations

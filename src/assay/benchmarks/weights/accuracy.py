@@ -55,11 +55,12 @@ class AccuracySuite(BenchmarkSuite):
             with config.scratch() as folder:
                 if name == "data_integrity":
                     budget = config.budget.part(1 / (len(config.stores) - number))
+                    here = readings.at(store=store)
                     flips = FLIPS_PER_ITERATION * config.iterations
                     result = flip_bytes(store, folder, flips, budget, config.settings, config.seed)
-                    readings.add("corruption_detected", result.detection_rate, "%", "higher", store=store)
+                    here.add("corruption_detected", result.detection_rate, "%", "higher")
                     for what in ("flips", "detected", "crashed", "harmless", "silent"):
-                        readings.add(what, getattr(result, what), None, store=store)
+                        here.add(what, getattr(result, what), None)
                 else:
                     _add(readings, store, _verdicts(name, store, folder, config))
         return readings
@@ -119,17 +120,18 @@ def _with_problems(verdict: CaseVerdict, problems: list[str]) -> CaseVerdict:
 
 
 def _add(readings: Readings, store: str, verdicts: list[CaseVerdict]) -> None:
+    here = readings.at(store=store)
     values, inexact = sum(v.values for v in verdicts), sum(v.inexact_values for v in verdicts)
     wrong = [verdict for verdict in verdicts if verdict.wrong]
     refused = [verdict for verdict in verdicts if verdict.refused and not verdict.wrong]
-    readings.add("reconstruction_accuracy", 100 * (1 - inexact / max(1, values)), "%", "higher", store=store)
-    readings.add("cases", len(verdicts), None, store=store)
-    readings.add("exact_cases", sum(verdict.exact for verdict in verdicts), None, "higher", store=store)
-    readings.add("wrong_cases", len(wrong), None, "lower", store=store)
-    readings.add("refused_cases", len(refused), None, "lower", store=store)
-    readings.add("inexact_values", inexact, None, "lower", store=store)
-    readings.add("max_abs_error", max(v.largest_error for v in verdicts), None, "lower", store=store)
-    readings.add("max_ulp_error", max(v.largest_ulp for v in verdicts), "ulp", "lower", store=store)
+    here.add("reconstruction_accuracy", 100 * (1 - inexact / max(1, values)), "%", "higher")
+    here.add("cases", len(verdicts), None)
+    here.add("exact_cases", sum(verdict.exact for verdict in verdicts), None, "higher")
+    here.add("wrong_cases", len(wrong), None, "lower")
+    here.add("refused_cases", len(refused), None, "lower")
+    here.add("inexact_values", inexact, None, "lower")
+    here.add("max_abs_error", max(v.largest_error for v in verdicts), None, "lower")
+    here.add("max_ulp_error", max(v.largest_ulp for v in verdicts), "ulp", "lower")
     if wrong:
         names = "; ".join(verdict.case for verdict in wrong)
         readings.note(f"{store} returned WRONG weights, silently, for: {names} (the first: {wrong[0].wrong[0]})")

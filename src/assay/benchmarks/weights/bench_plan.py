@@ -29,14 +29,15 @@ class BenchPlan:
 
     @classmethod
     def of(cls, profile: Profile, config: ScenarioConfig, estimates: Sequence[tuple[str, str, float]]) -> BenchPlan:
-        """A scenario may take up to twice its estimate when there is time to spare. Too little of it shortens the longest scenarios first, down
-        to the same length each, and none is left out.
+        """A scenario may take up to twice its estimate when there is time to spare. Too little of it shortens the
+        longest scenarios first, down to the same length each, and none is left out.
         """
         work = [seconds for _, _, seconds in estimates]
         cap = _common_cap(work, profile.seconds)
         slack = min(2.0, max(1.0, profile.seconds / max(sum(work), 1e-9)))
         steps = tuple(
-            Step(suite, scenario, min(seconds, cap), min(seconds, cap) * slack) for suite, scenario, seconds in estimates
+            Step(suite, scenario, min(seconds, cap), min(seconds, cap) * slack)
+            for suite, scenario, seconds in estimates
         )
         return cls(profile, config, steps, sum(work))
 

@@ -67,18 +67,14 @@ def judge(store: str, case: AccuracyCase, path: Path, settings: Settings) -> Cas
                 inexact, absolute, ulp = inexact + count, max(absolute, error_abs), max(ulp, error_ulp)
     finally:
         close(opened)
-    return CaseVerdict(
-        case.name, path, tuple(refs), tuple(wrong), tuple(refused), values, inexact, absolute, ulp
-    )
+    return CaseVerdict(case.name, path, tuple(refs), tuple(wrong), tuple(refused), values, inexact, absolute, ulp)
 
 
 def judge_in_second_process(
     store: str, cases: Sequence[tuple[AccuracyCase, CaseVerdict]], settings: Settings
 ) -> list[tuple[str, str]]:
     """(case, problem) for what a new process finds differently from what was committed."""
-    asked = [
-        {"path": str(verdict.path), "refs": [ref for ref in verdict.refs if ref]} for _, verdict in cases
-    ]
+    asked = [{"path": str(verdict.path), "refs": [ref for ref in verdict.refs if ref]} for _, verdict in cases]
     answers = ask_fresh_process("second_process", {"store": store, "cases": asked}, settings)
     problems = []
     for (case, verdict), found in zip(cases, answers, strict=True):

@@ -87,8 +87,10 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
         chain.data.logical_bytes,
         bytes_on_disk(folder),
         first_bytes,
-        *(tuple(column) for column in zip(*commits, strict=True)),
-        *(tuple(column) for column in zip(*checkouts, strict=True)),
+        commit_wall_s=tuple(wall for wall, _ in commits),
+        commit_cpu_s=tuple(cpu for _, cpu in commits),
+        checkout_wall_s=tuple(wall for wall, _ in checkouts),
+        checkout_cpu_s=tuple(cpu for _, cpu in checkouts),
         wrong=tuple(wrong),
         stats=stats,
     )
@@ -96,10 +98,19 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
 
 def best_of(runs: list[ChainRun]) -> ChainRun:
     """The fastest time of each step over the rounds: on a shared machine noise only ever adds."""
-    steps = ("commit_wall_s", "commit_cpu_s", "checkout_wall_s", "checkout_cpu_s")
-    fastest = {step: tuple(min(times) for times in zip(*(getattr(r, step) for r in runs), strict=True)) for step in steps}
     wrong = tuple(dict.fromkeys(problem for run in runs for problem in run.wrong))
-    return replace(runs[0], wrong=wrong, **fastest)
+    return replace(
+        runs[0],
+        commit_wall_s=_fastest([run.commit_wall_s for run in runs]),
+        commit_cpu_s=_fastest([run.commit_cpu_s for run in runs]),
+        checkout_wall_s=_fastest([run.checkout_wall_s for run in runs]),
+        checkout_cpu_s=_fastest([run.checkout_cpu_s for run in runs]),
+        wrong=wrong,
+    )
+
+
+def _fastest(rounds: list[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(min(times) for times in zip(*rounds, strict=True))
 
 
 def timed(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:

@@ -56,7 +56,9 @@ class Chart:
                 )
         for number, tick in enumerate(self.ticks):
             middle = LEFT + group * (number + 0.5)
-            marks.append(f'<text x="{middle:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(tick)}</text>')
+            marks.append(
+                f'<text x="{middle:.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{escape(tick)}</text>'
+            )
         return marks
 
     def _lines(self, scale: _Scale) -> list[str]:
@@ -69,7 +71,9 @@ class Chart:
                 note = f"<title>{escape(series.name)} {value:,.4g} {escape(self.unit)}</title>"
                 marks.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{_colour(i)}">{note}</circle>')
         middle = (LEFT + WIDTH - RIGHT) / 2
-        marks.append(f'<text x="{middle}" y="{HEIGHT - BOTTOM + 32}" text-anchor="middle">{escape(self.x_title)}</text>')
+        marks.append(
+            f'<text x="{middle}" y="{HEIGHT - BOTTOM + 32}" text-anchor="middle">{escape(self.x_title)}</text>'
+        )
         return marks
 
 

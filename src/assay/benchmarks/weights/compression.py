@@ -36,8 +36,7 @@ class CompressionSuite(BenchmarkSuite):
         "5-10x compression: Good optimization potential",
         "<5x compression: Limited similarity, focus on other optimizations",
         ">90% space saved: Highly effective for storage costs",
-        "Of Limit: how much of the conditional-entropy limit is reached; near 100%, only another model of the data "
-        "would be smaller",
+        "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
     )
 
     def __init__(self) -> None:
@@ -95,7 +94,9 @@ class CompressionSuite(BenchmarkSuite):
                                 f"{values['of_limit'].value:.1f}%",
                                 f"{values['delta_efficiency'].value:.2f}x" if "delta_efficiency" in values else "-",
                                 f"{values['dedup_hit_rate'].value:.0f}%" if "dedup_hit_rate" in values else "-",
-                                "all" if not values["wrong_tensors"].value else f"{values['wrong_tensors'].value} WRONG",
+                                "all"
+                                if not values["wrong_tensors"].value
+                                else f"{values['wrong_tensors'].value} WRONG",
                             )
                         )
             columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
@@ -117,28 +118,26 @@ class CompressionSuite(BenchmarkSuite):
             yield Chart(what.replace("_", " ").capitalize(), unit, series, ticks=ticks, log=what == "compression_ratio")
 
 
-def _add(
-    readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str
-) -> None:
-    where = {"store": best.store, "dtype": dtype}
+def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str) -> None:
+    here = readings.at(store=best.store, dtype=dtype)
     stats = best.stats
-    readings.add("compression_ratio", best.ratio, "x", "higher", **where)
-    readings.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher", **where)
-    readings.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher", **where)
-    readings.add("limit_ratio", chain.limit.ratio, "x", **where)
+    here.add("compression_ratio", best.ratio, "x", "higher")
+    here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher")
+    here.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher")
+    here.add("limit_ratio", chain.limit.ratio, "x")
     if stats.tensors and (stats.deltas or stats.dedup_hits):
-        readings.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", **where)
-        readings.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%", **where)
+        here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher")
+        here.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%")
         if stats.deltas:
-            readings.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", **where)
+            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher")
     for what in ("commit", "checkout"):
         speeds = [getattr(run, f"{what}_mb_per_cpu_s") for run in runs]
         ratio = getattr(best, f"{what}_mb_per_cpu_s") / getattr(floor, f"{what}_mb_per_cpu_s")
-        readings.add(f"{what}_speed", getattr(best, f"{what}_mb_per_cpu_s"), "MB/CPU-s", "higher", speeds, **where)
-        readings.add(f"{what}_of_safetensors", ratio, "x", "higher", **where)
-    readings.add("stored_bytes", best.stored_bytes, "B", "lower", **where)
-    readings.add("logical_bytes", best.logical_bytes, "B", **where)
-    readings.add("wrong_tensors", len(best.wrong), None, "lower", **where)
+        here.add(f"{what}_speed", getattr(best, f"{what}_mb_per_cpu_s"), "MB/CPU-s", "higher", speeds)
+        here.add(f"{what}_of_safetensors", ratio, "x", "higher")
+    here.add("stored_bytes", best.stored_bytes, "B", "lower")
+    here.add("logical_bytes", best.logical_bytes, "B")
+    here.add("wrong_tensors", len(best.wrong), None, "lower")
     for problem in best.wrong[:3]:
         readings.note(f"{best.store}, {chain.data.name}, {dtype}: {problem}")
 

@@ -42,7 +42,7 @@ def flip_bytes(store: str, folder: Path, flips: int, budget: Budget, settings: S
     rng.shuffle(positions)
     verdicts: Counter[str] = Counter()
     while positions and (budget.left > 0 or not verdicts):
-        question = {
+        question: dict[str, object] = {
             "store": store,
             "path": str(folder / "store"),
             "scratch": str(folder / "copy"),
@@ -91,8 +91,6 @@ def _fill(store: str, folder: Path, settings: Settings, seed: int) -> list[tuple
     opened = store_kind(store, settings).open(folder)
     try:
         refs = [opened.commit(model) for model in models]
-        return [
-            (ref, {name: tensor_digest(tensor) for name, tensor in opened.load(ref).items()}) for ref in refs
-        ]
+        return [(ref, {name: tensor_digest(tensor) for name, tensor in opened.load(ref).items()}) for ref in refs]
     finally:
         close(opened)

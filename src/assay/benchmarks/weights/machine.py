@@ -29,9 +29,7 @@ def this_machine(scratch: Path | None = None) -> Machine:
     import tempfile
 
     free = shutil.disk_usage(scratch or tempfile.gettempdir()).free
-    return Machine(
-        cores=len(os.sched_getaffinity(0)), available_mb=_available_bytes() / 1e6, free_disk_mb=free / 1e6
-    )
+    return Machine(cores=len(os.sched_getaffinity(0)), available_mb=_available_bytes() / 1e6, free_disk_mb=free / 1e6)
 
 
 def probe_machine(store: str, scratch: Path) -> Machine:

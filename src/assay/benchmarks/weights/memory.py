@@ -1,5 +1,150 @@
+"""How much memory a store takes, each figure from a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from assay.benchmarks.weights.chart import Chart, Series
+from assay.benchmarks.weights.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.growth import growth
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.benchmarks.weights.table import Table
+
+JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}
+OPERATIONS = ("commit", "delta_commit", "checkout", "delta_checkout")
+SMALL_MODEL = 200_000
+
+
 class MemorySuite(BenchmarkSuite):
-    def __init__(self): super().__init__("memory")
-    def get_scenarios(self): return []
-    def run_scenario(self, name, config): return {}
+    interpretation = (
+        "Peak over payload: memory held beyond what the caller holds, over the model's size; a checkout's result is 1x",
+        "Growth: bytes a commit and checkout leave behind; a leak only if the whole interval is above zero",
+        "GC pressure: share of the time spent in Python's garbage collector; returned: memory freed after use",
+        "Lazy: memory to look at one tensor of many, over that tensor's size; near 1x nothing else was read",
+    )
+
+    def __init__(self) -> None:
+        super().__init__("memory")
+
+    def get_scenarios(self) -> list[str]:
+        return list(JOBS)
+
+    def estimate(self, name: str, config: ScenarioConfig) -> float:
+        machine = config.machine
+        megabytes = {
+            "peak_usage": sum(size.nbytes(4) * 2 for size in config.sizes) / 1e6,
+            "lazy_loading": config.smallest.nbytes(4) / 1e6,
+        }.get(name, SMALL_MODEL * 4 * _operations(config) / 1e6)
+        starts = len(config.sizes) if name == "peak_usage" else 1
+        return len(config.stores) * (starts * (machine.process_start_s + 2) + 1.5 * machine.chain_s(megabytes))
+
+    def run_scenario(self, name: str, config: ScenarioConfig) -> Readings:
+        readings = Readings()
+        for store in config.stores:
+            getattr(self, f"_{name}")(store, config, readings)
+        return readings
+
+    def _peak_usage(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        for number, size in enumerate(config.sizes):
+            reason = config.too_big(size.nbytes(4) * 5)
+            seconds = config.machine.chain_s(2 * size.nbytes(4) / 1e6)
+            if reason is None and number and not config.budget.affords(seconds):
+                reason = f"would take about {seconds:.0f} s, {max(0.0, config.budget.left):.0f} s are left"
+            if reason:
+                readings.note(f"{size.name} left out: {reason}")
+                continue
+            found = self._ask("peak", store, config, parameters=size.parameters)
+            here = readings.at(store=store, size=size.name)
+            here.add("payload", found["payload"] / 1e6, "MB")
+            for operation in OPERATIONS:
+                here.add(f"{operation}_peak", found[operation] / 1e6, "MB", "lower")
+                here.add(f"{operation}_peak_over_payload", found[operation] / found["payload"], "x", "lower")
+            most = max(found[operation] for operation in OPERATIONS)
+            here.add("memory_efficiency", found["payload"] / max(most, 1), "x", "higher")
+
+    def _memory_leaks(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        resident = self._ask("leak", store, config, parameters=SMALL_MODEL, operations=_operations(config))["resident"]
+        found = growth(resident)
+        here = readings.at(store=store)
+        here.add("growth_per_operation", found.per_operation, "B", "lower", resident)
+        here.add("growth_low", found.low, "B")
+        here.add("growth_high", found.high, "B")
+        here.add("payload_per_operation", SMALL_MODEL * 4, "B")
+        here.add("leaks", found.certain and found.per_operation > 0.01 * SMALL_MODEL * 4)
+
+    def _garbage_collection(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        found = self._ask("garbage", store, config, parameters=SMALL_MODEL, operations=_operations(config))
+        here = readings.at(store=store)
+        here.add("gc_pressure", 100 * found["share"], "%", "lower")
+        here.add("gc_runs_per_operation", found["collections"] / found["operations"], None, "lower")
+        here.add("gc_objects_per_operation", found["collected"] / found["operations"], None, "lower")
+        here.add("left_unreachable", found["unreachable"], None, "lower")
+        returned = 1 - found["kept"] / found["held"] if found["held"] > 0 else 1.0
+        here.add("memory_returned", 100 * returned, "%", "higher")
+
+    def _lazy_loading(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        found = self._ask(
+            "lazy", store, config, parameters=max(SMALL_MODEL * 20, config.smallest.parameters), tensors=32
+        )
+        here = readings.at(store=store)
+        here.add("one_tensor_over_its_size", found["one"] / found["touched"], "x", "lower")
+        here.add("all_over_payload", found["everything"] / found["total"], "x", "lower")
+        here.add("lazy_saving", 100 * (1 - found["one"] / max(found["everything"], 1)), "%", "higher")
+
+    def _ask(self, job: str, store: str, config: ScenarioConfig, **question: Any) -> Any:
+        with config.scratch() as folder:
+            asked = {"job": job, "store": store, "path": str(folder), **question}
+            return ask_fresh_process("memory", asked, config.settings, timeout=config.timeout)
+
+    def tables(self, result: SuiteResult) -> Iterable[Table]:
+        rows = [row for scenario in result.scenarios for row in _rows(scenario.name, scenario.readings)]
+        notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
+        yield Table("Memory Usage", ("Check", "Store", "Result"), tuple(rows), self.interpretation, notes)
+
+    def charts(self, result: SuiteResult) -> Iterable[Chart]:
+        leaks = [row for s in result.scenarios for row in s.readings.rows if row.what == "growth_per_operation"]
+        series = tuple(
+            Series(
+                row.labels["store"],
+                tuple(float(i) for i in range(len(row.metric.samples))),
+                tuple(value / 1e6 for value in row.metric.samples),
+            )
+            for row in leaks
+        )
+        if series:
+            yield Chart("Resident memory after each operation", "MB", series, kind="lines", x_title="operation")
+
+
+def _operations(config: ScenarioConfig) -> int:
+    return 15 * config.iterations
+
+
+def _rows(scenario: str, readings: Readings) -> Iterable[tuple[str, str, str]]:
+    for labels, metrics in readings.groups().items():
+        place, value = dict(labels), {name: metric.value for name, metric in metrics.items()}
+        store = place["store"]
+        if scenario == "peak_usage":
+            for operation in OPERATIONS:
+                peak, over = value[f"{operation}_peak"], value[f"{operation}_peak_over_payload"]
+                shown = f"{peak:,.1f} MB, {over:.2f}x the payload"
+                yield f"Peak, {operation.replace('_', ' ')}, {place['size']}", store, shown
+        elif scenario == "memory_leaks":
+            low, high = value["growth_low"], value["growth_high"]
+            shown = f"{value['growth_per_operation']:,.0f} B an operation [{low:,.0f}, {high:,.0f}]"
+            yield "Growth", store, shown + (" LEAK" if value["leaks"] else "")
+        elif scenario == "garbage_collection":
+            pressure, returned = value["gc_pressure"], value["memory_returned"]
+            yield "GC pressure", store, f"{pressure:.2f}% of the time, {returned:.0f}% of memory returned"
+        else:
+            one, saved = value["one_tensor_over_its_size"], value["lazy_saving"]
+            yield "Lazy loading", store, f"one tensor takes {one:.2f}x its size, {saved:.0f}% less than all"
+
+
+if __name__ == "__main__":
+    from assay.benchmarks.weights.program import main
+
+    raise SystemExit(main("memory"))

@@ -77,20 +77,20 @@ def _extra_bytes(store: WeightStore, call: Callable[[], object]) -> int:
 
 def add_timings(readings: Readings, timings: Timings, floor: Timings | None, store: str) -> None:
     operation = timings.operation
-    where = {"store": store, "operation": operation.name}
+    here = readings.at(store=store, operation=operation.name)
     milliseconds = [wall * 1e3 for wall in timings.wall_s]
     for name, share in (("p50", 50), ("p95", 95), ("p99", 99)):
         samples = milliseconds if name == "p50" else ()
-        readings.add(f"latency_{name}", timings.percentile_ms(share), "ms", "lower", samples, **where)
+        here.add(f"latency_{name}", timings.percentile_ms(share), "ms", "lower", samples)
     median = float(np.median(timings.wall_s))
-    readings.add("operations", operation.items / median, "1/s", "higher", **where)
-    readings.add("calls", len(timings.wall_s), None, **where)
+    here.add("operations", operation.items / median, "1/s", "higher")
+    here.add("calls", len(timings.wall_s), None)
     if not operation.nbytes:
         return
-    readings.add("throughput", operation.nbytes / 1e6 / median, "MB/s", "higher", **where)
-    readings.add("cpu_throughput", timings.megabytes_per_cpu_s, "MB/CPU-s", "higher", **where)
-    readings.add("memory_efficiency", operation.nbytes / max(timings.extra_bytes, 1), "x", "higher", **where)
-    readings.add("extra_memory", timings.extra_bytes / 1e6, "MB", "lower", **where)
+    here.add("throughput", operation.nbytes / 1e6 / median, "MB/s", "higher")
+    here.add("cpu_throughput", timings.megabytes_per_cpu_s, "MB/CPU-s", "higher")
+    here.add("memory_efficiency", operation.nbytes / max(timings.extra_bytes, 1), "x", "higher")
+    here.add("extra_memory", timings.extra_bytes / 1e6, "MB", "lower")
     if floor is not None:
         ratio = timings.megabytes_per_cpu_s / floor.megabytes_per_cpu_s
-        readings.add("of_safetensors", ratio, "x", "higher", **where)
+        here.add("of_safetensors", ratio, "x", "higher")

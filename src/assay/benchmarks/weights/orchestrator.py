@@ -78,9 +78,7 @@ class BenchmarkOrchestrator:
             progress.clear()
         return BenchmarkResults(chosen.name, tuple(results), plan.estimate_s, time.monotonic() - start)
 
-    def run_single_suite(
-        self, name: str, profile: BenchmarkProfile | Profile = BenchmarkProfile.QUICK
-    ) -> SuiteResult:
+    def run_single_suite(self, name: str, profile: BenchmarkProfile | Profile = BenchmarkProfile.QUICK) -> SuiteResult:
         chosen = profile if isinstance(profile, Profile) else profile.load()
         return self.run_all(chosen.model_copy(update={"suites": [name]}))[name]
 
@@ -119,7 +117,7 @@ class BenchmarkOrchestrator:
             readings = Readings.of(suite.run_scenario(step.scenario, replace(config, budget=Budget(step.budget_s))))
         except AssayError as known:
             error = str(known)
-        except Exception as unknown:  # noqa: BLE001  a suite, perhaps a user's, must not end the others
+        except Exception as unknown:
             log.debug("%s/%s failed", step.suite, step.scenario, exc_info=True)
             error = f"{type(unknown).__name__}: {unknown}"
         spent = (time.perf_counter() - wall, time.process_time() - cpu)

@@ -27,8 +27,8 @@ class PerformanceSuite(BenchmarkSuite):
         "<500ms operations: Acceptable for batch processing",
         ">1s operations: May need optimization for large-scale use",
         ">50 MB/s throughput: Good I/O performance",
-        "Of safetensors: bytes per CPU-second over those of plain safetensors doing the same; memory: megabytes held "
-        "beyond the payload's own while it runs",
+        "Of safetensors: bytes per CPU-second over those of plain safetensors doing the same",
+        "Memory: what Python and numpy allocate at the operation's peak",
     )
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -120,7 +120,7 @@ def _row(values: dict[str, Metric]) -> tuple[str, ...]:
 def _add_batch_gain(readings: Readings, store: str) -> None:
     for what, batch, single in (("save", "batch_save", "single_saves"), ("load", "batch_load", "single_loads")):
         one, many = (readings[f"{store}.{name}.latency_p50"].value for name in (single, batch))
-        readings.add(f"gain_{what}", one / many, "x", "higher", store=store)
+        readings.at(store=store).add(f"gain_{what}", one / many, "x", "higher")
 
 
 if __name__ == "__main__":

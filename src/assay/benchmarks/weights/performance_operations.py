@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.benchmarks.weights.operation import Operation
 from assay.benchmarks.weights.scenario_data import scenario_data
+from assay.weights.commit import Commit, TensorEntry
 from assay.weights.store import Tensor, WeightStore
 
 WEIGHT_SHAPE = (512, 512)
@@ -142,7 +143,10 @@ def io_intensive(store: WeightStore, parameters: int, seed: int) -> list[Operati
         return lambda: store.load(ref)
 
     nbytes = model["w"].nbytes
-    return [Operation("durable_write", "Durable Write", nbytes, write), Operation("cold_read", "Cold Read", nbytes, read)]
+    return [
+        Operation("durable_write", "Durable Write", nbytes, write),
+        Operation("cold_read", "Cold Read", nbytes, read),
+    ]
 
 
 OPERATIONS: dict[str, Callable[[WeightStore, int, int], list[Operation]]] = {
@@ -160,16 +164,16 @@ class _Weights:
         self.nbytes = 4 * WEIGHT_SHAPE[0] * WEIGHT_SHAPE[1]
 
     def fresh(self) -> Tensor:
-        return self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(0.02)
+        return np.asarray(self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(0.02))
 
     def near(self, base: Tensor) -> Tensor:
-        return base + self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(2e-5)
+        return np.asarray(base + self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(2e-5))
 
 
 def _filter(
-    show: Callable[[str], object], ref: str, wanted: Callable[[object], bool]
+    show: Callable[[str], Commit], ref: str, wanted: Callable[[TensorEntry], bool]
 ) -> Callable[[int], Callable[[], object]]:
-    return lambda _: lambda: [entry for entry in show(ref).entries if wanted(entry)]  # type: ignore[attr-defined]
+    return lambda _: lambda: [entry for entry in show(ref).entries if wanted(entry)]
 
 
 def _forget_cached(folder: Path) -> None:

@@ -5,7 +5,6 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from assay.benchmarks.weights.settings import Settings
 from assay.errors import AssayError
@@ -44,13 +43,16 @@ def run(args: Namespace, suite: str | None = None) -> int:
     from assay.benchmarks.weights.profile import load_profile
     from assay.benchmarks.weights.progress import Progress
     from assay.benchmarks.weights.results_folder import ResultsFolder
-    from assay.benchmarks.weights.store_kind import installed_stores
+    from assay.benchmarks.weights.store_comparison import comparison
+    from assay.benchmarks.weights.store_kind import installed_stores, missing_stores
 
     profile = load_profile(args.profile)
     wanted = [suite] if suite else args.suite
     if wanted:
         profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
     stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
+    if args.peers and missing_stores():
+        print(f"not installed, left out: {', '.join(missing_stores())}")
     folder = ResultsFolder.at(args.output, args.benchmark_results_path, charts=not args.no_visualize)
     orchestrator = BenchmarkOrchestrator(
         settings,
@@ -65,6 +67,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     except BaseException:
         folder.failed(profile)
         raise
+    folder.compared(comparison(results))
     folder.write(results, profile, orchestrator)
     for line in _failures(results):
         print(f"FAILED {line}", file=sys.stderr)

@@ -25,6 +25,9 @@ class Readings(dict[str, Metric]):
         self.rows: list[Reading] = []
         self.notes: list[str] = []
 
+    def at(self, **labels: str) -> Place:
+        return Place(self, labels)
+
     def add(
         self,
         what: str,
@@ -32,12 +35,12 @@ class Readings(dict[str, Metric]):
         unit: str | None = None,
         better: Better | None = None,
         samples: Iterable[float] = (),
-        **labels: str,
+        labels: Mapping[str, str] | None = None,
     ) -> None:
-        name = ".".join([*labels.values(), what])
+        name = ".".join([*(labels or {}).values(), what])
         metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples))
         self[name] = metric
-        self.rows.append(Reading(labels, what, metric))
+        self.rows.append(Reading(labels or {}, what, metric))
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -65,3 +68,21 @@ class Readings(dict[str, Metric]):
             metric = value if isinstance(value, Metric) else Metric.parse(name, value)
             readings.add(name, metric.value, metric.unit, metric.better, metric.samples)
         return readings
+
+
+@dataclass(frozen=True)
+class Place:
+    """Readings taken at one store, dtype, size or operation."""
+
+    readings: Readings
+    labels: Mapping[str, str]
+
+    def add(
+        self,
+        what: str,
+        value: Any,
+        unit: str | None = None,
+        better: Better | None = None,
+        samples: Iterable[float] = (),
+    ) -> None:
+        self.readings.add(what, value, unit, better, samples, self.labels)

@@ -46,6 +46,14 @@ class ResultsFolder:
     def finished(self, suite: BenchmarkSuite, result: SuiteResult) -> None:
         tables = list(suite.tables(result))
         self.sections.append((suite.name, tables, list(suite.charts(result)) if self.charts else []))
+        self._print(tables)
+
+    def compared(self, tables: list[Table]) -> None:
+        if tables:
+            self.sections.append(("comparison of stores", tables, []))
+            self._print(tables)
+
+    def _print(self, tables: list[Table]) -> None:
         with (self.path / "tables.txt").open("a") as out:
             for table in tables:
                 print(f"{table}\n", flush=True)
@@ -59,7 +67,9 @@ class ResultsFolder:
         written.metric("elapsed_s", results.seconds, unit="s", better="lower")
         written.metric("estimated_s", results.estimated_s, unit="s")
         written.add_tasks(
-            TaskPerf(f"{suite.suite}.{scenario.name}", {"process_time": scenario.seconds, "cpu_time": scenario.cpu_seconds})
+            TaskPerf(
+                f"{suite.suite}.{scenario.name}", {"process_time": scenario.seconds, "cpu_time": scenario.cpu_seconds}
+            )
             for suite in results.suites
             for scenario in suite.scenarios
             if not scenario.skipped

@@ -1,5 +1,250 @@
+"""How cost grows: with the size of a model, with the number of models, with the number of users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from assay.benchmarks.weights.chain import timed
+from assay.benchmarks.weights.chart import Chart
+from assay.benchmarks.weights.concurrency import read_concurrently
+from assay.benchmarks.weights.memory_meter import MemoryMeter
+from assay.benchmarks.weights.model_size import SIZES, ModelSize
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scaling_table import chart_of_points, fits_table, points_table
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.store_kind import close, store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.usage_meter import UsageMeter
+from assay.stats.scaling import fit_power_law, parallel_efficiency
+from assay.weights.store import Tensor
+
+DEGRADED = 0.8
+"""Throughput below this share of the best point counts as degraded."""
+REPOSITORY_PARAMETERS = 60_000
+
+
 class ScalabilitySuite(BenchmarkSuite):
-    def __init__(self): super().__init__("scalability")
-    def get_scenarios(self): return []
-    def run_scenario(self, name, config): return {}
+    interpretation = (
+        "Exponent 1: cost grows in step with size; above 1 (whole interval): faster than size, which will hurt",
+        "Degrades at: the first point whose throughput is below 80% of the best; -: none",
+        "Bottleneck: CPU where a core is kept busy, I/O where it mostly waits",
+    )
+
+    def __init__(self) -> None:
+        super().__init__("scalability")
+
+    def get_scenarios(self) -> list[str]:
+        return ["model_size", "repository_size", "concurrent_access", "hardware_utilization"]
+
+    def estimate(self, name: str, config: ScenarioConfig) -> float:
+        machine, stores = config.machine, len(config.stores)
+        if name == "model_size":
+            return stores * sum(machine.chain_s(size.nbytes(4) * 2 / 1e6) * 2 for size in _sizes(config))
+        if name == "repository_size":
+            megabytes = max(_counts(config)) * REPOSITORY_PARAMETERS * 4 / 1e6
+            return stores * (machine.chain_s(megabytes) * 2 + 0.01 * max(_counts(config)))
+        if name == "concurrent_access":
+            return stores * len(_users(config)) * (2 * machine.process_start_s + 1 + _seconds(config))
+        return stores * machine.chain_s(config.smallest.nbytes(4) * 8 / 1e6) * 1.5
+
+    def run_scenario(self, name: str, config: ScenarioConfig) -> Readings:
+        readings = Readings()
+        for store in config.stores:
+            getattr(self, f"_{name}")(store, config, readings)
+        return readings
+
+    def _model_size(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        """One model committed, then a child of it; each size several times, so that the fit has an honest interval."""
+        points: list[tuple[float, float, float]] = []
+        for size in _sizes(config):
+            reason = config.too_big(size.nbytes(4) * 4)
+            seconds = config.machine.chain_s(size.nbytes(4) * 2 / 1e6)
+            if reason is None and len({point[0] for point in points}) >= 2 and not config.budget.affords(seconds):
+                reason = f"would take about {seconds:.0f} s, {max(0.0, config.budget.left):.0f} s are left"
+            if reason:
+                readings.note(f"{size.name} ({size.parameters:,} parameters) left out: {reason}")
+                continue
+            rounds = 3 if config.budget.affords(3 * seconds) else 1
+            megabytes = size.nbytes(4) * 2 / 1e6
+            speeds: list[tuple[float, float]] = []
+            for round_number in range(rounds):
+                commit_s, checkout_s = _commit_and_checkout(store, size, config, round_number)
+                points.append((size.parameters, commit_s, checkout_s))
+                speeds.append((megabytes / commit_s, megabytes / checkout_s))
+            here = readings.at(store=store, point=size.name)
+            here.add("commit_speed", max(c for c, _ in speeds), "MB/s", "higher", (c for c, _ in speeds))
+            here.add("checkout_speed", max(c for _, c in speeds), "MB/s", "higher", (c for _, c in speeds))
+            here.add("size", size.parameters, "parameters")
+        _add_fits(readings, store, points)
+
+    def _repository_size(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        """Cost of one more model in a repository that already holds n of them."""
+        rng = np.random.default_rng(config.seed)
+        base: dict[str, Tensor] = {
+            f"layers.{i}": rng.standard_normal(REPOSITORY_PARAMETERS // 10, dtype=np.float32) for i in range(10)
+        }
+        nbytes = sum(tensor.nbytes for tensor in base.values())
+        points = []
+        with config.scratch() as folder:
+            opened = store_kind(store, config.settings).open(folder / "store")
+            try:
+                refs: list[str] = []
+                for count in _counts(config):
+                    while len(refs) < count:
+                        refs.append(opened.commit(_moved(base, rng)))
+                    samples = []
+                    for _ in range(5):
+                        model = _moved(base, rng)
+                        ref, commit_s, _ = timed(opened, lambda model=model: opened.commit(model))  # type: ignore[misc]
+                        refs.append(ref)
+                        _, checkout_s, _ = timed(opened, lambda ref=ref: opened.load(ref))  # type: ignore[misc]
+                        samples.append((commit_s, checkout_s))
+                    points += [(float(count), c, r) for c, r in samples]
+                    here = readings.at(store=store, point=f"{count} models")
+                    commits, checkouts = ([nbytes / 1e6 / s[i] for s in samples] for i in (0, 1))
+                    here.add("commit_speed", max(commits), "MB/s", "higher", commits)
+                    here.add("checkout_speed", max(checkouts), "MB/s", "higher", checkouts)
+                    here.add("size", count, "models")
+            finally:
+                close(opened)
+        _add_fits(readings, store, points)
+
+    def _concurrent_access(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        results = []
+        for users in _users(config):
+            with config.scratch() as folder:
+                seconds = _seconds(config)
+                parameters = config.smallest.parameters
+                results.append(read_concurrently(store, folder / "s", users, seconds, parameters, config.settings))
+        for result in results:
+            here = readings.at(store=store, point=f"{result.users} users")
+            here.add("checkout_speed", result.megabytes_per_s, "MB/s", "higher")
+            here.add("latency_p50", result.latency_p50_s * 1e3, "ms", "lower")
+            here.add("latency_p95", result.latency_p95_s * 1e3, "ms", "lower")
+            here.add("commits_beside", result.commits, None, "higher")
+            here.add("wrong_reads", result.wrong, None, "lower")
+            here.add("failed_reads", result.errors, None, "lower")
+            here.add("size", result.users, "users")
+        here = readings.at(store=store)
+        if len(results) > 1:
+            efficiency = parallel_efficiency([r.users for r in results], [r.megabytes_per_s for r in results])
+            here.add("parallel_efficiency", efficiency, "x", "higher")
+        _add_degradation(readings, store, "checkout_speed")
+
+    def _hardware_utilization(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
+        size = config.smallest
+        with config.scratch() as folder:
+            opened = store_kind(store, config.settings).open(folder / "store")
+            pid = getattr(opened, "pid", None)
+            try:
+                rng = np.random.default_rng(config.seed)
+                base: dict[str, Tensor] = {"w": rng.standard_normal(size.parameters, dtype=np.float32)}
+                models = [base] + [_moved(base, rng) for _ in range(5)]
+                with UsageMeter(pid) as commit, MemoryMeter(pid) as commit_memory:
+                    refs = [opened.commit(model) for model in models]
+                with UsageMeter(pid) as checkout, MemoryMeter(pid) as checkout_memory:
+                    for ref in refs:
+                        opened.load(ref)
+            finally:
+                close(opened)
+        for what, meter, memory in (("commit", commit, commit_memory), ("checkout", checkout, checkout_memory)):
+            here = readings.at(store=store, point=what)
+            used = meter.used
+            here.add("cpu_utilization", 100 * used.cores / config.machine.cores, "%")
+            here.add("cores_used", used.cores, "cores")
+            here.add("written", used.written_mb / used.wall_s, "MB/s")
+            here.add("read", used.read_mb / used.wall_s, "MB/s")
+            here.add("peak_memory", memory.peak / 1e6, "MB", "lower")
+            here.add("bottleneck", _bottleneck(used.cores))
+
+    def tables(self, result: SuiteResult) -> Iterable[Table]:
+        notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
+        yield points_table(result)
+        yield fits_table(result, self.interpretation, notes)
+
+    def charts(self, result: SuiteResult) -> Iterable[Chart]:
+        for scenario, axis in (
+            ("model_size", "parameters"),
+            ("repository_size", "models"),
+            ("concurrent_access", "users"),
+        ):
+            chart = chart_of_points(result, scenario, axis)
+            if chart is not None:
+                yield chart
+
+
+def _sizes(config: ScenarioConfig) -> list[ModelSize]:
+    """The profile's sizes and two below them, since a fit wants more than a decade."""
+    return [SIZES["tiny"], ModelSize("tiny-3", 300_000), *config.sizes]
+
+
+def _counts(config: ScenarioConfig) -> list[int]:
+    """Few models to hundreds: how far depends on how much the profile repeats."""
+    return [count for count in (1, 4, 16, 64, 200) if count <= 5 * config.iterations**2]
+
+
+def _users(config: ScenarioConfig) -> list[int]:
+    return [users for users in (1, 2, 4, 8) if users <= max(1, config.settings.workers)]
+
+
+def _seconds(config: ScenarioConfig) -> float:
+    return min(5.0, 0.3 * config.iterations)
+
+
+def _moved(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
+    return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
+
+
+def _commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> tuple[float, float]:
+    rng = np.random.default_rng(seed)
+    # Eight tensors whatever the size, so that what grows is the bytes and not the count.
+    base: dict[str, Tensor] = {f"w{i}": rng.standard_normal(size.parameters // 8, dtype=np.float32) for i in range(8)}
+    with config.scratch() as folder:
+        opened = store_kind(store, config.settings).open(folder / "store")
+        try:
+            first, first_s, _ = timed(opened, lambda: opened.commit(base))
+            child = _moved(base, rng)
+            second, second_s, _ = timed(opened, lambda: opened.commit(child))
+            _, load_s, _ = timed(opened, lambda: opened.load(first))
+            _, reload_s, _ = timed(opened, lambda: opened.load(second))
+        finally:
+            close(opened)
+    return first_s + second_s, load_s + reload_s
+
+
+def _add_fits(readings: Readings, store: str, points: list[tuple[float, float, float]]) -> None:
+    here = readings.at(store=store)
+    for what, column in (("commit", 1), ("checkout", 2)):
+        if len({point[0] for point in points}) < 2:
+            continue
+        fit = fit_power_law([p[0] for p in points], [p[column] for p in points])
+        here.add(f"{what}_exponent", fit.exponent, None, "lower")
+        here.add(f"{what}_exponent_low", fit.low)
+        here.add(f"{what}_exponent_high", fit.high)
+        here.add(f"{what}_coefficient", fit.coefficient, "s")
+        here.add(f"{what}_r_squared", fit.r_squared)
+        _add_degradation(readings, store, f"{what}_speed")
+
+
+def _add_degradation(readings: Readings, store: str, what: str) -> None:
+    """The first point after the best one that is below `DEGRADED` of it."""
+    points = [row for row in readings.where(store=store) if row.what == what]
+    speeds = [row.metric.value for row in points]
+    best = int(np.argmax(speeds))
+    fallen = next((row for row in points[best + 1 :] if row.metric.value < DEGRADED * speeds[best]), None)
+    name = what.removesuffix("_speed")
+    readings.at(store=store).add(f"{name}_degrades_at", fallen.labels["point"] if fallen else "-")
+
+
+def _bottleneck(cores: float) -> str:
+    return "CPU" if cores >= 0.8 else "I/O" if cores < 0.5 else "CPU and I/O"
+
+
+if __name__ == "__main__":
+    from assay.benchmarks.weights.program import main
+
+    raise SystemExit(main("scalability"))

@@ -26,7 +26,7 @@ class BenchmarkSuite(ABC):
 
     @abstractmethod
     def run_scenario(self, name: str, config: ScenarioConfig) -> Mapping[str, Any]:
-        """Metrics by name: a value, `{value, unit, better, samples}` or a `Metric`. What it raises fails the scenario."""
+        """Metrics by name: a value, `{value, unit, better, samples}` or a `Metric`. What it raises fails it."""
 
     def estimate(self, name: str, config: ScenarioConfig) -> float:
         """Seconds the scenario would take with all its repetitions, for the plan and for the time left."""

@@ -17,16 +17,21 @@ class Table:
     def __str__(self) -> str:
         cells = [self.columns, *self.rows]
         widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
-        lines = [f"{self.title}:", _rule("┌┬┐", widths), _line(self.columns, widths), _rule("├┼┤", widths)]
+        lines = [
+            f"{self.title}:",
+            _rule(("┌", "┬", "┐"), widths),
+            _line(self.columns, widths),
+            _rule(("├", "┼", "┤"), widths),
+        ]
         lines += [_line(row, widths) for row in self.rows]
-        lines.append(_rule("└┴┘", widths))
+        lines.append(_rule(("└", "┴", "┘"), widths))
         if self.interpretation:
             lines += ["", "Interpretation:", *(f"- {line}" for line in self.interpretation)]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 
-def _rule(corners: str, widths: Sequence[int]) -> str:
+def _rule(corners: tuple[str, str, str], widths: Sequence[int]) -> str:
     left, middle, right = corners
     return left + middle.join("─" * (width + 2) for width in widths) + right
 

@@ -19,7 +19,10 @@ class Subcommand:
         return cast(CommandModule, import_module(f"assay.cli.weights.{self.name}"))
 
 
-SUBCOMMANDS: tuple[Subcommand, ...] = (Subcommand("bench", "measure the store, and others, with six suites"), Subcommand("init", "make a repository"),)
+SUBCOMMANDS: tuple[Subcommand, ...] = (
+    Subcommand("bench", "measure the store, and others, with six suites"),
+    Subcommand("init", "make a repository"),
+)
 
 
 def arguments(parser: ArgumentParser) -> None:

@@ -46,7 +46,9 @@ def _here(name: str, summary: str, file: str, store: str, library: str, **more: 
 PEERS = {
     peer.name: peer
     for peer in (
-        _here("safetensors", "a plain safetensors file a version", "safetensors_store", "SafetensorsStore", "safetensors"),
+        _here(
+            "safetensors", "a plain safetensors file a version", "safetensors_store", "SafetensorsStore", "safetensors"
+        ),
         _here("h5py-gzip", "HDF5, gzip level 4", "hdf5_store", "Hdf5Store", "h5py", options=(("compression", "gzip"),)),
         _here("h5py-lzf", "HDF5, lzf", "hdf5_store", "Hdf5Store", "h5py", options=(("compression", "lzf"),)),
         _here("zstd", "zstd level 3 on the raw bytes", "zstd_store", "ZstdStore", "zstandard"),

@@ -11,8 +11,10 @@ from assay.weights.peers.snapshot import SnapshotStore
 from assay.weights.store import Tensor
 
 NATIVE = frozenset(
-    ("float64", "float32", "float16", "complex64", "bool")
-    + tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+    [
+        *("float64", "float32", "float16", "complex64", "bool"),
+        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    ]
 )
 """What the library's numpy side reads back; the others go in as their bits, and their names into the metadata."""
 

@@ -1,0 +1,169 @@
+"""Measures memory in a process that has done nothing else. The job is one of the functions below."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.benchmarks.weights.memory_meter import MemoryMeter
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.weights.store import Tensor, WeightStore
+
+Question = dict[str, Any]
+
+
+def peak(question: Question) -> dict[str, float]:
+    """The most held beyond what the caller holds, for a first commit, a child of it, and reading both back."""
+    store = _opened(question)
+    model, child = _model(question, 0), _model(question, 1)
+    meters = {}
+    with MemoryMeter(_pid(store)) as meters["commit"]:
+        first = store.commit(model)
+    with MemoryMeter(_pid(store)) as meters["delta_commit"]:
+        second = store.commit(child)
+    for name, ref in (("checkout", first), ("delta_checkout", second)):
+        with MemoryMeter(_pid(store)) as meters[name]:
+            loaded = store.load(ref)
+        del loaded
+    close(store)
+    return {"payload": _nbytes(model), **{name: meter.extra for name, meter in meters.items()}}
+
+
+def leak(question: Question) -> dict[str, list[int]]:
+    """Resident memory after each of many operations of the same size."""
+    store = _opened(question)
+    meter = MemoryMeter(_pid(store))
+    model = _model(question, 0)
+    refs = [store.commit(model)]
+    resident = []
+    for number in range(question["operations"]):
+        for tensor in model.values():
+            tensor.reshape(-1)[number % tensor.size] += 1
+        refs.append(store.commit(model))
+        store.load(refs[-1])
+        _settle()
+        resident.append(meter.resident())
+    close(store)
+    return {"resident": resident}
+
+
+def garbage(question: Question) -> dict[str, float]:
+    """What Python's collector has to do during operations, and how much memory returns once tensors are dropped."""
+    store = _opened(question)
+    model = _model(question, 0)
+    ref = store.commit(model)
+    meter = MemoryMeter(_pid(store))
+    spent, runs, collected, began = 0.0, 0, 0, 0.0
+
+    def watch(phase: str, info: dict[str, int]) -> None:
+        nonlocal spent, runs, collected, began
+        if phase == "start":
+            began = time.perf_counter()
+        else:
+            spent += time.perf_counter() - began
+            runs, collected = runs + 1, collected + info["collected"]
+
+    gc.collect()
+    gc.callbacks.append(watch)
+    start = time.perf_counter()
+    for number in range(question["operations"]):
+        for tensor in model.values():
+            tensor.reshape(-1)[number % tensor.size] += 1
+        store.commit(model)
+        store.load(ref)
+    elapsed = time.perf_counter() - start
+    gc.callbacks.remove(watch)
+    _settle()
+    before = meter.resident()
+    held = [store.load(ref) for _ in range(3)]
+    full = meter.resident()
+    del held
+    unreachable = _settle()
+    after = meter.resident()
+    close(store)
+    return {
+        "operations": question["operations"],
+        "collections": runs,
+        "collected": collected,
+        "share": spent / elapsed,
+        "unreachable": unreachable,
+        "held": full - before,
+        "kept": max(0, after - before),
+    }
+
+
+def lazy(question: Question) -> dict[str, float]:
+    """Everything read, against one tensor of many."""
+    store = _opened(question, lazily=True)
+    model = _model(question, 0)
+    ref = store.commit(model)
+    name = next(iter(model))
+    with MemoryMeter(_pid(store)) as one:
+        loaded = store.load(ref) if question["own"] else store.load(ref, [name])
+        touched = loaded[name].nbytes
+    del loaded
+    gc.collect()
+    with MemoryMeter(_pid(store)) as all_of_it:
+        everything = store.load(ref)
+        total = sum(everything[key].nbytes for key in model)
+    close(store)
+    return {"touched": touched, "one": one.extra, "total": total, "everything": all_of_it.extra}
+
+
+def _settle() -> int:
+    """Garbage collected and free pages given back, so that what is left is what something still refers to."""
+    unreachable = gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return unreachable
+
+
+def _opened(question: Question, lazily: bool = False) -> WeightStore:
+    """Opened and used once, so that libraries and compiled code are not counted as the operation's memory."""
+    kind = store_kind(question["store"], Settings.from_environment())
+    config = {"lazy_loading": True} if lazily and kind.own else {}
+    warm = kind.open(Path(question["path"]) / "warm", **config)
+    small: dict[str, Tensor] = {"w": np.arange(3000, dtype=np.float32)}
+    for version in (small, {"w": small["w"] + 1}):
+        warm.load(warm.commit(version))["w"].sum()
+    close(warm)
+    question["own"] = kind.own
+    return kind.open(Path(question["path"]) / "store", **config)
+
+
+def _model(question: Question, version: int) -> dict[str, Tensor]:
+    rng = np.random.default_rng(7)
+    count, tensors = question["parameters"], question.get("tensors", 16)
+    model = {f"w{i}": rng.standard_normal(count // tensors, dtype=np.float32) for i in range(tensors)}
+    for _ in range(version):
+        for tensor in model.values():
+            tensor += rng.standard_normal(tensor.shape, dtype=np.float32) * np.float32(1e-3)
+    return model
+
+
+def _nbytes(model: dict[str, Tensor]) -> int:
+    return sum(tensor.nbytes for tensor in model.values())
+
+
+def _pid(store: WeightStore) -> int | None:
+    return getattr(store, "pid", None)
+
+
+JOBS: dict[str, Callable[[Question], Any]] = {"peak": peak, "leak": leak, "garbage": garbage, "lazy": lazy}
+
+
+def main() -> None:
+    question = json.load(sys.stdin)
+    print(json.dumps(JOBS[question["job"]](question)))
+
+
+if __name__ == "__main__":
+    main()

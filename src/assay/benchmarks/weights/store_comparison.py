@@ -1,0 +1,134 @@
+"""One line a store over every scenario and dtype of a run: which to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.benchmarks.weights.result import BenchmarkResults, SuiteResult
+from assay.benchmarks.weights.table import Table
+
+OLDER = "coral-ml"
+OURS = "assay-balanced"
+
+
+@dataclass(frozen=True)
+class Line:
+    """Figures of one store, in the order of the scenarios and dtypes they were taken in."""
+
+    store: str
+    ratios: tuple[float, ...]
+    of_limit: tuple[float, ...]
+    commit: tuple[float, ...]
+    """Bytes per CPU-second over those of safetensors."""
+    checkout: tuple[float, ...]
+    wrong_tensors: int
+
+    def cells(self) -> tuple[str, ...]:
+        return (
+            self.store,
+            f"{_geometric(self.ratios):.2f}x",
+            f"{np.median(self.of_limit):.1f}% ({min(self.of_limit):.1f}%)",
+            f"{np.median(self.commit):.3f}x ({min(self.commit):.3f}x)",
+            f"{np.median(self.checkout):.3f}x ({min(self.checkout):.3f}x)",
+            str(self.wrong_tensors) if self.wrong_tensors else "none",
+        )
+
+
+def comparison(results: BenchmarkResults) -> list[Table]:
+    """Nothing with fewer than two stores."""
+    suites = {suite.suite: suite for suite in results.suites}
+    if "compression" not in suites:
+        return []
+    lines = list(_lines(suites["compression"]))
+    if len(lines) < 2:
+        return []
+    answers = _answers(suites.get("accuracy"))
+    rows = tuple((*line.cells(), answers.get(line.store, "-")) for line in lines)
+    columns = (
+        "Store",
+        "Compression",
+        "Of Limit (worst)",
+        "Commit (worst)",
+        "Checkout (worst)",
+        "Wrong Tensors",
+        "Accuracy Cases",
+    )
+    notes = (
+        "compression: geometric mean over scenarios and dtypes; the others: median and worst",
+        "commit and checkout: bytes per CPU-second over those of plain safetensors in the same run",
+        *_against_older(suites["compression"]),
+    )
+    return [Table("Store Comparison", columns, rows, (), notes), _ratio_table(suites["compression"], lines)]
+
+
+def _lines(suite: SuiteResult) -> Iterable[Line]:
+    figures: dict[str, dict[str, list[float]]] = {}
+    for scenario in suite.scenarios:
+        for row in scenario.readings.rows:
+            figures.setdefault(row.labels["store"], {}).setdefault(row.what, []).append(row.metric.value)
+    for store, found in figures.items():
+        yield Line(
+            store,
+            tuple(found["compression_ratio"]),
+            tuple(found["of_limit"]),
+            tuple(found["commit_of_safetensors"]),
+            tuple(found["checkout_of_safetensors"]),
+            int(sum(found["wrong_tensors"])),
+        )
+
+
+def _answers(accuracy: SuiteResult | None) -> dict[str, str]:
+    counts: dict[str, list[int]] = {}
+    for scenario in accuracy.scenarios if accuracy else ():
+        for labels, values in scenario.readings.groups().items():
+            if "cases" in values:
+                total = counts.setdefault(dict(labels)["store"], [0, 0, 0])
+                for place, what in enumerate(("cases", "wrong_cases", "refused_cases")):
+                    total[place] += values[what].value
+    return {
+        store: f"{cases} exact" if not wrong + refused else f"{wrong} of {cases} WRONG, {refused} refused"
+        for store, (cases, wrong, refused) in counts.items()
+    }
+
+
+def _ratio_table(suite: SuiteResult, lines: list[Line]) -> Table:
+    stores = [line.store for line in lines]
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for scenario in suite.scenarios:
+        for row in scenario.readings.rows:
+            if row.what == "compression_ratio":
+                place = cells.setdefault((scenario.name, row.labels["dtype"]), {})
+                place[row.labels["store"]] = f"{row.metric.value:.2f}"
+            elif row.what == "limit_ratio":
+                cells.setdefault((scenario.name, row.labels["dtype"]), {})["limit"] = f"{row.metric.value:.2f}"
+    rows = tuple(
+        (scenario, dtype, *(found.get(name, "-") for name in ("limit", *stores)))
+        for (scenario, dtype), found in cells.items()
+    )
+    return Table("Compression by Scenario", ("Scenario", "Dtype", "Limit", *stores), rows)
+
+
+def _against_older(suite: SuiteResult) -> Iterable[str]:
+    """How many times as fast ours is, scenario by scenario, as the store that the suites were written for."""
+    speeds: dict[tuple[str, str, str], dict[str, float]] = {}
+    for scenario in suite.scenarios:
+        for row in scenario.readings.rows:
+            if row.what in ("commit_speed", "checkout_speed"):
+                key = (scenario.name, row.labels["dtype"], row.what.removesuffix("_speed"))
+                speeds.setdefault(key, {})[row.labels["store"]] = row.metric.value
+    for what in ("commit", "checkout"):
+        times = [
+            found[OURS] / found[OLDER] for key, found in speeds.items() if key[2] == what and {OURS, OLDER} <= found.keys()
+        ]
+        if times:
+            yield (
+                f"{OURS} against {OLDER}, {what}, per CPU-second: "
+                f"{np.median(times):.1f} times as fast (worst {min(times):.1f}, best {max(times):.1f})"
+            )
+
+
+def _geometric(values: tuple[float, ...]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
