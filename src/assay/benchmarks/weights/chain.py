@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -48,37 +48,50 @@ class ChainRun:
     """`version/tensor: what is wrong`."""
     stats: StoreStats
 
+    committed_bytes: int
+    checked_out_bytes: int
+    """Of the versions that were not refused: what the times belong to."""
+
     @property
     def ratio(self) -> float:
         return self.logical_bytes / self.stored_bytes
 
     @property
     def commit_mb_per_cpu_s(self) -> float:
-        return self.logical_bytes / 1e6 / max(sum(self.commit_cpu_s), 1e-9)
+        return self.committed_bytes / 1e6 / max(sum(self.commit_cpu_s), 1e-9)
 
     @property
     def checkout_mb_per_cpu_s(self) -> float:
-        return self.logical_bytes / 1e6 / max(sum(self.checkout_cpu_s), 1e-9)
+        """0 if nothing could be read."""
+        return self.checked_out_bytes / 1e6 / max(sum(self.checkout_cpu_s), 1e-9)
 
 
 def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None = None) -> ChainRun:
-    """Once. What a store refuses with an error counts as a wrong answer, and its time is not counted."""
+    """Once. What a store refuses with an error counts as wrong, and its time is not counted."""
     opened = store_kind(store, settings).open(folder)
-    commits: list[tuple[float, float]] = []
-    checkouts: list[tuple[float, float]] = []
+    commits: list[_Step] = []
+    checkouts: list[_Step] = []
     wrong: list[str] = []
     refs: list[str] = []
     first_bytes = 0
     try:
         for version in chain.data.versions:
-            ref, wall, cpu = timed(opened, lambda version=version: commit_version(opened, version, refs))  # type: ignore[misc]
-            refs.append(ref)
-            commits.append((wall, cpu))
+            step = _attempt(opened, version, partial(commit_version, opened, version, refs))
+            refs.append(step.answer if step.done else "")
+            if step.done:
+                commits.append(step)
+            else:
+                wrong.append(f"{version.label}: {step.answer}")
             first_bytes = first_bytes or bytes_on_disk(folder)
         for ref, version in zip(refs, chain.data.versions, strict=True):
-            loaded, wall, cpu = timed(opened, lambda ref=ref: opened.load(ref))  # type: ignore[misc]
-            checkouts.append((wall, cpu))
-            wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, loaded)]
+            if not ref:
+                continue
+            step = _attempt(opened, version, partial(opened.load, ref))
+            if not step.done:
+                wrong.append(f"{version.label}: {step.answer}")
+                continue
+            checkouts.append(step)
+            wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, step.answer)]
         stats = opened.stats()
     finally:
         close(opened)
@@ -87,13 +100,33 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
         chain.data.logical_bytes,
         bytes_on_disk(folder),
         first_bytes,
-        commit_wall_s=tuple(wall for wall, _ in commits),
-        commit_cpu_s=tuple(cpu for _, cpu in commits),
-        checkout_wall_s=tuple(wall for wall, _ in checkouts),
-        checkout_cpu_s=tuple(cpu for _, cpu in checkouts),
+        commit_wall_s=tuple(step.wall_s for step in commits),
+        commit_cpu_s=tuple(step.cpu_s for step in commits),
+        checkout_wall_s=tuple(step.wall_s for step in checkouts),
+        checkout_cpu_s=tuple(step.cpu_s for step in checkouts),
         wrong=tuple(wrong),
         stats=stats,
+        committed_bytes=sum(step.nbytes for step in commits),
+        checked_out_bytes=sum(step.nbytes for step in checkouts),
     )
+
+
+@dataclass(frozen=True)
+class _Step:
+    answer: Any
+    done: bool
+    wall_s: float
+    cpu_s: float
+    nbytes: int
+
+
+def _attempt(store: WeightStore, version: Version, call: Callable[[], Any]) -> _Step:
+    nbytes = sum(tensor.nbytes for tensor in version.tensors.values())
+    try:
+        answer, wall, cpu = timed(store, call)
+    except Exception as error:  # noqa: BLE001  whatever another store raises is its refusal
+        return _Step(f"refused: {error}", False, 0.0, 0.0, nbytes)
+    return _Step(answer, True, wall, cpu, nbytes)
 
 
 def best_of(runs: list[ChainRun]) -> ChainRun:
@@ -110,7 +143,7 @@ def best_of(runs: list[ChainRun]) -> ChainRun:
 
 
 def _fastest(rounds: list[tuple[float, ...]]) -> tuple[float, ...]:
-    return tuple(min(times) for times in zip(*rounds, strict=True))
+    return tuple(min(times) for times in zip(*rounds, strict=False))
 
 
 def timed(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
@@ -124,7 +157,7 @@ def timed(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
 def commit_version(store: WeightStore, version: Version, refs: list[str]) -> str:
     """A version is committed on top of the one it was made from, where a store can say so."""
     parent = version.parent
-    if parent is not None and parent != len(refs) - 1:
+    if parent is not None and refs[parent] and parent != len(refs) - 1:
         if hasattr(store, "base_on"):
             store.base_on(refs[parent])
         elif hasattr(store, "branch"):

@@ -131,6 +131,8 @@ def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain,
         if stats.deltas:
             here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher")
     for what in ("commit", "checkout"):
+        if not getattr(best, f"{what}_mb_per_cpu_s"):
+            continue
         speeds = [getattr(run, f"{what}_mb_per_cpu_s") for run in runs]
         ratio = getattr(best, f"{what}_mb_per_cpu_s") / getattr(floor, f"{what}_mb_per_cpu_s")
         here.add(f"{what}_speed", getattr(best, f"{what}_mb_per_cpu_s"), "MB/CPU-s", "higher", speeds)

@@ -31,8 +31,8 @@ class Line:
             self.store,
             f"{_geometric(self.ratios):.2f}x",
             f"{np.median(self.of_limit):.1f}% ({min(self.of_limit):.1f}%)",
-            f"{np.median(self.commit):.3f}x ({min(self.commit):.3f}x)",
-            f"{np.median(self.checkout):.3f}x ({min(self.checkout):.3f}x)",
+            _median_and_worst(self.commit),
+            _median_and_worst(self.checkout),
             str(self.wrong_tensors) if self.wrong_tensors else "none",
         )
 
@@ -74,8 +74,8 @@ def _lines(suite: SuiteResult) -> Iterable[Line]:
             store,
             tuple(found["compression_ratio"]),
             tuple(found["of_limit"]),
-            tuple(found["commit_of_safetensors"]),
-            tuple(found["checkout_of_safetensors"]),
+            tuple(found.get("commit_of_safetensors", ())),
+            tuple(found.get("checkout_of_safetensors", ())),
             int(sum(found["wrong_tensors"])),
         )
 
@@ -121,13 +121,19 @@ def _against_older(suite: SuiteResult) -> Iterable[str]:
                 speeds.setdefault(key, {})[row.labels["store"]] = row.metric.value
     for what in ("commit", "checkout"):
         times = [
-            found[OURS] / found[OLDER] for key, found in speeds.items() if key[2] == what and {OURS, OLDER} <= found.keys()
+            found[OURS] / found[OLDER]
+            for key, found in speeds.items()
+            if key[2] == what and {OURS, OLDER} <= found.keys()
         ]
         if times:
             yield (
                 f"{OURS} against {OLDER}, {what}, per CPU-second: "
                 f"{np.median(times):.1f} times as fast (worst {min(times):.1f}, best {max(times):.1f})"
             )
+
+
+def _median_and_worst(values: tuple[float, ...]) -> str:
+    return f"{np.median(values):.3f}x ({min(values):.3f}x)" if values else "-"
 
 
 def _geometric(values: tuple[float, ...]) -> float:

@@ -13,7 +13,6 @@ GROUP = "assay.weight_suites"
 BUNDLED = {
     "compression": "CompressionSuite",
     "performance": "PerformanceSuite",
-    "clustering": "ClusteringSuite",
     "scalability": "ScalabilitySuite",
     "memory": "MemorySuite",
     "accuracy": "AccuracySuite",

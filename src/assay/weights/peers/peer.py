@@ -33,7 +33,8 @@ class Peer:
         return find_spec(self.library) is not None
 
     def open(self, path: Path) -> WeightStore:
-        if not self.installed:
+        # coral-ml is in no extra of ours; its own store says where it comes from.
+        if self.library != "coral" and not self.installed:
             raise MissingExtra(f"{self.library}, which the store {self.name!r} needs,", self.extra)
         made: WeightStore = getattr(import_module(self.module), self.store)(path, **dict(self.options))
         return made

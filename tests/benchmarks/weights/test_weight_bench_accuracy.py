@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.benchmarks.weights import accuracy
+from assay.benchmarks.weights.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
+from assay.benchmarks.weights.budget import Budget
+from assay.benchmarks.weights.case_verdict import judge, judge_in_second_process
+from assay.benchmarks.weights.corruption import flip_bytes
+from assay.benchmarks.weights.program import main
+from assay.benchmarks.weights.settings import Settings
+from assay.weights.dtype import ELEMENT_TYPES
+
+TINY = "suites: [accuracy]\niterations: 1\nmodels: [tiny]\ntimeout: 120\n"
+
+
+def test_the_cases_cover_every_dtype_and_all_16_bit_patterns() -> None:
+    cases = {case.name: case for case in bit_perfect(np.random.default_rng(0))}
+    assert set(ELEMENT_TYPES) <= set(cases)
+    for dtype in ("float16", "bfloat16", "int16", "uint16"):
+        patterns = cases[f"all patterns of {dtype}"].versions[0]["w"]
+        assert np.unique(patterns.view(np.uint16)).size == 65_536
+
+
+def test_the_edge_cases_are_what_their_names_say() -> None:
+    cases = {case.name: case for case in edge_cases(np.random.default_rng(0))}
+    for dtype in ("float32", "float64", "float16", "bfloat16"):
+        nan = cases[f"NaN payloads, {dtype}"].versions[1]["w"][:6]
+        with np.errstate(invalid="ignore"):
+            assert np.isnan(nan.astype(np.float64)).all()
+        assert len({value.tobytes() for value in nan}) == 6
+        assert np.isinf(cases[f"infinities, {dtype}"].versions[1]["w"][:2].astype(np.float64)).all()
+        zero = cases[f"negative zero, {dtype}"].versions[1]["w"][0]
+        assert zero == 0
+        assert np.signbit(zero.astype(np.float64))
+        smallest = cases[f"denormals, {dtype}"].versions[1]["w"][0].astype(np.float64)
+        assert 0 < smallest < 2.0**-20
+    restored = cases["value restored under its name"].versions
+    assert restored[0]["w"].tobytes() == restored[2]["w"].tobytes() != restored[1]["w"].tobytes()
+    assert len(list(numerical_stability(np.random.default_rng(0)))) == 16
+
+
+def test_errors_are_measured_in_bits_numbers_and_ulps(tmp_path: Path) -> None:
+    base = np.array([1.0, 1.0 + 2.0**-12, -0.0, np.nan], np.float32)
+    verdict = judge("float16-cast", AccuracyCase("x", "x", ({"w": base},)), tmp_path / "s", Settings())
+    assert verdict.values == 4
+    assert verdict.inexact_values == 1
+    assert verdict.largest_error == 2.0**-12
+    assert verdict.largest_ulp == 2048
+    assert verdict.wrong == ("version 0, w: 1 of 4 values differ",)
+
+
+def test_a_refusal_is_not_a_wrong_answer(tmp_path: Path) -> None:
+    case = AccuracyCase("x", "x", ({"w": np.array(["text"])}, {"w": np.arange(3)}))
+    verdict = judge("zstd", case, tmp_path / "s", Settings())
+    assert verdict.wrong == ()
+    assert len(verdict.refused) == 1
+    assert "dtype" in verdict.refused[0]
+    assert not verdict.exact
+
+
+def test_a_second_process_reads_what_was_written_here(tmp_path: Path) -> None:
+    case = AccuracyCase("x", "x", ({"w": np.arange(5)}, {"w": np.arange(6)}))
+    verdict = judge("assay-balanced", case, tmp_path / "s", Settings())
+    assert judge_in_second_process("assay-balanced", [(case, verdict)], Settings()) == []
+    other = AccuracyCase("x", "other", ({"w": np.arange(5)}, {"w": np.arange(7)}))
+    problems = judge_in_second_process("assay-balanced", [(other, verdict)], Settings())
+    assert problems == [("other", "second process, version 1: another value than was committed")]
+
+
+def test_flipped_bytes_of_plain_files_are_read_in_silence(tmp_path: Path) -> None:
+    found = flip_bytes("safetensors", tmp_path, 40, Budget(60), Settings(), seed=0)
+    assert found.flips == 40
+    assert found.silent > 20
+    assert found.detection_rate < 50
+
+
+def strict(tmp_path: Path, store: str, *more: str) -> tuple[int, dict[str, object]]:
+    profile = tmp_path / "tiny.yaml"
+    profile.write_text(TINY)
+    code = main("accuracy", ["--profile", str(profile), "--store", store, "--output", str(tmp_path / "out"), *more])
+    return code, json.loads((tmp_path / "out" / "metrics.json").read_text())
+
+
+@pytest.mark.slow
+def test_strict_fails_on_a_store_that_loses_bits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, metrics = strict(tmp_path, "float16-cast", "--strict")
+    assert code == 1
+    assert metrics["is_success"] is False
+    said = capsys.readouterr()
+    assert "FAILED accuracy: float16-cast, Bit-Perfect:" in said.err
+    assert "returned WRONG weights, silently, for: float64; float32" in said.out
+
+
+@pytest.mark.slow
+def test_without_strict_it_is_only_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, metrics = strict(tmp_path, "float16-cast")
+    assert code == 0
+    assert metrics["accuracy.edge_cases.float16-cast.wrong_cases"]["value"] > 0  # type: ignore[index]
+    assert "returned WRONG weights" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_our_store_loses_none(tmp_path: Path) -> None:
+    _, metrics = strict(tmp_path, "balanced")
+    for scenario in accuracy.CASES:
+        assert metrics[f"accuracy.{scenario}.assay-balanced.reconstruction_accuracy"]["value"] == 100  # type: ignore[index]
+        assert metrics[f"accuracy.{scenario}.assay-balanced.wrong_cases"]["value"] == 0  # type: ignore[index]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.benchmarks.weights.chain import Chain, best_of, bytes_on_disk, differences, run_chain, timed
+from assay.benchmarks.weights.scenario_data import scenario_data
+from assay.benchmarks.weights.store_kind import store_kind
+from assay.errors import DataError, UsageError
+from assay.weights.peers.zstd_store import ZstdStore
+from assay.weights.store import Tensor
+
+
+@pytest.fixture(scope="module")
+def chain() -> Chain:
+    return Chain(scenario_data("mixed", "bfloat16", 20_000))
+
+
+@pytest.mark.parametrize("store", ["assay-balanced", "safetensors", "zipnn-xor"])
+def test_a_lossless_store_gets_everything_right(chain: Chain, store: str, tmp_path: Path) -> None:
+    run = run_chain(store, chain, tmp_path / "s")
+    assert run.wrong == ()
+    assert run.stored_bytes == bytes_on_disk(tmp_path / "s")
+    assert 0 < run.first_stored_bytes < run.stored_bytes
+    assert len(run.commit_cpu_s) == len(chain.data.versions)
+    assert run.logical_bytes == chain.data.logical_bytes
+
+
+def test_a_lossy_store_is_caught_tensor_by_tensor(tmp_path: Path) -> None:
+    data = scenario_data("similar", "float32", 20_000, 2)
+    run = run_chain("float16-cast", Chain(data), tmp_path / "s")
+    assert len(run.wrong) == sum(len(version.tensors) for version in data.versions)
+    assert "values differ" in run.wrong[0]
+
+
+def test_a_refusal_is_wrong_and_takes_no_time(chain: Chain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: ZstdStore, file: Path, names: object) -> dict[str, Tensor]:
+        raise DataError("no")
+
+    monkeypatch.setattr(ZstdStore, "read", refuse)
+    run = run_chain("zstd", chain, tmp_path / "s")
+    assert run.wrong == tuple(f"{version.label}: refused: no" for version in chain.data.versions)
+    assert run.checkout_cpu_s == ()
+    assert run.checkout_mb_per_cpu_s == 0
+    assert run.committed_bytes == chain.data.logical_bytes
+
+
+def test_the_best_of_several_rounds_takes_the_fastest_of_each_step(chain: Chain, tmp_path: Path) -> None:
+    runs = [run_chain("safetensors", chain, tmp_path / str(i)) for i in range(3)]
+    best = best_of(runs)
+    for step in range(len(best.commit_cpu_s)):
+        assert best.commit_cpu_s[step] == min(run.commit_cpu_s[step] for run in runs)
+        assert best.checkout_wall_s[step] == min(run.checkout_wall_s[step] for run in runs)
+
+
+def test_differences_name_what_is_wrong() -> None:
+    expected = {"a": np.zeros(3), "b": np.zeros(3), "c": np.zeros(3), "d": np.zeros(3), "e": np.zeros(3)}
+    found = {"a": np.zeros(3, np.float32), "b": np.zeros((3, 1)), "c": -np.zeros(3), "d": np.zeros(3), "x": np.zeros(1)}
+    assert differences(expected, found) == [
+        "x: was never stored",
+        "a: dtype float32 instead of float64",
+        "b: shape (3, 1) instead of (3,)",
+        "c: 3 of 3 values differ",
+        "e: is missing",
+    ]
+
+
+def test_a_store_with_a_clock_of_its_own_is_asked_for_it() -> None:
+    class Elsewhere:
+        spent = 0.0
+
+        def cpu_seconds(self) -> float:
+            return self.spent
+
+        def work(self) -> str:
+            self.spent += 5.0
+            return "done"
+
+    store = Elsewhere()
+    answer, _, cpu = timed(store, store.work)  # type: ignore[arg-type]
+    assert (answer, cpu) == ("done", 5.0)
+
+
+def test_short_names_are_ours_and_unknown_ones_are_refused() -> None:
+    assert store_kind("fast").name == "assay-fast"
+    with pytest.raises(UsageError, match="no store 'fastest'"):
+        store_kind("fastest")

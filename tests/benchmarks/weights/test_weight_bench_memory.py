@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.benchmarks.weights.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.growth import growth
+from assay.benchmarks.weights.memory_meter import MemoryMeter
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.usage_meter import UsageMeter
+from assay.errors import DataError
+
+
+def test_growth_is_the_slope_after_the_warm_up() -> None:
+    readings = [1e9, 2e9, 3e9] + [5000.0 + 10 * i for i in range(6)]
+    found = growth(readings)
+    assert found.per_operation == pytest.approx(10)
+    assert found.certain
+
+
+def test_noise_around_a_level_is_no_growth() -> None:
+    rng = np.random.default_rng(1)
+    assert not growth(list(rng.standard_normal(90))).certain
+
+
+def test_growth_needs_something_to_fit() -> None:
+    with pytest.raises(ValueError, match="at least five"):
+        growth([1, 2, 3])
+
+
+def test_the_peak_within_a_block_is_seen_although_it_is_gone_at_its_end() -> None:
+    with MemoryMeter() as meter:
+        np.ones(40_000_000, np.uint8).sum()
+    assert 35e6 < meter.extra < 80e6
+
+
+def test_cpu_and_io_of_a_block(tmp_path: object) -> None:
+    with UsageMeter() as meter, open(f"{tmp_path}/x", "wb") as out:
+        out.write(b"x" * 3_000_000)
+        sum(range(2_000_000))
+    assert meter.used.written_mb >= 3
+    assert meter.used.cpu_s > 0
+    assert 0 < meter.used.cores < 4
+
+
+def test_a_probe_measures_what_a_commit_and_a_checkout_hold(tmp_path: object) -> None:
+    question = {"job": "peak", "store": "safetensors", "path": str(tmp_path), "parameters": 4_000_000}
+    found = ask_fresh_process("memory", question, Settings())
+    assert found["payload"] == 16_000_000
+    assert 0.8 < found["checkout"] / found["payload"] < 3
+
+
+def test_a_probe_that_fails_is_one_message(tmp_path: object) -> None:
+    question = {"job": "peak", "store": "no such", "path": str(tmp_path), "parameters": 10}
+    with pytest.raises(DataError, match=r"memory probe ended with code 1: .*no store 'no such'"):
+        ask_fresh_process("memory", question, Settings())
