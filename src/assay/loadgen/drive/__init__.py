@@ -1,0 +1,1 @@
+"""Issuing queries to a graph of stages, in this process."""

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections import deque
+from copy import deepcopy
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from assay.errors import UsageError
+from assay.loadgen.board import WORKERS
+from assay.loadgen.drive.remote_stage import RemoteStage
+from assay.loadgen.drive.walker import Queue, Walker
+from assay.loadgen.graph.graph import Graph
+from assay.loadgen.graph.node import Node
+from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Stage
+
+
+class Crew:
+    """The workers of the stages that asked for threads or processes. A process has a thread here that waits for it.
+
+    A worker that has run its stage goes on with the inline stages behind it, so a query changes hands only where
+    overlap was asked for.
+    """
+
+    def __init__(self, graph: Graph, device: str) -> None:
+        self.queues: dict[int, Queue] = {}
+        self._members: list[tuple[Node, Stage[Any, Any], Worker]] = []
+        self._threads: list[Thread] = []
+        for node in graph.nodes:
+            if node.place != "inline":
+                self.queues[node.id] = SimpleQueue()
+                for index in range(node.workers):
+                    worker = Worker(index, node.workers, device)
+                    self._members.append((node, _replica(node, graph, index), worker))
+        # Worker 0 is the thread that takes the queries in.
+        if len(self._members) >= WORKERS:
+            raise UsageError(f"a pipeline can have {WORKERS - 1} workers, not {len(self._members)}")
+
+    def setup(self) -> None:
+        for _, stage, worker in self._members:
+            stage.setup(worker)
+
+    def start(self, walker: Walker) -> None:
+        for number, (node, stage, _) in enumerate(self._members, 1):
+            thread = Thread(target=self._work, args=(walker, node, stage, number), daemon=True, name=f"stage-{node.id}")
+            thread.start()
+            self._threads.append(thread)
+
+    def _work(self, walker: Walker, node: Node, stage: Stage[Any, Any], number: int) -> None:
+        queue = self.queues[node.id]
+        while (item := queue.get()) is not None:
+            flow, payload = item
+            walker.go_on(flow, deque([(node, payload)]), number, replica=stage)
+
+    def stop(self, wait: bool) -> None:
+        for node, _, _ in self._members:
+            self.queues[node.id].put(None)
+        if wait:
+            for thread in self._threads:
+                thread.join()
+        for _, stage, _ in self._members:
+            if wait or isinstance(stage, RemoteStage):
+                stage.teardown()
+
+
+def _replica(node: Node, graph: Graph, index: int) -> Stage[Any, Any]:
+    if node.place == "process":
+        return RemoteStage(node.stage)
+    # The data set's stage stays the one whose length was asked for.
+    return node.stage if index == 0 and node.id != graph.dataset else deepcopy(node.stage)

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Semaphore
+from time import monotonic_ns, process_time_ns, sleep
+from typing import Any, Literal
+
+from assay.loadgen.board import (
+    COMPLETED,
+    CPU_NS,
+    CUT,
+    DONE,
+    ENDED_AT,
+    FAILED,
+    HELD,
+    IGNORED,
+    READY,
+    RUNNING,
+    SENT,
+    STARTED_AT,
+    STATE,
+    TEST,
+    Board,
+)
+from assay.loadgen.drive.chain import Chain
+from assay.loadgen.drive.crew import Crew
+from assay.loadgen.drive.ending import Ending, How, StageFailed, where
+from assay.loadgen.drive.flow import Flow
+from assay.loadgen.drive.reception import Reception
+from assay.loadgen.drive.time_limit import TimeLimit, time_limit
+from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_turns, open_turns, single_turns
+from assay.loadgen.drive.walker import Walker
+from assay.loadgen.graph.graph import Graph
+from assay.loadgen.pacing import precise_timers
+from assay.loadgen.schedulers.drawn import draw
+from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.stop import Stop, Warmup
+
+Sender = Literal["auto", "inline", "process"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """All that decides which queries a pipeline gets and when."""
+
+    scheduler: LoadScheduler
+    stop: Stop
+    queue_depth: int | None = None
+    warmup: Warmup | None = None
+    seed: int = 0
+    sender: Sender = "auto"
+    max_failures: int = 0
+
+
+class Driver:
+    """Takes a graph through set-up, warm-up and the measured part, in the thread that calls it."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        load: Load,
+        board: Board,
+        folder: Path,
+        device: str = "cpu",
+        keep: Callable[[int, Any], None] | None = None,
+    ) -> None:
+        self._graph = graph
+        self._load = load
+        self._board = board
+        self._folder = folder
+        self._device = device
+        self._keep = keep
+        self._crew = Crew(graph, device)
+        self._reception: Reception | None = None
+        self._samples: int | None = None
+        self._chain: Chain | None = None
+        self._walker: Walker | None = None
+        self._gate = Semaphore(load.scheduler.concurrency or 1)
+
+    def prepare(self) -> None:
+        """Set up the stages and warm them up. Nothing of this is measured."""
+        self._graph.setup(self._device)
+        self._crew.setup()
+        self._samples = self._graph.samples()
+        linear = self._graph.linear()
+        failures = self._load.max_failures
+        if linear is not None:
+            self._chain = Chain(linear, self._board, self._samples, failures, self._keep)
+        else:
+            self._walker = Walker(
+                self._graph, self._board, self._crew.queues, failures, self._keep_measured, self._query_done
+            )
+            self._crew.start(self._walker)
+        precise_timers()
+        if self._load.warmup is not None:
+            self._warm_up(self._load.warmup)
+        if self._load.scheduler.concurrency is None:
+            self._arrivals = self._draw(self._load.scheduler, self._load.stop.max_queries, self._load.stop.send_for)
+            if self._load.sender == "process" or (self._load.sender == "auto" and not self._graph.inline):
+                self._reception = Reception(self._arrivals, self._load.queue_depth, self._folder)
+        self._board.page[STATE] = READY
+
+    def run(self, start_at: int) -> Ending:
+        page, stop = self._board.page, self._load.stop
+        page[STARTED_AT] = start_at
+        page[STATE] = RUNNING
+        cpu = process_time_ns()
+        left = None if stop.timeout is None else max((start_at - monotonic_ns()) / 1e9 + stop.timeout, 0.001)
+        try:
+            with time_limit(left):
+                self._pass(self._turns(start_at))
+            ending = Ending(How.FINISHED)
+        except StageFailed as failure:
+            ending = failure.ending()
+        except TimeLimit:
+            words, query, stage = where(self._board, self._graph.names)
+            how = How.TIMED_OUT if stop.limit_is_failure else How.FINISHED
+            ending = Ending(how, f"the time limit of {stop.timeout:g} s was reached {words}", query, stage)
+        page[CPU_NS] = process_time_ns() - cpu
+        page[ENDED_AT] = monotonic_ns()
+        self._board.write(0, TEST, start_at, start_at, page[ENDED_AT], status=0 if ending.success else 1)
+        page[STATE] = DONE
+        return ending
+
+    def close(self, ending: Ending | None) -> None:
+        """Workers that may hang are not waited for."""
+        if self._reception is not None:
+            self._reception.close()
+        self._crew.stop(wait=ending is not None and ending.how is not How.TIMED_OUT)
+        self._graph.teardown()
+
+    def _turns(self, start_at: int) -> Iterator[Turn]:
+        page, load = self._board.page, self._load
+        if self._reception is not None:
+            return self._reception.turns(start_at, self._board)
+        if load.scheduler.concurrency is None:
+            return open_turns(self._arrivals, start_at, page)
+        until = FOREVER if load.stop.send_for is None else start_at + int(load.stop.send_for * 1e9)
+        while (early := start_at - monotonic_ns()) > 0:
+            sleep(early / 1e9)
+        return self._closed(load.scheduler, load.stop.max_queries or FOREVER, until)
+
+    def _closed(self, scheduler: LoadScheduler, most: int, until: int) -> Iterator[Turn]:
+        page, concurrency, grouped = self._board.page, scheduler.concurrency or 1, scheduler.grouped
+        if self._walker is not None and not self._graph.inline:
+            self._gate = Semaphore(concurrency)
+            return gated_turns(page, most, until, concurrency, grouped, self._gate)
+        if concurrency == 1:
+            return single_turns(page, most, until)
+        return concurrent_turns(page, most, until, concurrency, grouped)
+
+    def _pass(self, turns: Iterator[Turn]) -> None:
+        if self._chain is not None:
+            self._chain.run(turns)
+            return
+        assert self._walker is not None
+        entered = 0
+        for query, intended, sent in turns:
+            payload = query if self._samples is None else query % self._samples
+            entered += 1
+            self._walker.enter(Flow(query, intended, sent), payload, worker=0)
+            if self._walker.failure is not None:
+                break
+        page = self._board.page
+        while page[COMPLETED] + page[FAILED] < entered and self._walker.failure is None:
+            sleep(0.0002)
+        if self._walker.failure is not None:
+            raise self._walker.failure
+
+    def _query_done(self) -> None:
+        self._gate.release()
+        if self._reception is not None:
+            self._reception.completed(self._board)
+
+    def _keep_measured(self, query: int, result: Any) -> None:
+        if self._keep is not None and query >= 0:
+            self._keep(query, result)
+
+    def _warm_up(self, warmup: Warmup) -> None:
+        scheduler = warmup.scheduler or self._load.scheduler
+        page = self._board.page
+        start = monotonic_ns()
+        if scheduler.concurrency is None:
+            turns = open_turns(self._draw(scheduler, warmup.queries, warmup.seconds), start, page)
+        else:
+            until = FOREVER if warmup.seconds is None else start + int(warmup.seconds * 1e9)
+            turns = self._closed(scheduler, warmup.queries or FOREVER, until)
+        self._pass((-1 - query, intended, sent) for query, intended, sent in turns)
+        for counter in (SENT, COMPLETED, FAILED, HELD, CUT, IGNORED):
+            page[counter] = 0
+
+    def _draw(self, scheduler: LoadScheduler, most: int | None, seconds: float | None) -> Any:
+        duration = None if seconds is None else int(seconds * 1e9)
+        if not scheduler.ends(most is not None, duration is not None):
+            # "Everything at once" is the data set, once.
+            most = self._samples
+        return draw(scheduler, self._load.seed, most, duration)

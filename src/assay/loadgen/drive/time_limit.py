@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
+
+
+class TimeLimit(BaseException):
+    """Not an Exception, so that a stage that catches everything does not catch this."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Interrupts the main thread wherever Python code or a system call can be interrupted.
+
+    A stage stuck in C code is out of reach of this; a pipeline in a process of its own is killed by who watches it.
+    """
+    if seconds is None or current_thread() is not main_thread():
+        yield
+        return
+
+    def fire(number: int, frame: FrameType | None) -> None:
+        raise TimeLimit
+
+    before = signal.signal(signal.SIGALRM, fire)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

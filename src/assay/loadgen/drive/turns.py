@@ -1,0 +1,87 @@
+"""Whose turn it is: iterators of (query, intended, sent), one for each way of pacing.
+
+Both times are on the monotonic clock. In an open loop `intended` is the schedule's and does not move when the pipeline
+is late; in a closed loop a query is intended when the one it waited for is done.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from time import monotonic_ns
+from typing import Protocol
+
+from assay.loadgen.board import SENT, STOP
+from assay.loadgen.pacing import wait_until
+from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals
+
+Turn = tuple[int, int, int]
+FOREVER = 1 << 62
+
+
+class Gate(Protocol):
+    """Held by a query in flight."""
+
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool: ...
+
+
+def open_turns(arrivals: Arrivals, start_at: int, page: memoryview) -> Iterator[Turn]:
+    query = 0
+    for first in range(0, len(arrivals), BLOCK):
+        for deadline in (arrivals[first : first + BLOCK] + start_at).tolist():
+            now = monotonic_ns()
+            if now < deadline:
+                now = wait_until(deadline, page, STOP)
+            if page[STOP]:
+                return
+            page[SENT] = query + 1
+            yield query, deadline, now
+            query += 1
+
+
+def single_turns(page: memoryview, max_queries: int, until: int) -> Iterator[Turn]:
+    for query in range(max_queries):
+        now = monotonic_ns()
+        if now >= until or page[STOP]:
+            return
+        page[SENT] = query + 1
+        yield query, now, now
+
+
+def concurrent_turns(page: memoryview, max_queries: int, until: int, concurrency: int, grouped: bool) -> Iterator[Turn]:
+    """For a pipeline that takes one query at a time: the others wait in line, and their time counts."""
+    waiting: deque[int] = deque()
+    for query in range(max_queries):
+        now = monotonic_ns()
+        if query == 0 or (grouped and query % concurrency == 0):
+            waiting.extend([now] * min(concurrency, max_queries - query))
+        elif not grouped:
+            waiting.append(now)
+        if now >= until or page[STOP]:
+            return
+        page[SENT] = query + len(waiting)
+        yield query, waiting.popleft(), now
+
+
+def gated_turns(
+    page: memoryview, max_queries: int, until: int, concurrency: int, grouped: bool, gate: Gate
+) -> Iterator[Turn]:
+    """For a pipeline with workers: a query is sent when the gate, opened by those that finish, lets it."""
+    for query in range(max_queries):
+        # All of the last group must be back before the next leaves.
+        needed = 1 if not grouped else concurrency if query % concurrency == 0 else 0
+        for _ in range(needed):
+            if not _enter(gate, page, until):
+                return
+        now = monotonic_ns()
+        if now >= until or page[STOP]:
+            return
+        page[SENT] = query + 1
+        yield query, now, now
+
+
+def _enter(gate: Gate, page: memoryview, until: int) -> bool:
+    while not gate.acquire(timeout=0.05):
+        if page[STOP] or monotonic_ns() >= until:
+            return False
+    return True

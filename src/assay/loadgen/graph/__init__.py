@@ -1,0 +1,1 @@
+"""Stages joined into a graph: fan-out, fan-in, routers, bounded cycles."""

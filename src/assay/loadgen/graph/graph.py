@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import ConfigError, DataError
+from assay.loadgen.graph.node import Node
+from assay.loadgen.graph.shape import GraphShape
+from assay.pipeline.resources import Worker
+from assay.pipeline.route import RouterStage
+from assay.pipeline.stage import Stage, StreamStage
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The stages of a pipeline, where queries enter and where they leave."""
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    dataset: int | None = None
+    """The stage that holds the data set: its `len` is the number of samples, and queries carry a sample's number."""
+
+    @classmethod
+    def build(
+        cls,
+        nodes: Sequence[Node],
+        inputs: Iterable[int] | None = None,
+        outputs: Iterable[int] | None = None,
+        dataset: int | None = None,
+    ) -> Graph:
+        targets = {target for node in nodes for target in node.outputs}
+        given = tuple(node.id for node in nodes if node.id not in targets) if inputs is None else tuple(inputs)
+        ends = tuple(node.id for node in nodes if not node.outputs) if outputs is None else tuple(outputs)
+        graph = cls(tuple(nodes), given, ends, dataset)
+        if problems := graph.shape.problems():
+            raise ConfigError([f"{'.'.join(map(str, problem.path))}: {problem.message}" for problem in problems])
+        return graph
+
+    @classmethod
+    def chain(cls, stages: Sequence[Stage[Any, Any]], dataset: bool = False) -> Graph:
+        """One stage after the other; with `dataset`, the first holds the data."""
+        last = len(stages) - 1
+        nodes = [Node(n, stage, outputs=() if n == last else (n + 1,)) for n, stage in enumerate(stages)]
+        return cls.build(nodes, dataset=0 if dataset else None)
+
+    @property
+    def shape(self) -> GraphShape:
+        return GraphShape(tuple(node.shape for node in self.nodes), self.inputs, self.outputs, self.dataset)
+
+    @property
+    def names(self) -> dict[int, str]:
+        return {node.id: node.shape.name for node in self.nodes}
+
+    def node(self, stage: int) -> Node:
+        return next(node for node in self.nodes if node.id == stage)
+
+    @property
+    def inline(self) -> bool:
+        return all(node.place == "inline" for node in self.nodes)
+
+    def linear(self) -> list[Node] | None:
+        """The chain, if this is one whose stages take a payload and return the next, all inline."""
+        if not self.inline or len(self.inputs) != 1:
+            return None
+        nodes = {node.id: node for node in self.nodes}
+        chain = [nodes[self.inputs[0]]]
+        while len(chain) <= len(nodes):
+            last = chain[-1]
+            if isinstance(last.stage, StreamStage | RouterStage) or last.max_visits is not None:
+                return None
+            if not last.outputs:
+                return chain if len(chain) == len(nodes) and self.outputs == (last.id,) else None
+            if len(last.outputs) > 1 or last.id in self.outputs:
+                return None
+            chain.append(nodes[last.outputs[0]])
+        return None
+
+    def samples(self) -> int | None:
+        """How many samples the data set has; None without one. Known only after the stages are set up."""
+        if self.dataset is None:
+            return None
+        node = self.node(self.dataset)
+        try:
+            size = len(node.stage)  # type: ignore[arg-type]
+        except TypeError:
+            raise DataError(
+                f"stage {node.id} ({node.shape.name}) is the data set but {type(node.stage).__name__} has no length: "
+                "give it `__len__`, or leave dataset_stage_id out"
+            ) from None
+        if size == 0:
+            raise DataError(f"the data set of stage {node.id} ({node.shape.name}) is empty: there is nothing to query")
+        return size
+
+    def setup(self, device: str = "cpu") -> None:
+        """The stages that run in this process; those in threads and processes are set up by their workers."""
+        for node in self.nodes:
+            if node.place == "inline" or node.id == self.dataset:
+                node.stage.setup(Worker(device=device))
+
+    def teardown(self) -> None:
+        for node in self.nodes:
+            if node.place == "inline" or node.id == self.dataset:
+                node.stage.teardown()

@@ -1,0 +1,1 @@
+"""What latencies say: histograms, percentiles, objectives, peaks."""

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from time import monotonic_ns
+from typing import Any
+
+import numpy as np
+
+from assay.loadgen.board import CAPACITY, Board
+from assay.loadgen.drive.driver import Driver, Load, Sender
+from assay.loadgen.drive.ending import Ending, StageFailed
+from assay.loadgen.early_stop import EarlyStop
+from assay.loadgen.graph.graph import Graph
+from assay.loadgen.latency.objective import Objective
+from assay.loadgen.recording.spool import Rows, Spool, SpoolThread, read_rows
+from assay.loadgen.result import LoadResult, summarise
+from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.stop import Stop, Warmup
+
+_START_IN_NS = 20_000_000
+
+
+class LoadGen:
+    """Sends queries to a graph of stages in this process and says how they fared.
+
+        LoadGen(Graph.chain([Tokenize(), Model()]), PoissonLoadScheduler(100), Stop(duration=10)).run()
+
+    A pipeline in a process of its own, beside others or alone, is what `Colocation` runs.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        scheduler: LoadScheduler,
+        stop: Stop,
+        queue_depth: int | None = None,
+        *,
+        warmup: Warmup | None = None,
+        objectives: Sequence[Objective] = (),
+        seed: int = 0,
+        sender: Sender = "auto",
+        max_failures: int = 0,
+        ring: int = CAPACITY,
+        keep: Callable[[int, Any], None] | None = None,
+    ) -> None:
+        self._graph = graph
+        self._load = Load(scheduler, stop, queue_depth, warmup, seed, sender, max_failures)
+        self._objectives = tuple(objectives)
+        self._ring = ring
+        self._keep = keep
+
+    def run(self, events: Path | None = None) -> LoadResult:
+        """Raw rows go to `events`, if given; `recording.event_file` reads them."""
+        folder = Path(mkdtemp(prefix="assay-load-", dir=shared_memory()))
+        try:
+            board = Board(folder / "board", self._ring)
+            path = events or folder / "events"
+            stop = EarlyStop(board, self._load.stop, self._objectives)
+            with SpoolThread(Spool(board, path, stop)):
+                ending = self._drive(board, folder)
+            rows: Rows = read_rows(path)
+            if events is None:
+                rows = np.array(rows)
+            return summarise(
+                rows,
+                board,
+                ending,
+                self._graph.names,
+                self._load.scheduler,
+                self._load.queue_depth,
+                self._objectives,
+            )
+        finally:
+            rmtree(folder, ignore_errors=True)
+
+    def _drive(self, board: Board, folder: Path) -> Ending:
+        driver = Driver(self._graph, self._load, board, folder, keep=self._keep)
+        ending: Ending | None = None
+        try:
+            driver.prepare()
+            ending = driver.run(monotonic_ns() + _START_IN_NS)
+        except StageFailed as failure:
+            ending = failure.ending()
+        finally:
+            driver.close(ending)
+        return ending
+
+
+def shared_memory() -> str | None:
+    """Where mapped files cost no disk; the temporary folder where there is no such place."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None

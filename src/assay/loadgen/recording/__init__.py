@@ -1,0 +1,1 @@
+"""Events on their way from the ring to a file."""

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from assay.loadgen.board import CPU_NS, CUT, DROPPED, ENDED_AT, FAILED, HELD, IGNORED, SENT, STARTED_AT, Board
+from assay.loadgen.drive.ending import Ending
+from assay.loadgen.latency.latency import Latency
+from assay.loadgen.latency.objective import Objective, Verdict, good, judge
+from assay.loadgen.measured import Ints, Measured
+from assay.loadgen.recording.spool import Rows
+from assay.loadgen.schedulers.scheduler import LoadScheduler
+
+
+@dataclass(frozen=True)
+class StageTimes:
+    name: str
+    latency: Latency
+    share: float
+    """Of all the time spent in stages."""
+
+
+@dataclass(frozen=True)
+class LoadResult:
+    """What one pipeline did under load."""
+
+    ending: Ending
+    asked_rate: float | None
+    started_at: int
+    duration: float
+    """Seconds from the start to the last answer."""
+    sent: int
+    completed: int
+    failed: int
+    achieved_rate: float
+    """Queries sent a second, over the time it took to send them."""
+    throughput: float
+    """Queries answered a second."""
+    latency: Latency
+    """From the intended send: what a user who came at that time waited."""
+    latency_from_send: Latency
+    lateness: Latency
+    stages: Mapping[int, StageTimes]
+    first_result: Latency | None
+    per_item: Latency | None
+    group_latency: Latency | None
+    held_back: int
+    dropped_events: int
+    cut_cycles: int
+    ignored_branches: int
+    cpu_s: float
+    verdict: Verdict
+    measured: Measured = field(repr=False)
+
+    @property
+    def warnings(self) -> list[str]:
+        found = []
+        if self.held_back:
+            found.append(f"queue_depth held back {self.held_back} of {self.sent} sends: they were late, and it counts")
+        if self.dropped_events:
+            found.append(f"the recorder dropped {self.dropped_events} events: percentiles are of the others")
+        if self.cut_cycles:
+            found.append(f"max_visits turned queries away {self.cut_cycles} times")
+        if self.failed:
+            found.append(f"{self.failed} queries failed")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        optional = {"first_result": self.first_result, "per_item": self.per_item, "group_latency": self.group_latency}
+        return {
+            "ending": self.ending.to_json(),
+            "valid": self.verdict.valid,
+            "reasons": self.verdict.reasons,
+            "asked_rate": self.asked_rate,
+            "achieved_rate": self.achieved_rate,
+            "throughput": self.throughput,
+            "goodput": self.verdict.goodput,
+            "duration_s": self.duration,
+            "sent": self.sent,
+            "completed": self.completed,
+            "failed": self.failed,
+            "held_back": self.held_back,
+            "dropped_events": self.dropped_events,
+            "cut_cycles": self.cut_cycles,
+            "ignored_branches": self.ignored_branches,
+            "cpu_s": self.cpu_s,
+            "latency": self.latency.to_json(),
+            "latency_from_send": self.latency_from_send.to_json(),
+            "lateness": self.lateness.to_json(),
+            **{name: value.to_json() for name, value in optional.items() if value is not None},
+            "stages": [
+                {"id": id, "name": stage.name, "share": stage.share, **stage.latency.to_json()}
+                for id, stage in self.stages.items()
+            ],
+            "warnings": self.warnings,
+        }
+
+
+def summarise(
+    rows: Rows,
+    board: Board,
+    ending: Ending,
+    names: Mapping[int, str],
+    scheduler: LoadScheduler,
+    queue_depth: int | None,
+    objectives: Sequence[Objective] = (),
+) -> LoadResult:
+    measured = Measured.of(rows)
+    page = board.page
+    queries = measured.queries
+    dropped = int(page[DROPPED])
+    started = page[STARTED_AT]
+    ended = int(queries["end"][-1]) if len(queries) else max(page[ENDED_AT], started)
+    duration = max((ended - started) / 1e9, 0.0)
+    sent = int(page[SENT])
+    last_sent = int(measured.rows["start"].max()) if len(measured.rows) else started
+    streamed = measured.streamed()
+    lost = max(sent - len(queries) - dropped, 0)
+    judged = tuple(judge(objective, _having(streamed[objective.of]), lost) for objective in objectives)
+    met = int(np.count_nonzero(good(objectives, streamed)))
+    spent = {stage: measured.stage(stage) for stage in names}
+    total = sum(int(times.sum()) for times in spent.values()) or 1
+    held = int(page[HELD])
+    if queue_depth is not None and scheduler.concurrency is None and not held:
+        held = measured.over_depth(queue_depth)
+    return LoadResult(
+        ending=ending,
+        asked_rate=scheduler.rate,
+        started_at=started,
+        duration=duration,
+        sent=sent,
+        completed=len(queries),
+        failed=int(page[FAILED]),
+        achieved_rate=sent / ((last_sent - started) / 1e9) if last_sent > started else 0.0,
+        throughput=len(queries) / duration if duration else 0.0,
+        latency=Latency.of(measured.latency),
+        latency_from_send=Latency.of(measured.from_send),
+        lateness=Latency.of(measured.lateness),
+        stages={
+            stage: StageTimes(names[stage], Latency.of(times), int(times.sum()) / total)
+            for stage, times in spent.items()
+        },
+        first_result=_optional(streamed["first_result"]),
+        per_item=_optional(streamed["per_item"]),
+        group_latency=Latency.of(measured.groups(scheduler.concurrency or 1)) if scheduler.grouped else None,
+        held_back=held,
+        dropped_events=dropped,
+        cut_cycles=int(page[CUT]),
+        ignored_branches=int(page[IGNORED]),
+        cpu_s=page[CPU_NS] / 1e9,
+        verdict=Verdict(judged, () if ending.success else (ending.reason,), met / duration if duration else 0.0),
+        measured=measured,
+    )
+
+
+def _having(values: Ints) -> Ints:
+    return values[values >= 0]
+
+
+def _optional(values: Ints) -> Latency | None:
+    having = _having(values)
+    return Latency.of(having) if len(having) else None
