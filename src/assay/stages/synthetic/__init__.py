@@ -10,9 +10,9 @@ from assay.stages.synthetic.faults import Crash, Hang, Raise, Stall
 from assay.stages.synthetic.memory_bandwidth import MemoryBandwidth
 from assay.stages.synthetic.no_op import NoOp
 from assay.stages.synthetic.payload_copy import PayloadCopy
+from assay.stages.synthetic.samples import Samples
 from assay.stages.synthetic.sleep import Sleep
 from assay.stages.synthetic.stream import Stream
-from assay.stages.synthetic.samples import Samples
 
 __all__ = [
     "BusyCpu",
