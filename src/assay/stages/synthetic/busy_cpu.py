@@ -8,27 +8,28 @@ from assay.pipeline.stage import Stage
 
 
 class BusyCpu(Stage[Any, Any]):
-    """A fixed amount of arithmetic in the interpreter, holding the GIL: `seconds` of CPU where nothing competes.
+    """A fixed amount of arithmetic in the interpreter, holding the GIL: `iterations` of about 50 ns.
 
-    The amount is found at set-up, or given as `iterations` so that two machines, or a run alone and one beside others,
-    do the same work.
+    With `seconds` instead, the amount is found at set-up. Convenient, but a neighbour that slows the processor then
+    also makes the work smaller: to compare runs, give iterations.
     """
 
     name = "busy cpu"
 
-    def __init__(self, seconds: float = 0.001, iterations: int | None = None) -> None:
-        if not seconds > 0:
+    def __init__(self, iterations: int = 20_000, seconds: float | None = None) -> None:
+        if iterations < 1:
+            raise ValueError(f"iterations must be at least 1, not {iterations}")
+        if seconds is not None and not seconds > 0:
             raise ValueError(f"seconds must be greater than 0, not {seconds}")
-        self.seconds = seconds
         self.iterations = iterations
-        self._iterations = iterations or 0
+        self.seconds = seconds
 
     def setup(self, worker: Worker) -> None:
-        if self.iterations is None:
-            self._iterations = max(int(self.seconds / _seconds_an_iteration()), 1)
+        if self.seconds is not None:
+            self.iterations = max(int(self.seconds / _seconds_an_iteration()), 1)
 
     def process(self, data: Any) -> Any:
-        spin(self._iterations)
+        spin(self.iterations)
         return data
 
 

@@ -25,7 +25,7 @@ class Disk(Stage[Any, Any]):
     def setup(self, worker: Worker) -> None:
         self._block = os.urandom(self.kilobytes * 1000)
         # Without a name: nothing is left behind, however the process ends.
-        self._file = tempfile.TemporaryFile(dir=self.folder, buffering=0)
+        self._file = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115  (closed at tear-down)
 
     def process(self, data: Any) -> Any:
         descriptor = self._file.fileno()

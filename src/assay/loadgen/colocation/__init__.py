@@ -1,0 +1,1 @@
+"""Pipelines side by side, each in a process of its own."""

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from assay.loadgen.colocation.components import SCHEDULERS, STAGES, construct
+from assay.loadgen.colocation.config import PipelineConfig, StageConfig
+from assay.loadgen.drive.driver import Load
+from assay.loadgen.graph.graph import Graph
+from assay.loadgen.graph.node import Node, Place
+from assay.loadgen.latency.objective import Objective
+from assay.loadgen.schedulers import LoadScheduler
+from assay.loadgen.stop import Stop, Warmup
+
+
+def build_graph(pipeline: PipelineConfig) -> Graph:
+    nodes = [build_node(stage) for stage in pipeline.stages]
+    return Graph.build(nodes, pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
+
+
+def build_node(config: StageConfig) -> Node:
+    stage = construct(STAGES.find(config.component), config.config)
+    place: Place = config.run or getattr(stage, "place", None) or "inline"
+    return Node(
+        id=config.id,
+        stage=stage,
+        name=config.name,
+        outputs=config.outputs,
+        join=config.join,
+        max_visits=config.max_visits,
+        share=config.fan_out == "share",
+        place=place,
+        workers=config.workers,
+    )
+
+
+def build_scheduler(pipeline: PipelineConfig) -> LoadScheduler:
+    return construct(SCHEDULERS.find(pipeline.loadgen.component), pipeline.loadgen.config)
+
+
+def build_load(pipeline: PipelineConfig) -> Load:
+    loadgen = pipeline.loadgen
+    warmup = None
+    if loadgen.warmup is not None:
+        given = loadgen.warmup
+        own = None if given.component is None else construct(SCHEDULERS.find(given.component), given.config)
+        warmup = Warmup(given.queries, given.seconds, own)
+    stop = Stop(loadgen.max_queries, loadgen.duration, loadgen.timeout, loadgen.percentile, loadgen.min_duration)
+    return Load(
+        build_scheduler(pipeline), stop, loadgen.queue_depth, warmup, loadgen.seed, loadgen.sender, loadgen.max_failures
+    )
+
+
+def build_objectives(pipeline: PipelineConfig) -> tuple[Objective, ...]:
+    return tuple(Objective(o.percentile, o.seconds, o.of) for o in pipeline.objectives)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from assay.document.registry import Registry
+from assay.document.validate import unknown_key
+from assay.errors import AssayError
+from assay.loadgen.schedulers import LoadScheduler
+from assay.pipeline.stage import Stage
+
+T = TypeVar("T")
+
+SCHEDULERS: Registry[LoadScheduler] = Registry(
+    "load scheduler",
+    LoadScheduler,  # type: ignore[type-abstract]
+    {
+        "concurrent": "assay.loadgen.ConcurrentLoadScheduler",
+        "constant": "assay.loadgen.ConstantLoadScheduler",
+        "gamma": "assay.loadgen.GammaLoadScheduler",
+        "multi_stream": "assay.loadgen.MultiStreamLoadScheduler",
+        "offline": "assay.loadgen.OfflineLoadScheduler",
+        "poisson": "assay.loadgen.PoissonLoadScheduler",
+        "ramp": "assay.loadgen.RampLoadScheduler",
+        "single_stream": "assay.loadgen.SingleStreamLoadScheduler",
+        "steps": "assay.loadgen.StepsLoadScheduler",
+        "trace": "assay.loadgen.TraceLoadScheduler",
+    },
+)
+
+STAGES: Registry[Stage[Any, Any]] = Registry(
+    "stage",
+    Stage,  # type: ignore[type-abstract]
+    {
+        "busy_cpu": "assay.stages.synthetic.BusyCpu",
+        "cache_thrash": "assay.stages.synthetic.CacheThrash",
+        "disk": "assay.stages.synthetic.Disk",
+        "memory_bandwidth": "assay.stages.synthetic.MemoryBandwidth",
+        "no_op": "assay.stages.synthetic.NoOp",
+        "payload_copy": "assay.stages.synthetic.PayloadCopy",
+        "samples": "assay.stages.synthetic.Samples",
+        "sleep": "assay.stages.synthetic.Sleep",
+        "stream": "assay.stages.synthetic.Stream",
+    },
+)
+
+
+class BadArguments(AssayError):
+    """`key` is the argument at fault; None where it is all of them together."""
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        self.key = key
+        super().__init__(message)
+
+
+def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
+    """An instance, or what is wrong with the arguments, in words of the configuration."""
+    parameters = inspect.signature(component).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        for name in arguments:
+            if name not in parameters:
+                raise BadArguments(f"{component.__name__}: {unknown_key(name, list(parameters))}", name)
+    for name, parameter in parameters.items():
+        required = parameter.default is parameter.empty and parameter.kind in (
+            parameter.POSITIONAL_OR_KEYWORD,
+            parameter.KEYWORD_ONLY,
+        )
+        if required and name not in arguments:
+            raise BadArguments(f"{component.__name__}: {name} is missing")
+    try:
+        return component(**arguments)
+    except AssayError as error:
+        raise BadArguments(str(error)) from None
+    except (TypeError, ValueError) as error:
+        raise BadArguments(f"{component.__name__}: {error}") from None

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.loadgen.drive.driver import Sender
+from assay.loadgen.graph.node import Place
+from assay.loadgen.graph.shape import Join
+from assay.loadgen.latency.objective import Of
+
+Seconds = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ComponentConfig(_Model):
+    component: str
+    config: dict[str, Any] = {}
+
+
+class StageConfig(ComponentConfig):
+    id: int = Field(ge=0)
+    name: str = ""
+    outputs: tuple[int, ...] = ()
+    join: Join | None = None
+    fan_out: Literal["copy", "share"] = "copy"
+    max_visits: Count | None = None
+    run: Place | None = None
+    """Where the stage runs; not given, where its class asks, which is inline unless it says otherwise."""
+    workers: Count = 1
+
+
+class WarmupConfig(_Model):
+    queries: Count | None = None
+    seconds: Seconds | None = None
+    component: str | None = None
+    config: dict[str, Any] = {}
+
+
+class LoadgenConfig(ComponentConfig):
+    queue_depth: Count | None = None
+    max_queries: Count | None = None
+    duration: Seconds | None = None
+    timeout: Seconds | None = None
+    percentile: Share | None = None
+    min_duration: float = Field(default=0.0, ge=0)
+    seed: int = 0
+    sender: Sender = "auto"
+    max_failures: int = Field(default=0, ge=0)
+    warmup: WarmupConfig | None = None
+
+
+class ObjectiveConfig(_Model):
+    percentile: Share
+    seconds: Seconds
+    of: Of = "latency"
+
+
+class LimitsConfig(_Model):
+    """Enforced by the kernel, for the pipeline's process and all it starts."""
+
+    cpus: Annotated[float, Field(gt=0)] | None = None
+    memory_mb: Annotated[int, Field(ge=16)] | None = None
+
+
+class PipelineConfig(_Model):
+    name: str = Field(min_length=1)
+    inputs: tuple[int, ...] | None = None
+    outputs: tuple[int, ...] | None = None
+    dataset_stage_id: int | None = None
+    loadgen: LoadgenConfig
+    stages: tuple[StageConfig, ...] = Field(min_length=1)
+    objectives: tuple[ObjectiveConfig, ...] = ()
+    cpus: tuple[int, ...] = ()
+    nice: int = Field(default=0, ge=-20, le=19)
+    limits: LimitsConfig | None = None
+    device: str = "cpu"
+
+    @property
+    def entry_stages(self) -> tuple[int, ...]:
+        targets = {target for stage in self.stages for target in stage.outputs}
+        return self.inputs if self.inputs is not None else tuple(s.id for s in self.stages if s.id not in targets)
+
+    @property
+    def exit_stages(self) -> tuple[int, ...]:
+        return self.outputs if self.outputs is not None else tuple(s.id for s in self.stages if not s.outputs)
+
+
+class ColocationConfig(_Model):
+    name: str = "colocation"
+    pipelines: tuple[PipelineConfig, ...] = Field(min_length=1)
+    setup_timeout: Seconds = 600.0
+    """For models to load: a pipeline that is not ready by then has failed."""
+    stall_timeout: Seconds = 300.0
+    """A pipeline that is inside a stage and has finished nothing for this long hangs."""
+
+    def pipeline(self, name: str) -> PipelineConfig:
+        return next(pipeline for pipeline in self.pipelines if pipeline.name == name)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import inspect
+
+from assay.errors import UsageError
+from assay.loadgen.colocation.colocation import Colocation, PipelineOutcome
+from assay.loadgen.colocation.components import SCHEDULERS
+from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.latency.peak import Trial
+
+
+class RateTrials:
+    """Runs with one pipeline at another rate; its neighbours, if any, as they are."""
+
+    def __init__(self, colocation: Colocation, config: ColocationConfig, name: str) -> None:
+        names = [pipeline.name for pipeline in config.pipelines]
+        if name not in names:
+            raise UsageError(f"there is no pipeline {name!r}; there are {', '.join(names)}")
+        self._colocation = colocation
+        self._config = config
+        self._name = name
+        component = config.pipeline(name).loadgen.component
+        if "rate" not in inspect.signature(SCHEDULERS.find(component)).parameters:
+            raise UsageError(f"pipeline {name!r}: {component} has no rate; use poisson, constant or gamma")
+
+    def need_objectives(self) -> None:
+        if not self._config.pipeline(self._name).objectives:
+            raise UsageError(f"pipeline {self._name!r} has no objectives, so every rate would do: add `objectives:`")
+
+    def run(self, rate: float) -> Trial[PipelineOutcome]:
+        pipelines = [
+            with_rate(pipeline, rate) if pipeline.name == self._name else pipeline
+            for pipeline in self._config.pipelines
+        ]
+        outcome = self._colocation.run(pipelines, f"rate-{rate:g}")[self._name]
+        return Trial(rate, outcome.result.verdict.valid, outcome)
+
+    @property
+    def rate(self) -> float:
+        return float(self._config.pipeline(self._name).loadgen.config.get("rate") or 1.0)
+
+
+def with_rate(pipeline: PipelineConfig, rate: float) -> PipelineConfig:
+    loadgen = pipeline.loadgen.model_copy(update={"config": {**pipeline.loadgen.config, "rate": rate}})
+    return pipeline.model_copy(update={"loadgen": loadgen})

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.document.node import Node as YamlNode
+from assay.document.node import shown
+from assay.document.validate import validate
+from assay.document.yaml_file import read_yaml
+from assay.errors import AssayError, ConfigError
+from assay.loadgen.colocation.build import build_load, build_node
+from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
+from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.device import device_problem
+from assay.loadgen.colocation.limits import limits_problem
+from assay.loadgen.graph.shape import GraphShape, StageShape
+
+Step = str | int
+Problem = tuple[tuple[Step, ...], str]
+
+
+def read_config(path: Path) -> ColocationConfig:
+    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line."""
+    root = read_yaml(path)
+    config = validate(ColocationConfig, root)
+    # Stages of a user's own may lie beside the configuration.
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    if problems := [_worded(root, *problem) for problem in _problems(config)]:
+        raise ConfigError(problems)
+    return config
+
+
+def _worded(root: YamlNode, path: tuple[Step, ...], message: str) -> str:
+    node = root.at(path)
+    return f"{node.mark}: {shown(path)}: {message}"
+
+
+def _problems(config: ColocationConfig) -> Iterator[Problem]:
+    names: set[str] = set()
+    for at, pipeline in enumerate(config.pipelines):
+        if pipeline.name in names:
+            yield ("pipelines", at, "name"), f"there is another pipeline {pipeline.name!r}"
+        names.add(pipeline.name)
+        for path, message in _of_pipeline(pipeline):
+            yield ("pipelines", at, *path), message
+
+
+def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
+    stages = []
+    for at, stage in enumerate(pipeline.stages):
+        stateful = False
+        try:
+            stateful = build_node(stage).stage.stateful
+        except BadArguments as error:
+            yield ("stages", at, "config", *([error.key] if error.key else [])), str(error)
+        except AssayError as error:
+            yield ("stages", at, "component"), str(error)
+        name = stage.name or stage.component.rpartition(".")[2]
+        stages.append(StageShape(stage.id, name, stage.outputs, stage.join, stage.max_visits, stateful, stage.workers))
+        if stage.workers > 1 and (stage.run or "inline") == "inline":
+            yield ("stages", at, "workers"), "workers need `run: thread` or `run: process`"
+    shape = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
+    yield from ((problem.path, problem.message) for problem in shape.problems())
+    yield from _of_load(pipeline)
+    missing = sorted(set(pipeline.cpus) - os.sched_getaffinity(0))
+    if missing:
+        have = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
+        yield ("cpus",), f"this process may not use processor {', '.join(map(str, missing))}; it may use {have}"
+    if problem := device_problem(pipeline.device):
+        yield ("device",), problem
+    if pipeline.limits is not None and (problem := limits_problem()):
+        yield ("limits",), problem
+
+
+def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:
+    try:
+        SCHEDULERS.find(pipeline.loadgen.component)
+    except AssayError as error:
+        yield ("loadgen", "component"), str(error)
+        return
+    try:
+        load = build_load(pipeline)
+    except BadArguments as error:
+        yield ("loadgen", "config", *([error.key] if error.key else [])), str(error)
+        return
+    except AssayError as error:
+        yield ("loadgen", "warmup", "component"), str(error)
+        return
+    except ValueError as error:
+        yield ("loadgen", "warmup"), str(error)
+        return
+    stop, scheduler = load.stop, load.scheduler
+    counted = stop.max_queries is not None or pipeline.dataset_stage_id is not None
+    if scheduler.concurrency is None:
+        if not scheduler.ends(counted, stop.send_for is not None):
+            yield ("loadgen",), f"{pipeline.loadgen.component} never ends: add max_queries or duration"
+    elif stop.max_queries is None and stop.send_for is None and stop.percentile is None:
+        yield ("loadgen",), "a closed loop never ends by itself: add max_queries, duration, timeout or percentile"

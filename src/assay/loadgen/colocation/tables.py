@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.colocation.matrix import Matrix
+from assay.loadgen.latency.peak import Trial
+from assay.stats.intervals import Interval
+
+
+def group_table(outcome: GroupOutcome) -> str:
+    head = [
+        "pipeline",
+        "asked/s",
+        "sent/s",
+        "done/s",
+        "good/s",
+        "p50",
+        "p99",
+        "p99.9",
+        "late p50",
+        "CPU s",
+        "MB",
+        "verdict",
+    ]
+    rows = []
+    for pipeline in outcome.pipelines:
+        result = pipeline.result
+        rows.append(
+            [
+                pipeline.config.name,
+                "–" if result.asked_rate is None else f"{result.asked_rate:g}",
+                f"{result.achieved_rate:.1f}",
+                f"{result.throughput:.1f}",
+                f"{result.verdict.goodput:.1f}",
+                duration(result.latency["p50"]),
+                duration(result.latency["p99"]),
+                duration(result.latency["p99.9"]),
+                duration(result.lateness["p50"]),
+                f"{pipeline.cpu_s:.2f}",
+                f"{pipeline.peak_rss_mb:.0f}",
+                "VALID" if result.verdict.valid else "INVALID",
+            ]
+        )
+    notes = [f"  {p.config.name}: {note}" for p in outcome.pipelines for note in _notes(p)]
+    return "\n".join([table(head, rows), *notes])
+
+
+def _notes(pipeline: PipelineOutcome) -> list[str]:
+    result = pipeline.result
+    return [*result.verdict.reasons, *(f"note: {warning}" for warning in result.warnings)]
+
+
+def stage_table(outcome: GroupOutcome) -> str:
+    """Where each pipeline's time went."""
+    rows = [
+        [p.config.name, f"{id} {stage.name}", str(stage.latency.count), duration(stage.latency.mean)]
+        + [duration(stage.latency["p50"]), duration(stage.latency["p99"]), f"{stage.share:.0%}"]
+        for p in outcome.pipelines
+        for id, stage in p.result.stages.items()
+    ]
+    return table(["pipeline", "stage", "calls", "mean", "p50", "p99", "share"], rows)
+
+
+def matrix_table(matrix: Matrix) -> str:
+    """Rows suffer, columns cause. Throughput and p99, each with its 95% interval."""
+    pairs_only = all(len(group) == 2 for group in matrix.groups)
+    if pairs_only:
+        columns = [(name, [name]) for name in matrix.names]
+    else:
+        columns = [("+".join(group), list(group)) for group in matrix.groups]
+    blocks = []
+    for title, pick in (("throughput", "throughput"), ("p99 latency", "p99")):
+        rows = []
+        for name in matrix.names:
+            row = [name]
+            for label, members in columns:
+                if pairs_only:
+                    cell = matrix.beside(name, members[0])
+                else:
+                    cell = matrix.cells.get((name, tuple(label.split("+"))))
+                row.append("1" if pairs_only and members[0] == name else _cell(getattr(cell, pick) if cell else None))
+            rows.append(row)
+        blocks.append(
+            f"slowdown of {title} (row beside column, against alone)\n" + table(["", *(c[0] for c in columns)], rows)
+        )
+    return "\n\n".join(blocks)
+
+
+def _cell(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def trial_table(trials: Sequence[Trial[PipelineOutcome]]) -> str:
+    rows = [
+        [f"{trial.rate:g}", f"{trial.outcome.result.throughput:.1f}", f"{trial.outcome.result.verdict.goodput:.1f}"]
+        + [duration(trial.outcome.result.latency[name]) for name in ("p50", "p90", "p99", "p99.9")]
+        + ["VALID" if trial.valid else "INVALID"]
+        for trial in trials
+    ]
+    return table(["rate", "done/s", "good/s", "p50", "p90", "p99", "p99.9", "verdict"], rows)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[n]) for row in [head, *rows]) for n in range(len(head))]
+
+    def line(cells: Sequence[str]) -> str:
+        first, *rest = (
+            cell.ljust(w) if n == 0 else cell.rjust(w) for n, (cell, w) in enumerate(zip(cells, widths, strict=True))
+        )
+        return "  ".join([first, *rest]).rstrip()
+
+    return "\n".join([line(head), "  ".join("-" * width for width in widths), *(line(row) for row in rows)])
+
+
+def duration(ns: float) -> str:
+    if ns != ns:
+        return "–"
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.0f} ns"

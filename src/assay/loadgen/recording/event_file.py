@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from assay.errors import MissingExtra
+from assay.loadgen.board import COLUMNS, OK, PIPELINE, TEST
+from assay.loadgen.recording.spool import Rows
+
+Format = Literal["parquet", "csv"]
+_CHUNK = 250_000
+EVENT_COLUMNS = ("event", "phase", "stage_name", *COLUMNS)
+
+
+def write_events(rows: Rows, names: Mapping[int, str], path: Path) -> None:
+    """One row an event, in the order they were recorded; Parquet or CSV by the name's ending. Times in nanoseconds."""
+    if path.suffix == ".parquet":
+        _parquet(rows, names, path)
+    else:
+        _csv(rows, names, path)
+
+
+def _chunks(rows: Rows) -> Iterator[Rows]:
+    for first in range(0, len(rows), _CHUNK):
+        yield np.asarray(rows[first : first + _CHUNK])
+
+
+def _words(rows: Rows, names: Mapping[int, str]) -> dict[str, list[str]]:
+    kinds = {TEST: "test", PIPELINE: "pipeline"}
+    stages = rows["stage"].tolist()
+    return {
+        "event": [kinds.get(stage, "stage") for stage in stages],
+        "phase": ["warm-up" if query < 0 else "measured" for query in rows["query"].tolist()],
+        "stage_name": [names.get(stage, "") for stage in stages],
+    }
+
+
+def _csv(rows: Rows, names: Mapping[int, str], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(EVENT_COLUMNS)
+        for chunk in _chunks(rows):
+            words = _words(chunk, names)
+            writer.writerows(zip(*words.values(), *(_column(chunk, name) for name in COLUMNS), strict=True))
+
+
+def _column(rows: Rows, name: str) -> list[int] | list[str]:
+    return (
+        ["ok" if value == OK else "error" for value in rows[name].tolist()] if name == "status" else rows[name].tolist()
+    )
+
+
+def _parquet(rows: Rows, names: Mapping[int, str], path: Path) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow, which writes Parquet,", "loadgen") from None
+    word = pa.dictionary(pa.int32(), pa.string())
+    texts = {"event", "phase", "stage_name", "status"}
+    schema = pa.schema([(name, word if name in texts else pa.int64()) for name in EVENT_COLUMNS])
+    with pq.ParquetWriter(path, schema) as writer:
+        for chunk in _chunks(rows):
+            columns = {**_words(chunk, names), **{name: _column(chunk, name) for name in COLUMNS}}
+            writer.write_table(
+                pa.table({name: pa.array(columns[name], schema.field(name).type) for name in EVENT_COLUMNS})
+            )

@@ -1,0 +1,73 @@
+"""The Chrome trace-event format, which Perfetto and chrome://tracing open.
+
+(Trace Event Format, Google, 2016.) A process a pipeline; a thread a stage, plus one for the queries whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from assay.loadgen.board import OK, PIPELINE, TEST
+from assay.loadgen.recording.spool import Rows
+
+MOST = 200_000
+"""Rows of a pipeline in a trace: viewers hold no more. The first ones are kept, and the file says so."""
+
+
+@dataclass(frozen=True)
+class Track:
+    name: str
+    rows: Rows
+    stages: Mapping[int, str]
+
+
+def write_trace(tracks: Sequence[Track], path: Path) -> None:
+    begin = min((int(track.rows["start"].min()) for track in tracks if len(track.rows)), default=0)
+    with path.open("w", encoding="utf-8") as file:
+        file.write('{"displayTimeUnit":"ns","traceEvents":[\n')
+        file.write(json.dumps({"name": "process_labels", "ph": "M", "pid": 0, "args": {"labels": "assay"}}))
+        for number, track in enumerate(tracks, 1):
+            _track(file, number, track, begin)
+        file.write("\n]}\n")
+
+
+def _track(file: TextIO, process: int, track: Track, begin: int) -> None:
+    kept = np.asarray(track.rows[:MOST])
+    label = (
+        track.name if len(kept) == len(track.rows) else f"{track.name} (the first {MOST} of {len(track.rows)} events)"
+    )
+    _write(file, {"name": "process_name", "ph": "M", "pid": process, "args": {"name": label}})
+    for stage, name in {PIPELINE: "queries", **track.stages}.items():
+        _write(file, {"name": "thread_name", "ph": "M", "pid": process, "tid": _thread(stage), "args": {"name": name}})
+    for query, stage, intended, start, end, first, items, status in kept.tolist():
+        if stage == TEST:
+            continue
+        name = track.stages.get(stage, "query")
+        arguments: dict[str, Any] = {"query": query, "late_us": (start - intended) / 1e3}
+        if items:
+            arguments |= {"items": items, "first_us": (first - start) / 1e3}
+        if status != OK:
+            arguments["error"] = True
+        event = {"name": name, "pid": process, "tid": _thread(stage), "ts": (start - begin) / 1e3, "args": arguments}
+        if stage == PIPELINE:
+            # Queries overlap when several are in flight, so they are async events: a pair with an id.
+            ident = {"cat": "query", "id": f"{process}.{query}"}
+            _write(file, {**event, **ident, "ph": "b"})
+            _write(file, {**event, **ident, "ph": "e", "ts": (end - begin) / 1e3, "args": {}})
+        else:
+            _write(file, {**event, "ph": "X", "dur": (end - start) / 1e3})
+
+
+def _thread(stage: int) -> int:
+    return stage + 2
+
+
+def _write(file: TextIO, event: dict[str, Any]) -> None:
+    file.write(",\n")
+    file.write(json.dumps(event))
