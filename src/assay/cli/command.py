@@ -33,6 +33,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("migrate", "rewrite an older matrix file in the newer form"),
     Command("schema", "print the JSON Schema of a session YAML"),
     Command("doctor", "what works on this machine, what to install for what does not"),
+    Command("colocate", "pipelines under load, alone and beside each other"),
     Command("show", "what a session measured"),
     Command("logs", "what an entry printed, also while it runs"),
     Command("compare", "what changed between two sessions, and whether to believe it"),

@@ -21,7 +21,7 @@ def build_node(config: StageConfig) -> Node:
     return Node(
         id=config.id,
         stage=stage,
-        name=config.name,
+        name=config.name or config.component.rpartition(".")[2],
         outputs=config.outputs,
         join=config.join,
         max_visits=config.max_visits,

@@ -74,7 +74,7 @@ class PipelineConfig(_Model):
     outputs: tuple[int, ...] | None = None
     dataset_stage_id: int | None = None
     loadgen: LoadgenConfig
-    stages: tuple[StageConfig, ...] = Field(min_length=1)
+    stages: tuple[StageConfig, ...]
     objectives: tuple[ObjectiveConfig, ...] = ()
     cpus: tuple[int, ...] = ()
     nice: int = Field(default=0, ge=-20, le=19)
@@ -93,7 +93,7 @@ class PipelineConfig(_Model):
 
 class ColocationConfig(_Model):
     name: str = "colocation"
-    pipelines: tuple[PipelineConfig, ...] = Field(min_length=1)
+    pipelines: tuple[PipelineConfig, ...]
     setup_timeout: Seconds = 600.0
     """For models to load: a pipeline that is not ready by then has failed."""
     stall_timeout: Seconds = 300.0

@@ -6,6 +6,7 @@ from assay.errors import UsageError
 from assay.loadgen.colocation.colocation import Colocation, PipelineOutcome
 from assay.loadgen.colocation.components import SCHEDULERS
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.save import save_group
 from assay.loadgen.latency.peak import Trial
 
 
@@ -32,7 +33,9 @@ class RateTrials:
             with_rate(pipeline, rate) if pipeline.name == self._name else pipeline
             for pipeline in self._config.pipelines
         ]
-        outcome = self._colocation.run(pipelines, f"rate-{rate:g}")[self._name]
+        group = self._colocation.run(pipelines, f"rate-{rate:g}")
+        save_group(group, events="none")
+        outcome = group[self._name]
         return Trial(rate, outcome.result.verdict.valid, outcome)
 
     @property

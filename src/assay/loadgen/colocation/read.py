@@ -40,6 +40,8 @@ def _worded(root: YamlNode, path: tuple[Step, ...], message: str) -> str:
 
 
 def _problems(config: ColocationConfig) -> Iterator[Problem]:
+    if not config.pipelines:
+        yield ("pipelines",), "there is none"
     names: set[str] = set()
     for at, pipeline in enumerate(config.pipelines):
         if pipeline.name in names:
@@ -50,6 +52,9 @@ def _problems(config: ColocationConfig) -> Iterator[Problem]:
 
 
 def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
+    if not pipeline.stages:
+        yield ("stages",), "there is none"
+        return
     stages = []
     for at, stage in enumerate(pipeline.stages):
         stateful = False

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
 from assay.loadgen.colocation.matrix import Matrix
+from assay.loadgen.colocation.slowdown import Slowdown
 from assay.loadgen.latency.peak import Trial
 from assay.stats.intervals import Interval
 
@@ -54,8 +55,15 @@ def _notes(pipeline: PipelineOutcome) -> list[str]:
 def stage_table(outcome: GroupOutcome) -> str:
     """Where each pipeline's time went."""
     rows = [
-        [p.config.name, f"{id} {stage.name}", str(stage.latency.count), duration(stage.latency.mean)]
-        + [duration(stage.latency["p50"]), duration(stage.latency["p99"]), f"{stage.share:.0%}"]
+        [
+            p.config.name,
+            f"{id} {stage.name}",
+            str(stage.latency.count),
+            duration(stage.latency.mean),
+            duration(stage.latency["p50"]),
+            duration(stage.latency["p99"]),
+            f"{stage.share:.0%}",
+        ]
         for p in outcome.pipelines
         for id, stage in p.result.stages.items()
     ]
@@ -64,31 +72,30 @@ def stage_table(outcome: GroupOutcome) -> str:
 
 def matrix_table(matrix: Matrix) -> str:
     """Rows suffer, columns cause. Throughput and p99, each with its 95% interval."""
-    pairs_only = all(len(group) == 2 for group in matrix.groups)
-    if pairs_only:
-        columns = [(name, [name]) for name in matrix.names]
-    else:
-        columns = [("+".join(group), list(group)) for group in matrix.groups]
     blocks = []
     for title, pick in (("throughput", "throughput"), ("p99 latency", "p99")):
-        rows = []
-        for name in matrix.names:
-            row = [name]
-            for label, members in columns:
-                if pairs_only:
-                    cell = matrix.beside(name, members[0])
-                else:
-                    cell = matrix.cells.get((name, tuple(label.split("+"))))
-                row.append("1" if pairs_only and members[0] == name else _cell(getattr(cell, pick) if cell else None))
-            rows.append(row)
-        blocks.append(
-            f"slowdown of {title} (row beside column, against alone)\n" + table(["", *(c[0] for c in columns)], rows)
-        )
+        if all(len(group) == 2 for group in matrix.groups):
+            head = list(matrix.names)
+            rows = [[name, *(_pair(matrix, name, other, pick) for other in head)] for name in matrix.names]
+        else:
+            head = ["+".join(group) for group in matrix.groups]
+            rows = [
+                [name, *(_cell(matrix.cells.get((name, group)), pick) for group in matrix.groups)]
+                for name in matrix.names
+            ]
+        blocks.append(f"slowdown of {title} (row beside column, against alone)\n" + table(["", *head], rows))
     return "\n\n".join(blocks)
 
 
-def _cell(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+def _pair(matrix: Matrix, name: str, other: str, pick: str) -> str:
+    return "1" if name == other else _cell(matrix.beside(name, other), pick)
+
+
+def _cell(cell: Slowdown | None, pick: str) -> str:
+    if cell is None:
+        return "–"
+    interval: Interval = getattr(cell, pick)
+    return f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
 def trial_table(trials: Sequence[Trial[PipelineOutcome]]) -> str:

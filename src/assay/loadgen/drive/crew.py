@@ -51,7 +51,11 @@ class Crew:
         queue = self.queues[node.id]
         while (item := queue.get()) is not None:
             flow, payload = item
-            walker.go_on(flow, deque([(node, payload)]), number, replica=stage)
+            try:
+                walker.go_on(flow, deque([(node, payload)]), number, replica=stage)
+            except Exception as error:  # noqa: BLE001  (a worker that is gone would leave the run waiting)
+                walker.give_up(flow, node, error)
+                return
 
     def stop(self, wait: bool) -> None:
         for node, _, _ in self._members:

@@ -104,6 +104,12 @@ class Walker:
             self._board.write(flow.query, node.id, flow.intended, start, end, first, items, OK)
         return (result,)
 
+    def give_up(self, flow: Flow, node: Node, error: Exception) -> None:
+        """What keeps results, or this class itself, has failed: no query can be trusted to come back."""
+        with self._lock:
+            self._max_failures = -1
+            self._fail(flow, StageFailed(flow.query, node.id, node.shape.name, error))
+
     def _fail(self, flow: Flow, failure: StageFailed) -> None:
         flow.failed = True
         page = self._board.page

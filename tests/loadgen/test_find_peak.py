@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from assay.loadgen.latency.peak import Trial, find_peak, sweep
+
+
+def limited(most: float) -> tuple[list[float], object]:
+    tried: list[float] = []
+
+    def run(rate: float) -> Trial[None]:
+        tried.append(rate)
+        return Trial(rate, rate <= most, None)
+
+    return tried, run
+
+
+@pytest.mark.parametrize("most", [3.0, 100.0, 777.0, 12_345.0])
+def test_finds_the_peak_to_within_its_precision(most: float) -> None:
+    tried, run = limited(most)
+    peak = find_peak(run, start=100, precision=0.02)  # type: ignore[arg-type]
+    assert peak.rate is not None
+    assert most / 1.03 <= peak.rate <= most
+    assert peak.bounded
+    assert len(tried) <= 20
+    assert [trial.rate for trial in peak.trials] == sorted(tried)
+
+
+def test_says_when_nothing_is_valid_and_when_everything_is() -> None:
+    _, never = limited(0)
+    assert find_peak(never, start=100).rate is None  # type: ignore[arg-type]
+    _, always = limited(float("inf"))
+    peak = find_peak(always, start=1, most_trials=5)  # type: ignore[arg-type]
+    assert (peak.rate, peak.bounded) == (16, False)
+
+
+def test_a_sweep_goes_from_low_to_high() -> None:
+    tried, run = limited(10)
+    assert [trial.valid for trial in sweep(run, [20, 5, 10])] == [True, True, False]  # type: ignore[arg-type]
+    assert tried == [5, 10, 20]
