@@ -93,4 +93,14 @@ class Attached:
             self._delivery.close(wait_s=0)
 
     def _changes(self, event: SessionFinished) -> list[str]:
-        return []
+        """Against the last comparable session, unasked."""
+        if self._history is None:
+            return []
+        from assay.analysis import summary_lines, what_changed  # numpy comes with it: not before it is needed
+
+        try:
+            comparison = what_changed(event.records, self._history)
+        except (sqlite3.Error, OSError) as error:
+            self._progress.note(f"what changed could not be told: {error}")
+            return []
+        return summary_lines(comparison) if comparison is not None else []

@@ -40,5 +40,7 @@ class HistoryPast:
 
 
 def _higher_is_better(record: Record, metric: str) -> bool:
-    declared = record.metrics[metric].better
-    return declared == "higher"
+    from assay.analysis.direction import direction  # numpy comes with it: only when a requirement asks
+
+    measured = record.metrics[metric]
+    return direction(metric, measured.unit, measured.better) == "higher"

@@ -12,6 +12,7 @@ from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.cli.run_inputs import RunInputs
 from assay.errors import UsageError
 from assay.history.sessions import find_session
+from assay.record import SessionFolder
 from assay.record.secrets import Masker
 from assay.session.interrupts import interrupts
 from assay.session.resume import reopen_session
@@ -45,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     masker = Masker(os.environ)
-    folder = find_session(args.resume, results_dir(args)) if args.resume else None
+    folder = SessionFolder(find_session(args.resume, results_dir(args)).path.absolute()) if args.resume else None
     inputs = _inputs(args) if folder is None else RunInputs.from_json(folder.info().plan)
     plan = inputs.plan()
     if args.list:

@@ -15,7 +15,7 @@ from assay.process.message import receive, send
 from assay.process.output import Pump
 from assay.process.sampler import Sampler
 from assay.process.spawn import spawn
-from assay.process.tree import Tree
+from assay.process.tree import Tree, stat_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,10 @@ class Supervisor:
 
     def _start_main(self) -> "dict[str, Any] | None":
         spec = self._spec
-        files = {name: _append(spec[name]) for name in ("combined", "stdout", "stderr")}
+        try:
+            files = {name: _append(spec[name]) for name in ("combined", "stdout", "stderr")}
+        except OSError as error:
+            return {"failure": f"cannot write {error.filename}: {error.strerror}", "ended_because": ""}
         self._pumps = [Pump([files["stdout"], files["combined"]]), Pump([files["stderr"], files["combined"]])]
         self._sampler = Sampler(self._tree, spec["usage_csv"])
         self._started = time.monotonic()
@@ -206,8 +209,6 @@ class Supervisor:
 
 
 def _running(pids: set[int]) -> int:
-    from assay.process.tree import stat_fields
-
     return sum(1 for pid in pids if (stat_fields(pid) or [b"Z"])[0] != b"Z")
 
 
