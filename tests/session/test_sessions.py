@@ -42,7 +42,9 @@ paths: {{model_dir: /models/a b}}
 entries:
   - name: a
     script: s.py
-    args: --input {{dataset:cc,json}} --model {{model_dir}} --evil $(touch${{IFS}}owned) ';touch owned' {{{{literal}}}} {TO_RESULTS}
+    args: >-
+      --input {{dataset:cc,json}} --model {{model_dir}}
+      --evil $(touch${{IFS}}owned) ';touch owned' {{{{literal}}}} {TO_RESULTS}
 """
     with_script(workplace, config)
     answer = workplace.assay("run", "--config", "session.yaml", IFS="_")

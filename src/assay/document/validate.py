@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from assay.document.node import Node, Path, shown
+from assay.document.node import Mark, Node, Path, shown
 from assay.errors import ConfigError
 
 M = TypeVar("M", bound=BaseModel)
@@ -20,24 +20,25 @@ def validate(model: type[M], node: Node) -> M:
 
 
 def problems(error: ValidationError, node: Node, model: type[BaseModel], at: Path = ()) -> list[str]:
+    """In the order they stand in the files."""
     found = [_problem(item, node, model, at) for item in error.errors(include_url=False)]
-    return list(dict.fromkeys(found))
+    return [f"{mark}: {message}" for mark, message in sorted(set(found))]
 
 
-def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> str:
+def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[Mark, str]:
     path = _known_steps(item["loc"], root)
     node = root.at(path)
     if item["type"] == "extra_forbidden":
         place = node.key or node.mark
-        return f"{place}: {shown((*at, *path))}: {unknown_key(str(path[-1]), _keys(model, path[:-1]))}"
+        return place, f"{shown((*at, *path))}: {unknown_key(str(path[-1]), _keys(model, path[:-1]))}"
     message = str(item["msg"]).removeprefix("Value error, ")
     if item["type"] == "missing":
         name = str(item["loc"][-1])
-        return f"{node.mark}: {shown((*at, *path, name))}: is missing"
+        return node.mark, f"{shown((*at, *path, name))}: is missing"
     given = node.value
     if isinstance(given, str | int | float | bool) and item["type"] != "value_error":
         message = f"{message}, not {given!r}"
-    return f"{node.mark}: {shown((*at, *path))}: {message}"
+    return node.mark, f"{shown((*at, *path))}: {message}"
 
 
 def unknown_key(name: str, known: list[str]) -> str:

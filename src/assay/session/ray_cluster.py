@@ -31,6 +31,7 @@ _PORTS = (
     "dashboard-agent-grpc-port",
     "runtime-env-agent-port",
     "metrics-export-port",
+    "ray-client-server-port",
 )
 
 
@@ -77,7 +78,7 @@ class RayCluster:
         config = self._config
         words = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
         words += ["--node-ip-address=127.0.0.1", f"--temp-dir={self._temp}", "--include-dashboard=false"]
-        words += ["--disable-usage-stats", "--ray-client-server-port=0", "--log-style=record", "--log-color=false"]
+        words += ["--disable-usage-stats", "--log-style=record", "--log-color=false"]
         words += [f"--{name}={port}" for name, port in zip(_PORTS, self._ports, strict=True)]
         if config.num_cpus is not None:
             words.append(f"--num-cpus={config.num_cpus}")

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.config.ray_config import RayConfig
+from assay.errors import MissingExtra
+from assay.record import Outcome
+from assay.session import ray_cluster
+from assay.session.ray_cluster import RayCluster
+from conftest import Workplace
+
+SQUARES = """
+import json, os, pathlib, sys, time
+out = pathlib.Path(sys.argv[sys.argv.index("--benchmark-results-path") + 1])
+import ray
+ray.init()
+@ray.remote
+def square(x): return x * x
+total = sum(ray.get([square.remote(i) for i in range(20)]))
+(out / "params.json").write_text("{}")
+(out / "metrics.json").write_text(json.dumps({"total": total, "cpus": ray.cluster_resources()["CPU"]}))
+if sys.argv[1] == "hang": time.sleep(600)
+"""
+CONFIG = """
+entries:
+  - name: squares
+    script: squares.py
+    args: end
+    ray: {num_cpus: 3, isolation: namespace, object_store_size: 100000000}
+  - name: hangs
+    script: squares.py
+    args: hang
+    timeout_s: 15
+    grace_s: 0.5
+    ray: {num_cpus: 1, isolation: namespace, object_store_size: 100000000, enable_object_spilling: false}
+"""
+
+
+@pytest.mark.slow
+def test_an_entry_has_a_cluster_of_its_own_and_leaves_nothing_behind(workplace: Workplace) -> None:
+    workplace.write("scripts/squares.py", SQUARES)
+    workplace.write("session.yaml", CONFIG)
+    answer = workplace.assay("run", "--config", "session.yaml")
+    records = workplace.records()
+    assert records["squares"].success, answer.out
+    assert records["squares"].script_metrics == {"total": 2470, "cpus": 3.0}
+    assert records["squares"].usage.peak_processes > 5
+    assert records["hangs"].outcome is Outcome.TIMEOUT
+    session = workplace.sessions()[-1].path
+    for name in records:
+        log = (session / name / "logs/ray_startup.log").read_text()
+        temp = log.split("--temp-dir=")[1].split()[0]
+        assert "Ray runtime started." in log
+        assert not Path(temp).exists()
+        assert not any(temp.encode() in words for words in _command_lines())
+
+
+def _command_lines() -> list[bytes]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(path.read_bytes())
+        except OSError:
+            continue
+    return found
+
+
+def test_the_command_that_starts_a_cluster(tmp_path: Path) -> None:
+    config = RayConfig(num_cpus=4, num_gpus=1, object_store_size=10**8, object_spilling=False)
+    cluster = RayCluster(config, tmp_path, None)
+    command = cluster.command()
+    cluster.close()
+    assert command[1:6] == ["-m", "ray.scripts.scripts", "start", "--head", "--block"]
+    assert {"--num-cpus=4", "--num-gpus=1", "--object-store-memory=100000000"} <= set(command)
+    assert '--system-config={"automatic_object_spilling_enabled": false}' in command
+    ports = [word.rpartition("=")[2] for word in command if "port=" in word]
+    assert len(ports) == len(set(ports)) == 8
+    assert cluster.environment["RAY_ADDRESS"] == f"127.0.0.1:{ports[0]}"
+    assert len(cluster.environment["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_without_the_extra_the_install_command_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
+    cluster = RayCluster(RayConfig(), tmp_path, None)
+    with pytest.raises(MissingExtra, match=r"pip install 'assay-bench\[ray\]'"):
+        cluster.command()
+    cluster.close()
