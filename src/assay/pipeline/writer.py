@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,8 @@ class Writer(Collector[In, Part]):
     def begin(self, split: Split) -> None:
         Path(self.folder).mkdir(parents=True, exist_ok=True)
         self._path = Path(self.folder) / f"part-{split.index:05d}{self.suffix}"
-        self._aside = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
+        self._aside = self._path.with_name(f".{self._path.name}.aside") / f"{os.getpid()}-{os.urandom(4).hex()}"
+        self._aside.parent.mkdir(exist_ok=True)
         self._out = self._aside.open("wb", buffering=0)
         self._rows = 0
 
@@ -62,11 +64,21 @@ class Writer(Collector[In, Part]):
         size = self._out.tell()
         self._out.close()
         self._out = None
-        self._aside.replace(self._path)
+        self._rename()
         return Part(str(self._path), self._rows, size, self.summary())
+
+    def _rename(self) -> None:
+        try:
+            self._aside.replace(self._path)
+        except FileNotFoundError:
+            # Another worker, thought dead, did the same split, finished it first and cleared up behind itself.
+            if not self._path.exists():
+                raise
+        # With it goes what workers that died on this split had begun.
+        shutil.rmtree(self._aside.parent, ignore_errors=True)
 
     def abandon(self) -> None:
         if self._out is not None:
             self._out.close()
             self._out = None
-            self._aside.unlink(missing_ok=True)
+            shutil.rmtree(self._aside.parent, ignore_errors=True)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import AssayError
+from assay.pipeline.chain import SplitResult
+from assay.pipeline.failure import PipelineError, StageFailure
+from assay.pipeline.resources import Worker
+from assay.pipeline.source import Source
+from assay.pipeline.split import Split
+from assay.pipeline.stage import Stage
+from assay.pipeline.step import StageClock, Step, read_batches
+from assay.record.task_perf import TaskPerf
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """A split on its way from the workers of one group of stages to those of the next."""
+
+    split: Split
+    payloads: tuple[Any, ...] = ()
+    tasks: tuple[TaskPerf, ...] = ()
+
+    def result(self) -> SplitResult:
+        return SplitResult(self.split.index, self.payloads, self.tasks)
+
+
+class StageGroup:
+    """Neighbouring stages that share their workers; the first group reads the source.
+
+    A split goes through a group as a whole, so that batches are cut, and collectors filled, as in one process.
+    """
+
+    def __init__(self, source: Source | None, stages: Sequence[Stage[Any, Any]]) -> None:
+        self.source = source
+        self.steps = [Step(stage) for stage in stages]
+        self.name = "+".join([*([source.name] if source else []), *(stage.name for stage in stages)])
+        # A source reads: it needs a worker's processor like any stage.
+        self.cpus = max([stage.resources.cpus for stage in stages], default=1.0)
+        self.gpus = max([stage.resources.gpus for stage in stages], default=0.0)
+        memory = [stage.resources.memory_mb for stage in stages if stage.resources.memory_mb is not None]
+        self.memory_mb = max(memory, default=None)
+        self.stateful = any(stage.stateful for stage in stages)
+
+    def setup(self, worker: Worker) -> AssayError | None:
+        try:
+            for step in self.steps:
+                step.setup(worker)
+        except Exception as error:  # noqa: BLE001  (whatever it is, the driver must hear of it)
+            return portable(error, f"stages {self.name} could not be set up")
+        return None
+
+    def run(self, envelope: Envelope) -> Envelope | AssayError:
+        """Failures are values: what a worker raises would reach the driver wrapped in Ray's own words."""
+        try:
+            return self._run(envelope)
+        except Exception as error:  # noqa: BLE001  (as above)
+            return portable(error, f"stages {self.name} failed on {envelope.split}")
+
+    def _run(self, envelope: Envelope) -> Envelope:
+        clocks: list[StageClock] = []
+        flow: Any = iter(envelope.payloads)
+        if self.source is not None:
+            clocks.append(StageClock(self.source.name))
+            flow = read_batches(self.source, envelope.split, clocks[-1])
+        for step in self.steps:
+            clocks.append(StageClock(step.stage.name))
+            flow = step.apply(flow, envelope.split, clocks[-1])
+        payloads = tuple(flow)
+        return Envelope(envelope.split, payloads, (*envelope.tasks, *(clock.perf() for clock in clocks)))
+
+    def teardown(self) -> None:
+        for step in self.steps:
+            step.teardown()
+
+
+def portable(error: Exception, doing: str) -> AssayError:
+    """The same error where it survives a trip between processes, otherwise its message."""
+    if not isinstance(error, AssayError):
+        return StageFailure(f"{doing}: {type(error).__name__}: {error}")
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (our own bytes)
+    except Exception:  # noqa: BLE001  (any failure to pickle is the same to us)
+        return PipelineError(str(error))
+    return error
+
+
+def grouped(source: Source, stages: Sequence[Stage[Any, Any]], fuse: bool) -> list[StageGroup]:
+    """With `fuse`, neighbours that ask for the same resources share workers; otherwise every stage has its own.
+
+    A stateful stage must see the splits in order, which only one worker that does everything gives.
+    """
+    if any(stage.stateful for stage in stages):
+        return [StageGroup(source, stages)]
+    runs: list[list[Stage[Any, Any]]] = [[]]
+    for stage in stages:
+        alike = fuse and (not runs[-1] or runs[-1][-1].resources == stage.resources)
+        if alike:
+            runs[-1].append(stage)
+        else:
+            runs.append([stage])
+    return [StageGroup(source if at == 0 else None, run) for at, run in enumerate(runs)]

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from assay.errors import MissingExtra, UsageError
+
+
+def import_ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("ray", "ray") from None
+    return ray
+
+
+@contextmanager
+def ray_cluster(least_cpus: int = 1, dashboard: bool = False) -> Iterator[Any]:
+    """The cluster of RAY_ADDRESS if that is set, otherwise one of our own that ends with the run.
+
+    `least_cpus` is for our own: Ray's processors are places to put workers, and may be more than the machine has.
+    """
+    ray = import_ray()
+    if ray.is_initialized():
+        yield ray
+        return
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    address = os.environ.get("RAY_ADDRESS")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address:
+        try:
+            ray.init(address=address, **quiet)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise UsageError(
+                f"RAY_ADDRESS={address}: no Ray cluster answers there ({reason}). "
+                "Start one, or unset the variable to have one started for the run"
+            ) from None
+    else:
+        cpus = max(len(os.sched_getaffinity(0)), least_cpus)
+        ray.init(address="local", num_cpus=cpus, include_dashboard=dashboard, **quiet)
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def places(ray: Any, cpus: float, gpus: float) -> int:
+    """How many workers of this size fit the cluster at once; at least one."""
+    have = ray.cluster_resources()
+    fits = [have.get("CPU", 0.0) / cpus] if cpus else []
+    if gpus:
+        fits.append(have.get("GPU", 0.0) / gpus)
+    return max(1, int(min(fits, default=1.0)))

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import AssayError
+from assay.pipeline.chain import SplitResult
+from assay.pipeline.executors.envelope import Envelope, StageGroup, grouped
+from assay.pipeline.executors.executor import Executor
+from assay.pipeline.executors.ray_cluster import places, ray_cluster
+from assay.pipeline.failure import PipelineError
+from assay.pipeline.resources import Worker
+from assay.pipeline.split import Split
+
+if TYPE_CHECKING:
+    from assay.pipeline.pipeline import Pipeline
+
+
+class RayDataExecutor(Executor):
+    """A Ray Dataset of split numbers through `map_batches` over pools of actors, one pool a group of stages.
+
+    Only numbers leave the driver and only results come back. Between groups a split travels as pickled bytes, so
+    that Ray Data need not understand it. Ray Data itself repeats what was lost with a worker or node.
+    """
+
+    name = "ray_data"
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or None
+
+    def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
+        splits = pipeline.source.splits()
+        groups = grouped(pipeline.source, pipeline.stages, fuse=True)
+        if not splits:
+            return
+        with ray_cluster(least_cpus=max(self.workers or 1, len(groups))) as ray:
+            import ray.data as ray_data
+
+            with _quiet(ray_data):
+                # A block a split keeps them independent: a lost one is repeated alone.
+                dataset = ray_data.range(len(splits), override_num_blocks=len(splits))
+                for group in groups:
+                    size = self._pool_size(ray, group, len(groups), len(splits))
+                    asks: dict[str, Any] = {"num_cpus": group.cpus, "num_gpus": group.gpus}
+                    if group.memory_mb is not None:
+                        asks["memory"] = group.memory_mb << 20
+                    dataset = dataset.map_batches(
+                        GroupWorker,
+                        fn_constructor_args=(group, splits if group.source else None, size),
+                        batch_size=None,
+                        compute=ray_data.ActorPoolStrategy(size=size),
+                        **asks,
+                    )
+                yield from _results(dataset, len(splits))
+
+    def _pool_size(self, ray: Any, group: StageGroup, groups: int, splits: int) -> int:
+        if group.stateful:
+            return 1
+        return min(self.workers or max(1, places(ray, group.cpus, group.gpus) // groups), splits)
+
+
+class GroupWorker:
+    """What lives in an actor of Ray Data: split numbers or pickled envelopes in, pickled envelopes out."""
+
+    def __init__(self, group: StageGroup, splits: Sequence[Split] | None, count: int) -> None:
+        self.group = group
+        self.splits = splits
+        self.failed = group.setup(Worker(count=count))
+
+    def __call__(self, block: dict[str, Any]) -> dict[str, list[bytes]]:
+        return {"envelope": [self._one(item) for item in next(iter(block.values()))]}
+
+    def _one(self, item: Any) -> bytes:
+        if self.failed is not None:
+            return pickle.dumps(self.failed)
+        if self.splits is not None:
+            envelope: Envelope | AssayError = Envelope(self.splits[int(item)])
+        else:
+            envelope = pickle.loads(item)  # noqa: S301  (our own bytes, from the group before)
+        if isinstance(envelope, Envelope):
+            envelope = self.group.run(envelope)
+        return pickle.dumps(envelope, protocol=5)
+
+
+class _quiet:
+    """Results in order, no progress bars, no log lines; the settings of whoever else uses Ray Data come back."""
+
+    def __init__(self, ray_data: Any) -> None:
+        self.context = ray_data.DataContext.get_current()
+        self.logger = logging.getLogger("ray.data")
+
+    def __enter__(self) -> None:
+        self.before = (
+            self.context.execution_options.preserve_order,
+            self.context.enable_progress_bars,
+            self.logger.level,
+        )
+        self.context.execution_options.preserve_order = True
+        self.context.enable_progress_bars = False
+        self.logger.setLevel(logging.ERROR)
+
+    def __exit__(self, *_: object) -> None:
+        (
+            self.context.execution_options.preserve_order,
+            self.context.enable_progress_bars,
+            level,
+        ) = self.before
+        self.logger.setLevel(level)
+
+
+def _results(dataset: Any, count: int) -> Iterator[SplitResult]:
+    due = 0
+    for block in dataset.iter_batches(batch_size=None, prefetch_batches=1):
+        for written in block["envelope"]:
+            envelope = pickle.loads(written)  # noqa: S301  (our own bytes, from our own workers)
+            if isinstance(envelope, AssayError):
+                raise envelope
+            if envelope.split.index != due:
+                raise PipelineError(f"Ray Data returned split {envelope.split.index} where {due} was due")
+            yield envelope.result()
+            due += 1
+    if due < count:
+        raise PipelineError(f"Ray Data returned {due} of {count} splits")

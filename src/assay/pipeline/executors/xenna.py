@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import AssayError, MissingExtra
+from assay.pipeline.chain import SplitResult
+from assay.pipeline.executors.envelope import StageGroup, grouped
+from assay.pipeline.executors.executor import Executor
+from assay.pipeline.executors.ledger import start_ledger
+from assay.pipeline.executors.ray_cluster import ray_cluster
+from assay.pipeline.failure import PipelineError
+from assay.pipeline.split import Split
+
+if TYPE_CHECKING:
+    from assay.pipeline.pipeline import Pipeline
+
+SHARE = 0.95
+"""Of a cluster's processors, what cosmos-xenna gives to workers."""
+ATTEMPTS = 4
+
+
+class XennaExecutor(Executor):
+    """cosmos-xenna in streaming mode: every stage has workers of its own, as many as its speed calls for.
+
+    cosmos-xenna gives up when a worker dies. So the last stage enters each split in a ledger beside the driver, and
+    a run that broke is started again with the splits that are not in it.
+    """
+
+    name = "xenna"
+
+    def __init__(self, workers: int | None = None) -> None:
+        """`workers` of each stage; without it, cosmos-xenna decides as it measures their speed."""
+        self.workers = workers or None
+
+    def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
+        try:
+            import cosmos_xenna.pipelines.v1 as xenna
+        except ImportError:
+            raise MissingExtra("cosmos-xenna", "ray") from None
+        splits = pipeline.source.splits()
+        groups = grouped(pipeline.source, pipeline.stages, fuse=False)
+        _prepare()
+        # cosmos-xenna asks the dashboard's server which actors there are.
+        with ray_cluster(least_cpus=_least_cpus(groups, self.workers or 2), dashboard=True) as ray:
+            ledger = start_ledger(ray)
+            try:
+                self._until_all_done(ray, xenna, ledger, groups, splits)
+                for split in splits:
+                    yield ray.get(ledger.take.remote(split.index))
+            finally:
+                ray.kill(ledger)
+
+    def _until_all_done(
+        self, ray: Any, xenna: Any, ledger: Any, groups: Sequence[StageGroup], splits: Sequence[Split]
+    ) -> None:
+        problem = "it returned before all was done"
+        for _ in range(ATTEMPTS):
+            entered = ray.get(ledger.entered.remote())
+            missing = [split for split in splits if split.index not in entered]
+            if not missing:
+                return
+            if len(missing) < len(splits) and any(group.stateful for group in groups):
+                break
+            try:
+                xenna.run_pipeline(self._spec(ray, xenna, ledger, groups, missing))
+            except Exception as error:  # noqa: BLE001  (cosmos-xenna raises what it meets; the ledger knows more)
+                problem = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+            failure: AssayError | None = ray.get(ledger.failure.remote())
+            if failure is not None:
+                raise failure
+        left = len(splits) - len(ray.get(ledger.entered.remote()))
+        if left:
+            raise PipelineError(f"cosmos-xenna left {left} of {len(splits)} splits undone: {problem}")
+
+    def _spec(self, ray: Any, xenna: Any, ledger: Any, groups: Sequence[StageGroup], splits: Sequence[Split]) -> Any:
+        from assay.pipeline.executors.xenna_stage import xenna_stage
+
+        have = ray.cluster_resources().get("CPU", 1.0) * SHARE
+        asked = sum(group.cpus * (self.workers or 1) for group in groups)
+        # Workers of all stages must fit at once: on a small cluster each asks for its share of a processor.
+        scale = min(1.0, 0.9 * have / asked)
+        silent = xenna.VerbosityLevel.NONE
+        stages = [
+            xenna.StageSpec(
+                xenna_stage(xenna, group, ledger, group.cpus * scale, last=at == len(groups) - 1),
+                num_workers=1 if group.stateful else self.workers,
+                slots_per_actor=1 if group.stateful else None,
+            )
+            for at, group in enumerate(groups)
+        ]
+        return xenna.PipelineSpec(
+            input_data=list(splits),
+            stages=stages,
+            config=xenna.PipelineConfig(
+                cpu_allocation_percentage=SHARE,
+                actor_pool_verbosity_level=silent,
+                monitoring_verbosity_level=silent,
+                mode_specific=xenna.StreamingSpecificSpec(executor_verbosity_level=silent),
+            ),
+        )
+
+
+def _least_cpus(groups: Sequence[StageGroup], workers: int) -> int:
+    return max(8, int(workers * sum(group.cpus for group in groups) / SHARE) + 1)
+
+
+def _prepare() -> None:
+    """No log lines of its own, here or in the workers; and no more actors listed than a Ray server allows."""
+    import cosmos_xenna.ray_utils.cluster as cluster
+    from loguru import logger
+
+    cluster.API_LIMIT = 10_000
+    logger.disable("cosmos_xenna")
+    # It calls ray.init again, which Ray remarks on.
+    logging.getLogger("ray._private.worker").setLevel(logging.WARNING)
+    os.environ.setdefault("LOGURU_LEVEL", "ERROR")
+    os.environ.setdefault("RUST_LOG", "error")
