@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import logging
 import pickle
+import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RayDataExecutor(Executor):
-    """A Ray Dataset of split numbers through `map_batches` over pools of actors, one pool a group of stages.
+    """A Ray Dataset of split numbers through `map_batches`, one a group of stages that ask for the same resources.
 
     Only numbers leave the driver and only results come back. Between groups a split travels as pickled bytes, so
     that Ray Data need not understand it. Ray Data itself repeats what was lost with a worker or node.
@@ -43,16 +45,7 @@ class RayDataExecutor(Executor):
                 dataset = ray_data.range(len(splits), override_num_blocks=len(splits))
                 for group in groups:
                     size = self._pool_size(ray, group, len(groups), len(splits))
-                    asks: dict[str, Any] = {"num_cpus": group.cpus, "num_gpus": group.gpus}
-                    if group.memory_mb is not None:
-                        asks["memory"] = group.memory_mb << 20
-                    dataset = dataset.map_batches(
-                        GroupWorker,
-                        fn_constructor_args=(group, splits if group.source else None, size),
-                        batch_size=None,
-                        compute=ray_data.ActorPoolStrategy(size=size),
-                        **asks,
-                    )
+                    dataset = _mapped(ray_data, dataset, group, splits if group.source else None, size)
                 yield from _results(dataset, len(splits))
 
     def _pool_size(self, ray: Any, group: StageGroup, groups: int, splits: int) -> int:
@@ -61,8 +54,24 @@ class RayDataExecutor(Executor):
         return min(self.workers or max(1, places(ray, group.cpus, group.gpus) // groups), splits)
 
 
+def _mapped(ray_data: Any, dataset: Any, group: StageGroup, splits: Sequence[Split] | None, size: int) -> Any:
+    """Tasks where they will do: what a lost node was doing then goes to any other, while the calls of an actor wait
+    until that actor has found a new place. Actors where set-up is dear (a model on a GPU) or state is kept.
+    """
+    asks: dict[str, Any] = {"num_cpus": group.cpus, "num_gpus": group.gpus}
+    if group.memory_mb is not None:
+        asks["memory"] = group.memory_mb << 20
+    if group.gpus or group.stateful:
+        pool = ray_data.ActorPoolStrategy(size=size)
+        made = (group, splits, size)
+        return dataset.map_batches(GroupWorker, fn_constructor_args=made, batch_size=None, compute=pool, **asks)
+    pool = ray_data.TaskPoolStrategy(size=size)
+    work = GroupTask(uuid.uuid4().hex, group, splits, size)
+    return dataset.map_batches(work.run, batch_size=None, compute=pool, **asks)
+
+
 class GroupWorker:
-    """What lives in an actor of Ray Data: split numbers or pickled envelopes in, pickled envelopes out."""
+    """Split numbers or pickled envelopes in, pickled envelopes out."""
 
     def __init__(self, group: StageGroup, splits: Sequence[Split] | None, count: int) -> None:
         self.group = group
@@ -82,6 +91,24 @@ class GroupWorker:
         if isinstance(envelope, Envelope):
             envelope = self.group.run(envelope)
         return pickle.dumps(envelope, protocol=5)
+
+
+@dataclass(frozen=True)
+class GroupTask:
+    """The same as a function. Ray keeps the processes of tasks, so each sets up once and remembers."""
+
+    key: str
+    group: StageGroup
+    splits: Sequence[Split] | None
+    count: int
+
+    def run(self, block: dict[str, Any]) -> dict[str, list[bytes]]:
+        if self.key not in _SET_UP:
+            _SET_UP[self.key] = GroupWorker(self.group, self.splits, self.count)
+        return _SET_UP[self.key](block)
+
+
+_SET_UP: dict[str, GroupWorker] = {}
 
 
 class _quiet:

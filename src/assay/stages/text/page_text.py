@@ -24,9 +24,11 @@ def main_text(html: str) -> str:
 
 
 def require_extractor() -> None:
+    """Everything that extraction imports, so that a missing part is named before any work and not timed as work."""
     try:
         import fastwarc
-        import resiliparse.extract.html2text  # noqa: F401
+        import resiliparse.extract.html2text
+        import resiliparse.parse.encoding
     except ImportError:
         raise MissingExtra("the reader of web archives (fastwarc, resiliparse)", "text") from None
-    del fastwarc
+    del fastwarc, resiliparse

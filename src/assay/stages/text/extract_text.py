@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from assay.pipeline import ColumnBatch, Stage, Worker
+from assay.stages.text.page_text import decoded, main_text, require_extractor
+from assay.stages.text.rows import ArrowRows, import_arrow
+
+
+class ExtractText(Stage[ColumnBatch, ArrowRows]):
+    """HTML in, its text out; pages without any are dropped."""
+
+    name = "html_extraction"
+    needs = frozenset({"url", "warc_id", "charset", "body"})
+    adds = frozenset({"text"})
+
+    def setup(self, worker: Worker) -> None:
+        require_extractor()
+        import_arrow()
+
+    def process(self, data: ColumnBatch) -> ArrowRows:
+        kept: dict[str, list[str]] = {"url": [], "warc_id": [], "text": []}
+        for url, warc_id, charset, body in zip(
+            *(data[name] for name in ("url", "warc_id", "charset", "body")), strict=True
+        ):
+            text = main_text(decoded(body, charset))
+            if text:
+                kept["url"].append(url)
+                kept["warc_id"].append(warc_id)
+                kept["text"].append(text)
+        arrow = import_arrow()
+        return ArrowRows(arrow.table({name: arrow.array(values, arrow.string()) for name, values in kept.items()}))
+
+
+class DetectLanguage(Stage[ArrowRows, ArrowRows]):
+    """Adds `language`. Costs about as much as the extraction itself, so it is asked for."""
+
+    name = "language_detection"
+    needs = frozenset({"text"})
+    adds = frozenset({"language"})
+
+    def process(self, data: ArrowRows) -> ArrowRows:
+        from resiliparse.parse.lang import detect_fast
+
+        # The first thousand characters tell; the detector compares with every language it knows in any case.
+        languages = [detect_fast(text[:1000])[0] for text in data.column("text")]
+        return ArrowRows(data.held.append_column("language", [languages]), data.where)

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from assay.errors import UsageError
+from assay.pipeline import Part, Split, Writer
+from assay.stages.text.rows import JsonLines, Rows, import_arrow
+
+FORMATS = ("jsonl", "parquet")
+
+
+class JsonlWriter(Writer[Rows]):
+    name = "jsonl_writer"
+
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder, ".jsonl")
+
+    def write(self, data: Rows, out: BinaryIO) -> int:
+        if isinstance(data, JsonLines):
+            lines = data.lines
+        else:
+            lines = [orjson.dumps(row) for row in data.table().to_pylist()]
+        if lines:
+            out.write(b"\n".join(lines) + b"\n")
+        return len(lines)
+
+
+class ParquetWriter(Writer[Rows]):
+    """The first batch of a split gives its schema; a split without rows gives a file without columns."""
+
+    name = "parquet_writer"
+
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder, ".parquet")
+
+    def begin(self, split: Split) -> None:
+        super().begin(split)
+        self._parquet: Any = None
+
+    def write(self, data: Rows, out: BinaryIO) -> int:
+        table = data.table()
+        if self._parquet is None:
+            self._parquet = _open(out, table.schema)
+        elif table.schema != self._parquet.schema:
+            table = table.select(self._parquet.schema.names).cast(self._parquet.schema)
+        self._parquet.write_table(table)
+        return int(table.num_rows)
+
+    def finish(self) -> Part:
+        if self._parquet is None:
+            self._parquet = _open(self._out, import_arrow().schema([]))
+        self._parquet.close()
+        return super().finish()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_parquet": None}
+
+
+def _open(out: Any, schema: Any) -> Any:
+    from pyarrow.parquet import ParquetWriter as ArrowWriter
+
+    return ArrowWriter(out, schema, compression="zstd")
+
+
+def writer_for(form: str, folder: str | Path) -> Writer[Rows]:
+    if form not in FORMATS:
+        raise UsageError(f"--output-format: {form!r} is not one of {', '.join(FORMATS)}")
+    return JsonlWriter(folder) if form == "jsonl" else ParquetWriter(folder)

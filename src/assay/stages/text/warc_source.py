@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from assay.errors import DataError, UsageError
+from assay.pipeline import ColumnBatch, FileRange, Source, Split
+from assay.stages.text.warc import Response, pages
+
+SUFFIXES = (".warc.gz", ".warc", ".warc.zst")
+RANGE = 32 << 20
+PAGES = 64
+
+
+class WarcSource(Source):
+    """Pages of web archives, by byte ranges of the compressed files."""
+
+    name = "warc_reader"
+    provides = frozenset({"url", "warc_id", "charset", "body"})
+
+    def __init__(self, folder: str, limit: int | None = None, largest_range: int = RANGE) -> None:
+        if limit is not None and limit < 1:
+            raise UsageError(f"--url_limit: {limit} is not a number of archives")
+        self.folder = folder
+        self.limit = limit
+        self.largest_range = largest_range
+
+    def describe(self) -> Sequence[str]:
+        return ("file_partitioning", self.name)
+
+    def splits(self) -> Sequence[Split]:
+        pieces = [piece for file in self._files() for piece in self._pieces(file)]
+        return [Split(index, (piece,)) for index, piece in enumerate(pieces)]
+
+    def read(self, split: Split) -> Iterator[ColumnBatch]:
+        for piece in split.ranges:
+            try:
+                with open(piece.path, "rb") as stream:
+                    held = []
+                    for page in pages(stream, piece.path, piece.start, piece.end):
+                        held.append(page)
+                        if len(held) == PAGES:
+                            yield _batch(held)
+                            held = []
+                    if held:
+                        yield _batch(held)
+            except OSError as error:
+                raise DataError(f"{piece.path}: cannot be read: {error}") from None
+
+    def _files(self) -> list[Path]:
+        folder = Path(self.folder)
+        if folder.is_file():
+            return [folder]
+        if not folder.is_dir():
+            raise DataError(
+                f"{self.folder}: no such folder; `assay data warc {self.folder}` makes archives to try with"
+            )
+        files = [file for file in sorted(folder.rglob("*")) if file.name.endswith(SUFFIXES) and file.is_file()]
+        if not files:
+            looked = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
+            raise DataError(f"{self.folder}: no web archive there (looked for {looked}); `assay data warc` makes some")
+        return files[: self.limit]
+
+    def _pieces(self, file: Path) -> list[FileRange]:
+        size = file.stat().st_size
+        if not file.name.endswith(".gz") or size <= self.largest_range:
+            return [FileRange(str(file))]
+        count = -(-size // self.largest_range)
+        edges: list[int | None] = [size * piece // count for piece in range(count)]
+        return [FileRange(str(file), start or 0, end) for start, end in zip(edges, [*edges[1:], None], strict=True)]
+
+
+def _batch(held: Sequence[Response]) -> ColumnBatch:
+    names = ("url", "warc_id", "charset", "body")
+    return ColumnBatch({name: [getattr(page, name) for page in held] for name in names})

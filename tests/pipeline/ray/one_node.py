@@ -1,0 +1,43 @@
+"""Every executor on one node, against `local`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+from tests.pipeline.ray.scenarios import RAY, DieOnce, Rebatch, Running, outcome, parts
+from tests.pipeline.toy_stages import Even, FailOn, Numbers, Sum, Twice
+
+
+def main(scratch: Path) -> None:
+    answer: dict[str, object] = {}
+    for name in ("local", *RAY):
+        if name == RAY[0]:
+            import ray
+
+            # The first executor starts a cluster itself and must leave none behind.
+            answer["own cluster"] = outcome(name, Numbers(splits=3), [Sum()])
+            answer["left behind"] = ray.is_initialized()
+            ray.init(
+                address="local", num_cpus=8, include_dashboard=True, logging_level=logging.ERROR, log_to_driver=False
+            )
+        answer[name] = {
+            "batches": outcome(name, Numbers(splits=9), [Rebatch(), Even(), Twice()]),
+            "parts": parts(name, scratch / name, 6),
+            "bad data": outcome(name, Numbers(splits=4), [FailOn(25, "data"), Sum()], workers=1),
+            "no splits": outcome(name, Numbers(splits=0), [Sum()]),
+            "stateful": outcome(name, Numbers(splits=4), [Running()]),
+        }
+        # cosmos-xenna takes five seconds a run; what a bug looks like does not depend on it.
+        if name != "xenna":
+            answer[f"{name} bug"] = outcome(name, Numbers(splits=4), [FailOn(25, "bug"), Sum()], workers=1)
+        if name != "local":
+            answer[f"{name} death"] = outcome(name, Numbers(splits=6), [DieOnce(33, scratch / f"{name}.died"), Sum()])
+    answer["poison"] = outcome("ray_actors", Numbers(splits=4), [FailOn(25, "die"), Sum()])
+    (scratch / "answer.json").write_text(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
