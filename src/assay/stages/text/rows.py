@@ -26,8 +26,11 @@ class Rows(Batch):
     """Documents, as they stand in their file."""
 
     @abstractmethod
+    def columns(self, *names: str) -> list[list[Any]]:
+        """Fields of every row. A row without one is an error that names the row."""
+
     def column(self, name: str) -> list[Any]:
-        """One field of every row. A row without it is an error that names the row."""
+        return self.columns(name)[0]
 
     @abstractmethod
     def keep(self, mask: NDArray[Any]) -> Self:
@@ -59,13 +62,14 @@ class JsonLines(Rows):
         lines = [line for batch in batches for line in batch.lines]
         return cls(lines, batches[0].where, [number for batch in batches for number in batch.numbers])
 
-    def column(self, name: str) -> list[Any]:
-        found = []
+    def columns(self, *names: str) -> list[list[Any]]:
+        found: list[list[Any]] = [[] for _ in names]
         for at, line in enumerate(self.lines):
             row = self._row(at, line)
-            if name not in row:
-                raise DataError(f"{self.where}:{self.numbers[at]}: {name}: the row has no such field")
-            found.append(row[name])
+            for name, values in zip(names, found, strict=True):
+                if name not in row:
+                    raise DataError(f"{self.where}:{self.numbers[at]}: {name}: the row has no such field")
+                values.append(row[name])
         return found
 
     def keep(self, mask: NDArray[Any]) -> Self:
@@ -106,11 +110,12 @@ class ArrowRows(Rows):
     def concat(cls, batches: Sequence[Self]) -> Self:
         return cls(import_arrow().concat_tables([batch.held for batch in batches]), batches[0].where)
 
-    def column(self, name: str) -> list[Any]:
-        if name not in self.held.column_names:
-            raise DataError(f"{self.where}: {name}: no such column (there are {', '.join(self.held.column_names)})")
-        values: list[Any] = self.held.column(name).to_pylist()
-        return values
+    def columns(self, *names: str) -> list[list[Any]]:
+        for name in names:
+            if name not in self.held.column_names:
+                there = ", ".join(self.held.column_names)
+                raise DataError(f"{self.where}: {name}: no such column (there are {there})")
+        return [self.held.column(name).to_pylist() for name in names]
 
     def keep(self, mask: NDArray[Any]) -> Self:
         return type(self)(self.held.filter(import_arrow().array(mask)), self.where)
