@@ -17,8 +17,6 @@ from assay.pipeline.split import Split
 if TYPE_CHECKING:
     from assay.pipeline.pipeline import Pipeline
 
-SHARE = 0.95
-"""Of a cluster's processors, what cosmos-xenna gives to workers."""
 ATTEMPTS = 4
 
 
@@ -78,7 +76,8 @@ class XennaExecutor(Executor):
     def _spec(self, ray: Any, xenna: Any, ledger: Any, groups: Sequence[StageGroup], splits: Sequence[Split]) -> Any:
         from assay.pipeline.executors.xenna_stage import xenna_stage
 
-        have = ray.cluster_resources().get("CPU", 1.0) * SHARE
+        # As cosmos-xenna counts them: whole ones, of nodes that are alive.
+        have = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
         asked = sum(group.cpus * (self.workers or 1) for group in groups)
         # Workers of all stages must fit at once: on a small cluster each asks for its share of a processor.
         scale = min(1.0, 0.9 * have / asked)
@@ -95,7 +94,7 @@ class XennaExecutor(Executor):
             input_data=list(splits),
             stages=stages,
             config=xenna.PipelineConfig(
-                cpu_allocation_percentage=SHARE,
+                cpu_allocation_percentage=1.0,
                 actor_pool_verbosity_level=silent,
                 monitoring_verbosity_level=silent,
                 mode_specific=xenna.StreamingSpecificSpec(executor_verbosity_level=silent),
@@ -104,7 +103,7 @@ class XennaExecutor(Executor):
 
 
 def _least_cpus(groups: Sequence[StageGroup], workers: int) -> int:
-    return max(8, int(workers * sum(group.cpus for group in groups) / SHARE) + 1)
+    return max(8, int(workers * sum(group.cpus for group in groups)) + 1)
 
 
 def _prepare() -> None:
