@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
+from assay.errors import DataError
+from assay.pipeline import Pipeline
+from assay.stages.text.document_keys import ExactKeys, NearKeys, text_bytes
+from assay.stages.text.document_reader import DocumentReader
+from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates, shared
+from assay.stages.text.key_store import KeyStore, KeyWriter
+from assay.stages.text.minhash import WIDTH, signatures
+
+
+def grams(text: str) -> set[bytes]:
+    """What `minhash` says a document is, written plainly."""
+    lowered = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in text.encode())
+    spaced = lowered.translate(bytes.maketrans(b"\t\n\r", b"   "))
+    words: list[bytes] = []
+    for at in range(len(spaced)):
+        if spaced[at] == 32 and (spaced[at - 1] == 32 if at else True):
+            continue
+        words.append(spaced[at : at + 1])
+    collapsed = b"".join(words)
+    return {collapsed[at : at + WIDTH] for at in range(len(collapsed) - WIDTH + 1)} or {collapsed}
+
+
+def jaccard(a: str, b: str) -> float:
+    return len(grams(a) & grams(b)) / len(grams(a) | grams(b))
+
+
+def signed(texts: list[str]) -> np.ndarray:
+    return signatures(*text_bytes(texts, "", "text"))
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    write_documents(folder, Corpus(documents=1500, files=3, exact=0.1, near=0.15, edit=0.02, seed=5))
+    return folder
+
+
+def documents(folder: Path) -> dict[str, str]:
+    files = sorted((folder / "documents").iterdir())
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    return {row["id"]: row["text"] for row in rows}
+
+
+def identified(folder: Path, work: Path, method: type[ExactKeys | NearKeys], share: float) -> dict[str, str]:
+    source = DocumentReader(str(folder / "documents"))
+    store = KeyStore(Pipeline(source, [method("id", "text"), KeyWriter(work)]).run().outputs)
+    found = Pipeline(KeyRanges(store), [Confirm(store, share), Gather()]).run().outputs
+    repeated = duplicates(Pairs.concat(found))
+    return dict(zip(store.ids(repeated.second), store.ids(repeated.first), strict=True))
+
+
+def test_exact_duplicates_are_those_with_the_same_text(corpus: Path, tmp_path: Path) -> None:
+    first: dict[str, str] = {}
+    expected = {name: first[text] for name, text in documents(corpus).items() if first.setdefault(text, name) != name}
+    assert len(expected) > 100
+    assert identified(corpus, tmp_path, ExactKeys, 1.0) == expected
+
+
+def test_near_duplicates_are_found_and_others_are_left_alone(corpus: Path, tmp_path: Path) -> None:
+    texts = documents(corpus)
+    found = identified(corpus, tmp_path, NearKeys, 0.8)
+    known = [json.loads(line) for line in (corpus / TRUTH).read_text().splitlines()]
+    alike = [(row["id"], row["of"], jaccard(texts[row["id"]], texts[row["of"]])) for row in known]
+    clear = [name for name, _, similarity in alike if similarity >= 0.88]
+    assert len(clear) > 150
+    assert sum(name in found for name in clear) >= 0.99 * len(clear)
+    # Nothing is removed that is not like something else: the closest of its group is at least nearly as similar.
+    groups: dict[str, list[str]] = {}
+    for name, of in found.items():
+        groups.setdefault(of, [of]).append(name)
+    for members in groups.values():
+        for name in members[1:]:
+            assert max(jaccard(texts[name], texts[other]) for other in members if other != name) > 0.7
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=120), st.text(max_size=120))
+def test_equal_sets_of_grams_have_equal_signatures_and_only_those(a: str, b: str) -> None:
+    one, other = signed([a, b])
+    if grams(a) == grams(b):
+        assert (one == other).all()
+    elif not grams(a) & grams(b):
+        assert (one == other).mean() < 0.05
+
+
+def test_the_estimate_is_unbiased() -> None:
+    rng = np.random.default_rng(3)
+    words = [f"word{n}" for n in range(400)]
+    errors = []
+    for share in np.linspace(0.01, 0.3, 40):
+        text = list(rng.choice(words, 300))
+        edited = [str(rng.choice(words)) if rng.random() < share else word for word in text]
+        a, b = " ".join(text), " ".join(edited)
+        one, other = signed([a, b])
+        errors.append((one == other).mean() - jaccard(a, b))
+    assert abs(np.mean(errors)) < 0.015
+    assert np.std(errors) < 0.06
+
+
+def test_every_document_of_a_key_is_connected() -> None:
+    pairs = shared(np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([10, 11, 12, 13, 14, 14], np.uint64))
+    assert set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)) == {(10, 11), (10, 12), (11, 12)}
+    nothing = shared(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+    assert len(duplicates(nothing)) == 0
+
+
+def test_of_a_chain_the_earliest_stays() -> None:
+    found = duplicates(Pairs(np.array([5, 3, 8], np.uint64), np.array([7, 5, 9], np.uint64)))
+    assert dict(zip(found.second.tolist(), found.first.tolist(), strict=True)) == {5: 3, 7: 3, 9: 8}
+
+
+def test_text_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"id": "a", "text": "fine"}\n{"id": "b", "text": {"not": "text"}}\n')
+    with pytest.raises(DataError, match=r"odd\.jsonl: text: not text in every row"):
+        Pipeline(DocumentReader(str(path)), [ExactKeys("id", "text"), KeyWriter(tmp_path / "keys")]).run()
