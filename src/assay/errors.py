@@ -9,7 +9,9 @@ AssayError                  exit 2 unless said otherwise
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class AssayError(Exception):

@@ -1,27 +1,31 @@
+"""Imports next to nothing: `assay --help` shows every command and loads none."""
+
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol, cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Protocol
+
+    class CommandModule(Protocol):
+        """What each file of this folder that is a command provides."""
+
+        def arguments(self, parser: ArgumentParser) -> None: ...
+        def run(self, args: Namespace) -> int: ...
 
 
-class CommandModule(Protocol):
-    """What each file of this folder that is a command provides."""
-
-    def arguments(self, parser: ArgumentParser) -> None: ...
-    def run(self, args: Namespace) -> int: ...
-
-
-@dataclass(frozen=True)
 class Command:
-    """A command is named here and imported only when it is asked for, so that `assay --help` stays fast."""
+    """A command is named here and imported only when it is asked for."""
 
-    name: str
-    summary: str
+    def __init__(self, name: str, summary: str) -> None:
+        self.name = name
+        self.summary = summary
 
     def module(self) -> CommandModule:
-        return cast(CommandModule, import_module(f"assay.cli.{self.name}"))
+        module: CommandModule = import_module(f"assay.cli.{self.name}")
+        return module
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -9,8 +9,8 @@ from assay.record.record import Record
 from assay.record.strict_json import decode, encode
 
 
-def append_record(path: Path, record: Record, with_tasks: bool = True) -> None:
-    """One line, on disk when this returns. A line that a crash cut short is closed off first."""
+def append_record(path: Path, record: Record, with_tasks: bool = True, sync: bool = True) -> None:
+    """One line, on disk when this returns (without `sync`: in the system's hands). A line cut short is closed first."""
     line = encode(record.to_json(with_tasks)).encode() + b"\n"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -22,7 +22,8 @@ def append_record(path: Path, record: Record, with_tasks: bool = True) -> None:
         except OSError:
             os.ftruncate(descriptor, end)
             raise
-        os.fsync(descriptor)
+        if sync:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

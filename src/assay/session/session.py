@@ -120,7 +120,7 @@ class Session:
         self._reserve.writing(lambda: append_record(self._folder.results, record))
         workspace.folder.mkdir(parents=True, exist_ok=True)
         own = workspace.session / record.name / "results.jsonl"
-        self._reserve.writing(lambda: append_record(own, record))
+        self._reserve.writing(lambda: append_record(own, record, sync=False))
 
     def _failed_need(self, run: Run) -> str:
         for need in run.entry.needs:
