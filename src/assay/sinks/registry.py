@@ -14,9 +14,14 @@ from assay.sinks.spec import SinkSpec
 GROUP = "assay.sinks"
 BUILT_IN = {
     "csv": "assay.sinks.csv_sink:CsvSink",
+    "datadog": "assay.sinks.monitoring_sink:DatadogSink",
     "github_summary": "assay.sinks.github_summary_sink:GitHubSummarySink",
+    "grafana": "assay.sinks.monitoring_sink:GrafanaSink",
     "jsonl": "assay.sinks.jsonl_sink:JsonlSink",
     "junit": "assay.sinks.junit_sink:JUnitSink",
+    "mlflow": "assay.sinks.mlflow_sink:MlflowSink",
+    "otlp": "assay.sinks.monitoring_sink:OtlpSink",
+    "prometheus": "assay.sinks.monitoring_sink:PrometheusSink",
 }
 
 
