@@ -22,6 +22,7 @@ BUILT_IN = {
     "mlflow": "assay.sinks.mlflow_sink:MlflowSink",
     "otlp": "assay.sinks.monitoring_sink:OtlpSink",
     "prometheus": "assay.sinks.monitoring_sink:PrometheusSink",
+    "slack": "assay.sinks.slack_sink:SlackSink",
 }
 
 

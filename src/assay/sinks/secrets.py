@@ -39,6 +39,8 @@ class Secrets:
             for path, value in _strings(spec.own):
                 if self._is_secret(spec, path, value):
                     found |= _pieces(value)
+                elif path[-1].endswith("_env") and value in environ:
+                    found |= _pieces(environ[value])
         # Longest first: a secret inside a longer one must not leave the rest of it standing.
         values = sorted(found, key=len, reverse=True)
         forms = [

@@ -1,0 +1,105 @@
+"""Slack through its official client, each failure told as what it means for the outbox. The client's own retries are
+off: the outbox waits as long as Slack asks (Retry-After) and loses nothing when the process ends meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.errors import MissingExtra
+from assay.sinks.failure import Rejected, Unavailable
+from assay.sinks.http_target import refused
+
+EVENT = "assay_message"
+# About the message itself; anything else (wrong token, unknown channel) a person can put right.
+_NEVER = ("invalid_blocks", "invalid_blocks_format", "msg_too_long", "msg_blocks_too_long", "no_text")
+Blocks = Sequence[Mapping[str, Any]]
+
+
+class SlackWebhook:
+    def __init__(self, url: str) -> None:
+        try:
+            from slack_sdk.webhook import WebhookClient
+        except ImportError:
+            raise MissingExtra("slack-sdk", "slack") from None
+        self._client = WebhookClient(url, timeout=25, retry_handlers=[])
+
+    def post(self, text: str, blocks: Blocks) -> None:
+        try:
+            response = self._client.send(text=text, blocks=list(blocks))
+        except OSError as error:
+            raise Unavailable(f"Slack: {getattr(error, 'reason', None) or error or type(error).__name__}") from None
+        if response.status_code != 200:
+            refused(response.status_code, response.body, _header(response.headers, "retry-after"))
+
+
+class SlackBot:
+    def __init__(self, token: str, channel: str, base_url: str | None) -> None:
+        try:
+            from slack_sdk import WebClient
+        except ImportError:
+            raise MissingExtra("slack-sdk", "slack") from None
+        more = {"base_url": base_url} if base_url else {}
+        self._client = WebClient(token=token, timeout=25, retry_handlers=[], **more)
+        self._channel = channel
+
+    def post(self, text: str, blocks: Blocks, key: str, thread: str | None = None) -> str:
+        """The message's id. `key` is put into its metadata, where `find` looks for it."""
+        metadata = {"event_type": EVENT, "event_payload": {"key": key}}
+        answer = self._call(
+            "chat_postMessage",
+            text=text,
+            blocks=list(blocks),
+            metadata=metadata,
+            thread_ts=thread,
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        return str(answer["ts"])
+
+    def update(self, message: str, text: str, blocks: Blocks, key: str) -> None:
+        metadata = {"event_type": EVENT, "event_payload": {"key": key}}
+        self._call("chat_update", ts=message, text=text, blocks=list(blocks), metadata=metadata)
+
+    def find(self, key: str, thread: str | None = None) -> str | None:
+        """Among the channel's latest messages, or a thread's. A bot that may not read history finds nothing, and
+        then a message that was sent just before a kill is sent again."""
+        try:
+            if thread:
+                answer = self._call("conversations_replies", ts=thread, limit=200, include_all_metadata=True)
+            else:
+                answer = self._call("conversations_history", limit=200, include_all_metadata=True)
+        except Unavailable as failure:
+            if "missing_scope" in str(failure):
+                return None
+            raise
+        for message in answer.get("messages") or []:
+            if ((message.get("metadata") or {}).get("event_payload") or {}).get("key") == key:
+                return str(message["ts"])
+        return None
+
+    def address(self, message: str) -> str:
+        return str(self._call("chat_getPermalink", message_ts=message)["permalink"])
+
+    def _call(self, method: str, **arguments: Any) -> Any:
+        from slack_sdk.errors import SlackApiError
+
+        try:
+            return getattr(self._client, method)(channel=self._channel, **arguments)
+        except SlackApiError as error:
+            response = error.response
+            told = str(response.get("error") or "") if hasattr(response, "get") else str(response)
+            if response.status_code == 429:
+                refused(429, told, _header(response.headers, "retry-after"))
+            if told in _NEVER:
+                raise Rejected(f"Slack: {told}") from None
+            raise Unavailable(f"Slack: {told or response.status_code}") from None
+        except OSError as error:
+            raise Unavailable(f"Slack: {getattr(error, 'reason', None) or error or type(error).__name__}") from None
+
+
+def _header(headers: Mapping[str, Any], name: str) -> str | None:
+    for key, value in headers.items():
+        if key.lower() == name:
+            return str(value[0] if isinstance(value, list) else value)
+    return None
