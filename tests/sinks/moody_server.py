@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -129,7 +130,12 @@ class MoodyServer:
                     half, outer._half = (True, False) if outer._half and matches else (False, outer._half)
                 if slow:
                     outer._free.wait(slow)
-                answer = fail or outer.handle(request)
+                try:
+                    answer = fail or outer.handle(request)
+                except Exception as error:
+                    # What a service of ours asserts of a request must show in the test that sent it.
+                    traceback.print_exc()
+                    answer = Answer(400, f"{type(error).__name__}: {error}".encode())
                 if swallow:
                     outer.swallowed.set()
                     outer._free.wait(60)

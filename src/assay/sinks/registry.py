@@ -15,6 +15,7 @@ GROUP = "assay.sinks"
 BUILT_IN = {
     "csv": "assay.sinks.csv_sink:CsvSink",
     "datadog": "assay.sinks.monitoring_sink:DatadogSink",
+    "gdrive": "assay.sinks.gdrive_sink:GoogleDriveSink",
     "github_summary": "assay.sinks.github_summary_sink:GitHubSummarySink",
     "grafana": "assay.sinks.monitoring_sink:GrafanaSink",
     "jsonl": "assay.sinks.jsonl_sink:JsonlSink",

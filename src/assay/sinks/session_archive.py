@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+# What is of no use elsewhere: our own queue, and what entries used while they ran.
+_LEFT_OUT = frozenset({"outbox", "scratch", "ray_cluster"})
+
+
+def write_archive(folder: Path, to: Path) -> None:
+    """The session's folder as one file, whole or not there. Links are kept as links, never followed out of it."""
+    temporary = to.with_name(f".{to.name}.{os.getpid()}.tmp")
+    try:
+        with tarfile.open(temporary, "w:gz", compresslevel=6) as archive:
+            archive.add(folder, arcname=folder.name, filter=_kept)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(to)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _kept(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    inside = Path(member.name).parts[1:]
+    return None if _LEFT_OUT & set(inside) or not (member.isfile() or member.isdir() or member.issym()) else member
