@@ -132,7 +132,7 @@ class Drive:
             properties, content = upload.body.get("appProperties", {}), bytes(upload.received)
             if upload.file_id:
                 [upload.file] = [file for file in self.files if file.id == upload.file_id]
-                upload.file.content = content
+                upload.file.content, upload.file.properties = content, properties
             else:
                 upload.file = File(f"id{len(self.files)}", upload.body["name"], properties, content)
                 self.files.append(upload.file)
@@ -148,7 +148,13 @@ class Drive:
 
 
 def _shown(file: File) -> Answer:
-    return _json({"id": file.id, "webViewLink": f"https://drive.google.com/file/d/{file.id}/view"})
+    return _json(
+        {
+            "id": file.id,
+            "appProperties": file.properties,
+            "webViewLink": f"https://drive.google.com/file/d/{file.id}/view",
+        }
+    )
 
 
 def _json(told: dict[str, Any], status: int = 200) -> Answer:

@@ -127,6 +127,8 @@ def test_a_resumed_session_replaces_its_archive(tmp_path: Path, drive: Drive) ->
     told.run(a_record(1))
     told.end()
     again = Told(tmp_path, [spec(drive, tmp_path)])
+    drive.server.matching = lambda request: request.method == "PATCH"
+    drive.server.fail_next(Answer(503))
     again.run(a_record(2))
     again.delivery.session_finished(type(again.info)(name="nightly", started_at="x", finished_at="later"))
     [status] = again.delivery.close(30)

@@ -59,17 +59,21 @@ class GoogleDriveSink(Sink):
 
         memory = self.context.memory
         known = memory.get("file") or self._look(files, key)
-        if known and memory.get(f"upload address of {key}") is None and memory.get("begun") == self.context.message_key:
-            # Killed after the last byte was taken and before its answer came.
-            return dict(call(lambda: files.get(fileId=known, fields=_FIELDS, supportsAllDrives=True).execute()))
+        mark = hashlib.sha256(self.context.message_key.encode()).hexdigest()[:40]
+        if known:
+            wanted = f"{_FIELDS},appProperties"
+            found = call(lambda: files.get(fileId=known, fields=wanted, supportsAllDrives=True).execute())
+            if (found.get("appProperties") or {}).get("assay_message") == mark:
+                # Killed after the last byte was taken and before the answer came.
+                return dict(found)
         media = MediaFileUpload(str(archive), mimetype="application/gzip", chunksize=CHUNK, resumable=True)
         shared: dict[str, Any] = {"media_body": media, "fields": _FIELDS, "supportsAllDrives": True}
-        body = {"name": archive.name, "appProperties": {"assay_key": key, "assay_session": self._short_name()}}
+        properties = {"assay_key": key, "assay_message": mark, "assay_session": self._short_name()}
+        body = {"name": archive.name, "appProperties": properties}
         if known:
             request = files.update(fileId=known, body=body, **shared)
         else:
             request = files.create(body={**body, "parents": [str(self.config["drive_folder_id"])]}, **shared)
-        memory["begun"] = self.context.message_key
         return DriveUpload(request, memory, key).run()
 
     def _look(self, files: Any, key: str) -> str | None:
