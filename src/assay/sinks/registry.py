@@ -24,6 +24,7 @@ BUILT_IN = {
     "otlp": "assay.sinks.monitoring_sink:OtlpSink",
     "prometheus": "assay.sinks.monitoring_sink:PrometheusSink",
     "slack": "assay.sinks.slack_sink:SlackSink",
+    "wandb": "assay.sinks.wandb_sink:WandbSink",
 }
 
 
