@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.benchmarks.weights.scenario_data import ScenarioData, Version
 from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.benchmarks.weights.store_kind import Handle, store_kind
 from assay.weights.dtype import bits_of
 from assay.weights.limit import RepositoryLimit, repository_limit
 from assay.weights.store import StoreStats, Tensor, WeightStore
@@ -67,8 +67,11 @@ class ChainRun:
 
 
 def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None = None) -> ChainRun:
-    """Once. What a store refuses with an error counts as wrong, and its time is not counted."""
-    opened = store_kind(store, settings).open(folder)
+    """Once. What a store refuses with an error counts as wrong, and its time is not counted.
+
+    The store is opened anew for every checkout: a cache that still holds what was committed would be measured instead.
+    """
+    handle = Handle(store_kind(store, settings), folder)
     commits: list[_Step] = []
     checkouts: list[_Step] = []
     wrong: list[str] = []
@@ -76,25 +79,26 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
     first_bytes = 0
     try:
         for version in chain.data.versions:
-            step = _attempt(opened, version, partial(commit_version, opened, version, refs))
+            step = _attempt(handle.store, version, partial(commit_version, handle.store, version, refs))
             refs.append(step.answer if step.done else "")
             if step.done:
                 commits.append(step)
             else:
                 wrong.append(f"{version.label}: {step.answer}")
             first_bytes = first_bytes or bytes_on_disk(folder)
+        stats = handle.store.stats()
         for ref, version in zip(refs, chain.data.versions, strict=True):
             if not ref:
                 continue
+            opened = handle.reopen()
             step = _attempt(opened, version, partial(opened.load, ref))
             if not step.done:
                 wrong.append(f"{version.label}: {step.answer}")
                 continue
             checkouts.append(step)
             wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, step.answer)]
-        stats = opened.stats()
     finally:
-        close(opened)
+        handle.close()
     return ChainRun(
         store,
         chain.data.logical_bytes,

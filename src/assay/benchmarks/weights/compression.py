@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from threadpoolctl import threadpool_limits
+
 from assay.benchmarks.weights.chain import Chain, ChainRun, best_of, run_chain
 from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.readings import Readings
@@ -59,8 +61,9 @@ class CompressionSuite(BenchmarkSuite):
             if reason:
                 readings.note(f"{TITLES[name]}, {dtype}: left out: {reason}")
                 continue
-            data = scenario_data(name, dtype, size, config.versions, config.seed)
-            chain = Chain(data)
+            # One thread: a real training run by several would not be the same to the bit twice.
+            with threadpool_limits(1):
+                chain = Chain(scenario_data(name, dtype, size, config.versions, config.seed))
             share = config.budget.part(1 / (len(config.dtypes) - number))
             runs: dict[str, list[ChainRun]] = {store: [] for store in dict.fromkeys((*config.stores, FLOOR))}
             for _ in share.rounds(config.iterations):

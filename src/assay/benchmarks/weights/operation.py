@@ -10,7 +10,7 @@ from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.chain import timed
 from assay.benchmarks.weights.memory_meter import MemoryMeter
 from assay.benchmarks.weights.readings import Readings
-from assay.weights.store import WeightStore
+from assay.benchmarks.weights.store_kind import Handle
 
 
 @dataclass(frozen=True)
@@ -40,29 +40,26 @@ class Timings:
         return float(np.percentile(self.wall_s, share)) * 1e3
 
 
-def time_operations(
-    store: WeightStore, operations: list[Operation], budget: Budget, most: int, least: int = 3
-) -> Iterator[Timings]:
-    """Each operation gets an equal part of what is left; one call before the first is not counted."""
+def time_operations(handle: Handle, operations: list[Operation], budget: Budget, most: int) -> Iterator[Timings]:
+    """Each operation gets an equal part of what is left. The first call warms up, and shows what it allocates."""
     for number, operation in enumerate(operations):
         part = budget.part(1 / (len(operations) - number))
         timings = Timings(operation)
-        operation.prepare(0)()
-        for round_number in part.rounds(most, least):
+        timings.extra_bytes = _extra_bytes(handle, operation.prepare(0))
+        for round_number in part.rounds(most):
             call = operation.prepare(round_number + 1)
-            _, wall, cpu = timed(store, call)
+            _, wall, cpu = timed(handle.store, call)
             timings.wall_s.append(wall)
             timings.cpu_s.append(cpu)
-        timings.extra_bytes = _extra_bytes(store, operation.prepare(most + 1))
         yield timings
 
 
-def _extra_bytes(store: WeightStore, call: Callable[[], object]) -> int:
+def _extra_bytes(handle: Handle, call: Callable[[], object]) -> int:
     """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds.
 
     Resident memory would not show it here: the allocator reuses what earlier calls have freed.
     """
-    pid = getattr(store, "pid", None)
+    pid = getattr(handle.store, "pid", None)
     if pid is not None:
         with MemoryMeter(pid) as meter:
             call()

@@ -12,7 +12,7 @@ from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import FLOOR, close, store_kind
+from assay.benchmarks.weights.store_kind import FLOOR, Handle, store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.table import Table
 from assay.record import Metric
@@ -58,12 +58,12 @@ class PerformanceSuite(BenchmarkSuite):
 
     def _timings(self, name: str, store: str, config: ScenarioConfig, budget: Budget) -> list[Timings]:
         with config.scratch() as folder:
-            opened = store_kind(store, config.settings).open(folder / "store")
+            handle = Handle(store_kind(store, config.settings), folder / "store")
             try:
-                operations = OPERATIONS[name](opened, config.smallest.parameters, config.seed)
-                return list(time_operations(opened, operations, budget, SAMPLES_PER_ITERATION * config.iterations))
+                operations = OPERATIONS[name](handle, config.smallest.parameters, config.seed)
+                return list(time_operations(handle, operations, budget, SAMPLES_PER_ITERATION * config.iterations))
             finally:
-                close(opened)
+                handle.close()
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         stores = dict.fromkeys(row.labels["store"] for s in result.scenarios for row in s.readings.rows)

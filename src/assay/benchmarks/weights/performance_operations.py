@@ -1,4 +1,7 @@
-"""The operations of the performance suite, scenario by scenario, as calls on any store."""
+"""The operations of the performance suite, scenario by scenario, as calls on any store.
+
+Reads of whole weights start with a store that was just opened; look-ups and filters with one that is in use.
+"""
 
 from __future__ import annotations
 
@@ -10,56 +13,56 @@ import numpy as np
 
 from assay.benchmarks.weights.operation import Operation
 from assay.benchmarks.weights.scenario_data import scenario_data
-from assay.weights.commit import Commit, TensorEntry
-from assay.weights.store import Tensor, WeightStore
+from assay.benchmarks.weights.store_kind import Handle
+from assay.weights.store import Tensor
 
 WEIGHT_SHAPE = (512, 512)
 """One weight of a megabyte in float32: an attention projection of a small language model."""
 QUERIED = 400
-BATCH = 64
+BATCH = 32
 IO_PARAMETERS = 16_000_000
 
 
-def storage_operations(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+def storage_operations(handle: Handle, parameters: int, seed: int) -> list[Operation]:
     weights = _Weights(seed)
     model = dict(scenario_data("similar", "float32", parameters, 2, seed).versions[0].tensors)
     nbytes = sum(tensor.nbytes for tensor in model.values())
-    saved = [store.commit({"weight": weights.fresh()}) for _ in range(4)]
-    whole = store.commit(model)
+    saved = [handle.store.commit({"weight": weights.fresh()}) for _ in range(4)]
+    whole = handle.store.commit(model)
 
     def save(_: int) -> Callable[[], object]:
         weight = weights.fresh()
 
         def call() -> object:
-            store.save("weight", weight)
-            return store.commit()
+            handle.store.save("weight", weight)
+            return handle.store.commit()
 
         return call
 
     def commit(number: int) -> Callable[[], object]:
         moved = {name: tensor + np.float32(1e-3 * (number + 1)) for name, tensor in model.items()}
-        return lambda: store.commit(moved)
+        return lambda: handle.store.commit(moved)
 
     return [
         Operation("save_weight", "Save Weight", weights.nbytes, save),
-        Operation("load_weight", "Load Weight", weights.nbytes, lambda n: lambda: store.load(saved[n % 4], ["weight"])),
+        Operation("load_weight", "Load Weight", weights.nbytes, lambda n: _cold(handle, saved[n % 4], ["weight"])),
         Operation("commit_model", "Commit Model", nbytes, commit),
-        Operation("checkout_model", "Checkout Model", nbytes, lambda _: lambda: store.load(whole)),
+        Operation("checkout_model", "Checkout Model", nbytes, lambda _: _cold(handle, whole)),
     ]
 
 
-def delta_operations(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+def delta_operations(handle: Handle, parameters: int, seed: int) -> list[Operation]:
     weights = _Weights(seed)
     base = weights.fresh()
-    store.commit({"weight": base})
-    children = [store.commit({"weight": weights.near(base)}) for _ in range(4)]
+    handle.store.commit({"weight": base})
+    children = [handle.store.commit({"weight": weights.near(base)}) for _ in range(4)]
 
     def encode(_: int) -> Callable[[], object]:
         child = weights.near(base)
-        return lambda: store.commit({"weight": child})
+        return lambda: handle.store.commit({"weight": child})
 
     def rebuild(number: int) -> Callable[[], object]:
-        return lambda: store.load(children[number % 4], ["weight"])
+        return _cold(handle, children[number % 4], ["weight"])
 
     return [
         Operation("delta_encode", "Delta Encode", weights.nbytes, encode),
@@ -67,72 +70,74 @@ def delta_operations(store: WeightStore, parameters: int, seed: int) -> list[Ope
     ]
 
 
-def query_performance(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+def query_performance(handle: Handle, parameters: int, seed: int) -> list[Operation]:
     rng = np.random.default_rng(seed)
     shapes = ((8, 8), (16, 4), (64,))
     model: dict[str, Tensor] = {
         f"block.{i}.{'weight' if i % 2 else 'bias'}": rng.standard_normal(shapes[i % 3]).astype(("f4", "f2")[i % 2])
         for i in range(QUERIED)
     }
-    ref = store.commit(model)
+    ref = handle.store.commit(model)
     names = list(model)
     operations = [
-        Operation("lookup", "Lookup by Name", 0, lambda n: lambda: store.load(ref, [names[n * 37 % len(names)]])),
+        Operation(
+            "lookup", "Lookup by Name", 0, lambda n: lambda: handle.store.load(ref, [names[n * 37 % len(names)]])
+        ),
     ]
-    show = getattr(store, "show", None)
-    if show is not None:
+    find = getattr(handle.store, "find", None)
+    if find is not None:
         operations += [
-            Operation("filter_name", "Filter by Name", 0, _filter(show, ref, lambda e: e.name.endswith(".weight"))),
-            Operation("filter_shape", "Filter by Shape", 0, _filter(show, ref, lambda e: e.shape == (16, 4))),
-            Operation("filter_dtype", "Filter by Dtype", 0, _filter(show, ref, lambda e: e.dtype == "float16")),
+            Operation("filter_name", "Filter by Name", 0, lambda _: lambda: find(ref, name="*.weight")),
+            Operation("filter_shape", "Filter by Shape", 0, lambda _: lambda: find(ref, shape=(16, 4))),
+            Operation("filter_dtype", "Filter by Dtype", 0, lambda _: lambda: find(ref, dtype="float16")),
         ]
     return operations
 
 
-def batch_operations(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+def batch_operations(handle: Handle, parameters: int, seed: int) -> list[Operation]:
     rng = np.random.default_rng(seed)
 
     def batch() -> dict[str, Tensor]:
         return {f"w{i}": rng.standard_normal((64, 64), dtype=np.float32) for i in range(BATCH)}
 
     kept = batch()
-    ref = store.commit(kept)
+    ref = handle.store.commit(kept)
     nbytes = sum(tensor.nbytes for tensor in kept.values())
 
     def together(_: int) -> Callable[[], object]:
         tensors = batch()
-        return lambda: store.commit(tensors)
+        return lambda: handle.store.commit(tensors)
 
     def apart(_: int) -> Callable[[], object]:
         tensors = batch()
-        return lambda: [store.commit({name: tensor}) for name, tensor in tensors.items()]
+        return lambda: [handle.store.commit({name: tensor}) for name, tensor in tensors.items()]
 
     return [
         Operation("batch_save", f"Save {BATCH} at Once", nbytes, together, items=BATCH),
         Operation("single_saves", f"Save {BATCH} Singly", nbytes, apart, items=BATCH),
-        Operation("batch_load", f"Load {BATCH} at Once", nbytes, lambda _: lambda: store.load(ref), items=BATCH),
+        Operation("batch_load", f"Load {BATCH} at Once", nbytes, lambda _: _cold(handle, ref), items=BATCH),
         Operation(
             "single_loads",
             f"Load {BATCH} Singly",
             nbytes,
-            lambda _: lambda: [store.load(ref, [name]) for name in kept],
+            lambda _: _each_cold(handle, ref, list(kept)),
             items=BATCH,
         ),
     ]
 
 
-def io_intensive(store: WeightStore, parameters: int, seed: int) -> list[Operation]:
+def io_intensive(handle: Handle, parameters: int, seed: int) -> list[Operation]:
     """64 MB at a time; reads start with nothing of the store in the page cache."""
     rng = np.random.default_rng(seed)
     model: dict[str, Tensor] = {"w": rng.standard_normal(IO_PARAMETERS, dtype=np.float32)}
-    ref = store.commit(model)
-    folder = Path(str(store.path))  # type: ignore[attr-defined]
+    ref = handle.store.commit(model)
+    folder = handle.path
 
     def write(number: int) -> Callable[[], object]:
         moved = {"w": model["w"] + np.float32(number + 1)}
 
         def call() -> object:
-            made = store.commit(moved)
+            made = handle.store.commit(moved)
             os.sync()
             return made
 
@@ -140,7 +145,7 @@ def io_intensive(store: WeightStore, parameters: int, seed: int) -> list[Operati
 
     def read(_: int) -> Callable[[], object]:
         _forget_cached(folder)
-        return lambda: store.load(ref)
+        return _cold(handle, ref)
 
     nbytes = model["w"].nbytes
     return [
@@ -149,7 +154,7 @@ def io_intensive(store: WeightStore, parameters: int, seed: int) -> list[Operati
     ]
 
 
-OPERATIONS: dict[str, Callable[[WeightStore, int, int], list[Operation]]] = {
+OPERATIONS: dict[str, Callable[[Handle, int, int], list[Operation]]] = {
     "storage_operations": storage_operations,
     "delta_operations": delta_operations,
     "query_performance": query_performance,
@@ -170,10 +175,14 @@ class _Weights:
         return np.asarray(base + self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(2e-5))
 
 
-def _filter(
-    show: Callable[[str], Commit], ref: str, wanted: Callable[[TensorEntry], bool]
-) -> Callable[[int], Callable[[], object]]:
-    return lambda _: lambda: [entry for entry in show(ref).entries if wanted(entry)]
+def _cold(handle: Handle, ref: str, names: list[str] | None = None) -> Callable[[], object]:
+    store = handle.reopen()
+    return lambda: store.load(ref, names)
+
+
+def _each_cold(handle: Handle, ref: str, names: list[str]) -> Callable[[], object]:
+    store = handle.reopen()
+    return lambda: [store.load(ref, [name]) for name in names]
 
 
 def _forget_cached(folder: Path) -> None:

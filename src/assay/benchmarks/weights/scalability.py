@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
@@ -13,17 +14,16 @@ from assay.benchmarks.weights.memory_meter import MemoryMeter
 from assay.benchmarks.weights.model_size import SIZES, ModelSize
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scaling_points import add_degradation, add_fits, commit_and_checkout, moved
 from assay.benchmarks.weights.scaling_table import chart_of_points, fits_table, points_table
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.benchmarks.weights.store_kind import Handle, store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.table import Table
 from assay.benchmarks.weights.usage_meter import UsageMeter
-from assay.stats.scaling import fit_power_law, parallel_efficiency
+from assay.stats.scaling import parallel_efficiency
 from assay.weights.store import Tensor
 
-DEGRADED = 0.8
-"""Throughput below this share of the best point counts as degraded."""
 REPOSITORY_PARAMETERS = 60_000
 
 
@@ -31,7 +31,7 @@ class ScalabilitySuite(BenchmarkSuite):
     interpretation = (
         "Exponent 1: cost grows in step with size; above 1 (whole interval): faster than size, which will hurt",
         "Degrades at: the first point whose throughput is below 80% of the best; -: none",
-        "Bottleneck: CPU where a core is kept busy, I/O where it mostly waits",
+        "Bottleneck: CPU where a core is kept busy, I/O where it waits, queueing for a busy core not counted",
     )
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class ScalabilitySuite(BenchmarkSuite):
         for size in _sizes(config):
             reason = config.too_big(size.nbytes(4) * 4)
             seconds = config.machine.chain_s(size.nbytes(4) * 2 / 1e6)
-            if reason is None and len({point[0] for point in points}) >= 2 and not config.budget.affords(seconds):
+            if reason is None and len({point[0] for point in points}) >= 2 and not config.budget.affords(seconds - 2):
                 reason = f"would take about {seconds:.0f} s, {max(0.0, config.budget.left):.0f} s are left"
             if reason:
                 readings.note(f"{size.name} ({size.parameters:,} parameters) left out: {reason}")
@@ -72,14 +72,14 @@ class ScalabilitySuite(BenchmarkSuite):
             megabytes = size.nbytes(4) * 2 / 1e6
             speeds: list[tuple[float, float]] = []
             for round_number in range(rounds):
-                commit_s, checkout_s = _commit_and_checkout(store, size, config, round_number)
+                commit_s, checkout_s = commit_and_checkout(store, size, config, round_number)
                 points.append((size.parameters, commit_s, checkout_s))
                 speeds.append((megabytes / commit_s, megabytes / checkout_s))
             here = readings.at(store=store, point=size.name)
             here.add("commit_speed", max(c for c, _ in speeds), "MB/s", "higher", (c for c, _ in speeds))
             here.add("checkout_speed", max(c for _, c in speeds), "MB/s", "higher", (c for _, c in speeds))
             here.add("size", size.parameters, "parameters")
-        _add_fits(readings, store, points)
+        add_fits(readings, store, points)
 
     def _repository_size(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         """Cost of one more model in a repository that already holds n of them."""
@@ -90,18 +90,19 @@ class ScalabilitySuite(BenchmarkSuite):
         nbytes = sum(tensor.nbytes for tensor in base.values())
         points = []
         with config.scratch() as folder:
-            opened = store_kind(store, config.settings).open(folder / "store")
+            handle = Handle(store_kind(store, config.settings), folder / "store")
             try:
                 refs: list[str] = []
                 for count in _counts(config):
                     while len(refs) < count:
-                        refs.append(opened.commit(_moved(base, rng)))
+                        refs.append(handle.store.commit(moved(base, rng)))
                     samples = []
                     for _ in range(5):
-                        model = _moved(base, rng)
-                        ref, commit_s, _ = timed(opened, lambda model=model: opened.commit(model))  # type: ignore[misc]
+                        model = moved(base, rng)
+                        ref, commit_s, _ = timed(handle.store, partial(handle.store.commit, model))
                         refs.append(ref)
-                        _, checkout_s, _ = timed(opened, lambda ref=ref: opened.load(ref))  # type: ignore[misc]
+                        opened = handle.reopen()
+                        _, checkout_s, _ = timed(opened, partial(opened.load, ref))
                         samples.append((commit_s, checkout_s))
                     points += [(float(count), c, r) for c, r in samples]
                     here = readings.at(store=store, point=f"{count} models")
@@ -110,8 +111,8 @@ class ScalabilitySuite(BenchmarkSuite):
                     here.add("checkout_speed", max(checkouts), "MB/s", "higher", checkouts)
                     here.add("size", count, "models")
             finally:
-                close(opened)
-        _add_fits(readings, store, points)
+                handle.close()
+        add_fits(readings, store, points)
 
     def _concurrent_access(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         results = []
@@ -133,24 +134,25 @@ class ScalabilitySuite(BenchmarkSuite):
         if len(results) > 1:
             efficiency = parallel_efficiency([r.users for r in results], [r.megabytes_per_s for r in results])
             here.add("parallel_efficiency", efficiency, "x", "higher")
-        _add_degradation(readings, store, "checkout_speed")
+        add_degradation(readings, store, "checkout_speed")
 
     def _hardware_utilization(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         size = config.smallest
         with config.scratch() as folder:
-            opened = store_kind(store, config.settings).open(folder / "store")
-            pid = getattr(opened, "pid", None)
+            handle = Handle(store_kind(store, config.settings), folder / "store")
+            pid = getattr(handle.store, "pid", None)
             try:
                 rng = np.random.default_rng(config.seed)
                 base: dict[str, Tensor] = {"w": rng.standard_normal(size.parameters, dtype=np.float32)}
-                models = [base] + [_moved(base, rng) for _ in range(5)]
+                models = [base] + [moved(base, rng) for _ in range(5)]
                 with UsageMeter(pid) as commit, MemoryMeter(pid) as commit_memory:
-                    refs = [opened.commit(model) for model in models]
+                    refs = [handle.store.commit(model) for model in models]
+                opened = handle.reopen()
                 with UsageMeter(pid) as checkout, MemoryMeter(pid) as checkout_memory:
                     for ref in refs:
                         opened.load(ref)
             finally:
-                close(opened)
+                handle.close()
         for what, meter, memory in (("commit", commit, commit_memory), ("checkout", checkout, checkout_memory)):
             here = readings.at(store=store, point=what)
             used = meter.used
@@ -159,7 +161,7 @@ class ScalabilitySuite(BenchmarkSuite):
             here.add("written", used.written_mb / used.wall_s, "MB/s")
             here.add("read", used.read_mb / used.wall_s, "MB/s")
             here.add("peak_memory", memory.peak / 1e6, "MB", "lower")
-            here.add("bottleneck", _bottleneck(used.cores))
+            here.add("bottleneck", used.bottleneck)
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
@@ -193,55 +195,6 @@ def _users(config: ScenarioConfig) -> list[int]:
 
 def _seconds(config: ScenarioConfig) -> float:
     return min(5.0, 0.3 * config.iterations)
-
-
-def _moved(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
-    return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
-
-
-def _commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> tuple[float, float]:
-    rng = np.random.default_rng(seed)
-    # Eight tensors whatever the size, so that what grows is the bytes and not the count.
-    base: dict[str, Tensor] = {f"w{i}": rng.standard_normal(size.parameters // 8, dtype=np.float32) for i in range(8)}
-    with config.scratch() as folder:
-        opened = store_kind(store, config.settings).open(folder / "store")
-        try:
-            first, first_s, _ = timed(opened, lambda: opened.commit(base))
-            child = _moved(base, rng)
-            second, second_s, _ = timed(opened, lambda: opened.commit(child))
-            _, load_s, _ = timed(opened, lambda: opened.load(first))
-            _, reload_s, _ = timed(opened, lambda: opened.load(second))
-        finally:
-            close(opened)
-    return first_s + second_s, load_s + reload_s
-
-
-def _add_fits(readings: Readings, store: str, points: list[tuple[float, float, float]]) -> None:
-    here = readings.at(store=store)
-    for what, column in (("commit", 1), ("checkout", 2)):
-        if len({point[0] for point in points}) < 2:
-            continue
-        fit = fit_power_law([p[0] for p in points], [p[column] for p in points])
-        here.add(f"{what}_exponent", fit.exponent, None, "lower")
-        here.add(f"{what}_exponent_low", fit.low)
-        here.add(f"{what}_exponent_high", fit.high)
-        here.add(f"{what}_coefficient", fit.coefficient, "s")
-        here.add(f"{what}_r_squared", fit.r_squared)
-        _add_degradation(readings, store, f"{what}_speed")
-
-
-def _add_degradation(readings: Readings, store: str, what: str) -> None:
-    """The first point after the best one that is below `DEGRADED` of it."""
-    points = [row for row in readings.where(store=store) if row.what == what]
-    speeds = [row.metric.value for row in points]
-    best = int(np.argmax(speeds))
-    fallen = next((row for row in points[best + 1 :] if row.metric.value < DEGRADED * speeds[best]), None)
-    name = what.removesuffix("_speed")
-    readings.at(store=store).add(f"{name}_degrades_at", fallen.labels["point"] if fallen else "-")
-
-
-def _bottleneck(cores: float) -> str:
-    return "CPU" if cores >= 0.8 else "I/O" if cores < 0.5 else "CPU and I/O"
 
 
 if __name__ == "__main__":

@@ -57,7 +57,6 @@ def fits_table(result: SuiteResult, interpretation: tuple[str, ...], notes: tupl
         "Checkout Exponent",
         "Commit Degrades",
         "Checkout Degrades",
-        "Users",
     )
     efficiency = tuple(
         f"{dict(labels)['store']}: {values['parallel_efficiency'].value:.0%} of ideal speed-up with the most users"

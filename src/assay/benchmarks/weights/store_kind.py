@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ class StoreKind:
 
     name: str
     settings: Settings = Settings()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of our repository's configuration beside the setting; other stores have none."""
 
     @property
     def own(self) -> bool:
@@ -29,7 +32,7 @@ class StoreKind:
     def lossy(self) -> bool:
         return not self.own and peer(self.name).lossy
 
-    def open(self, path: Path, **config: Any) -> WeightStore:
+    def open(self, path: Path) -> WeightStore:
         if not self.own:
             return peer(self.name).open(path)
         from assay.weights.repository import Repository
@@ -39,8 +42,25 @@ class StoreKind:
             wanted["memory_limit_mb"] = max(16, self.settings.memory_limit_mb)
         if self.settings.enable_streaming is not None:
             wanted["streaming_operations"] = self.settings.enable_streaming
-        wanted |= config
-        return (Repository.open if (path / "head").exists() else Repository.init)(path, wanted)
+        wanted |= self.config
+        exists = path.is_dir() and any(path.iterdir())
+        return (Repository.open if exists else Repository.init)(path, wanted)
+
+
+class Handle:
+    """An open store that can be opened anew, so that a read finds nothing that an earlier call has left in memory."""
+
+    def __init__(self, kind: StoreKind, path: Path) -> None:
+        self.kind, self.path = kind, path
+        self.store = kind.open(path)
+
+    def reopen(self) -> WeightStore:
+        close(self.store)
+        self.store = self.kind.open(self.path)
+        return self.store
+
+    def close(self) -> None:
+        close(self.store)
 
 
 def store_kind(name: str, settings: Settings | None = None) -> StoreKind:

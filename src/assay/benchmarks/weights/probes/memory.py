@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,53 +16,57 @@ import numpy as np
 
 from assay.benchmarks.weights.memory_meter import MemoryMeter
 from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
-from assay.weights.store import Tensor, WeightStore
+from assay.benchmarks.weights.store_kind import Handle, close, store_kind
+from assay.weights.store import Tensor
 
 Question = dict[str, Any]
 
 
 def peak(question: Question) -> dict[str, float]:
     """The most held beyond what the caller holds, for a first commit, a child of it, and reading both back."""
-    store = _opened(question)
+    handle = _opened(question)
     model, child = _model(question, 0), _model(question, 1)
     meters = {}
-    with MemoryMeter(_pid(store)) as meters["commit"]:
-        first = store.commit(model)
-    with MemoryMeter(_pid(store)) as meters["delta_commit"]:
-        second = store.commit(child)
+    with MemoryMeter(_pid(handle)) as meters["commit"]:
+        first = handle.store.commit(model)
+    with MemoryMeter(_pid(handle)) as meters["delta_commit"]:
+        second = handle.store.commit(child)
     for name, ref in (("checkout", first), ("delta_checkout", second)):
-        with MemoryMeter(_pid(store)) as meters[name]:
+        store = handle.reopen()
+        _settle()
+        with MemoryMeter(_pid(handle)) as meters[name]:
             loaded = store.load(ref)
         del loaded
-    close(store)
+    handle.close()
     return {"payload": _nbytes(model), **{name: meter.extra for name, meter in meters.items()}}
 
 
 def leak(question: Question) -> dict[str, list[int]]:
-    """Resident memory after each of many operations of the same size."""
-    store = _opened(question)
-    meter = MemoryMeter(_pid(store))
+    """Resident memory after each of many commits, then after each of many checkouts of the same versions."""
+    handle = _opened(question)
+    meter = MemoryMeter(_pid(handle))
     model = _model(question, 0)
-    refs = [store.commit(model)]
-    resident = []
+    refs = [handle.store.commit(model)]
+    commits, checkouts = [], []
     for number in range(question["operations"]):
-        for tensor in model.values():
-            tensor.reshape(-1)[number % tensor.size] += 1
-        refs.append(store.commit(model))
-        store.load(refs[-1])
+        _change(model, number)
+        refs.append(handle.store.commit(model))
         _settle()
-        resident.append(meter.resident())
-    close(store)
-    return {"resident": resident}
+        commits.append(meter.resident())
+    for number in range(question["operations"]):
+        handle.store.load(refs[number % 4])
+        _settle()
+        checkouts.append(meter.resident())
+    handle.close()
+    return {"commits": commits, "checkouts": checkouts}
 
 
 def garbage(question: Question) -> dict[str, float]:
     """What Python's collector has to do during operations, and how much memory returns once tensors are dropped."""
-    store = _opened(question)
-    model = _model(question, 0)
+    handle = _opened(question)
+    store, model = handle.store, _model(question, 0)
     ref = store.commit(model)
-    meter = MemoryMeter(_pid(store))
+    meter = MemoryMeter(_pid(handle))
     spent, runs, collected, began = 0.0, 0, 0, 0.0
 
     def watch(phase: str, info: dict[str, int]) -> None:
@@ -76,8 +81,7 @@ def garbage(question: Question) -> dict[str, float]:
     gc.callbacks.append(watch)
     start = time.perf_counter()
     for number in range(question["operations"]):
-        for tensor in model.values():
-            tensor.reshape(-1)[number % tensor.size] += 1
+        _change(model, number)
         store.commit(model)
         store.load(ref)
     elapsed = time.perf_counter() - start
@@ -89,7 +93,7 @@ def garbage(question: Question) -> dict[str, float]:
     del held
     unreachable = _settle()
     after = meter.resident()
-    close(store)
+    handle.close()
     return {
         "operations": question["operations"],
         "collections": runs,
@@ -103,19 +107,22 @@ def garbage(question: Question) -> dict[str, float]:
 
 def lazy(question: Question) -> dict[str, float]:
     """Everything read, against one tensor of many."""
-    store = _opened(question, lazily=True)
+    handle = _opened(question, lazily=True)
     model = _model(question, 0)
-    ref = store.commit(model)
+    ref = handle.store.commit(model)
     name = next(iter(model))
-    with MemoryMeter(_pid(store)) as one:
+    store = handle.reopen()
+    _settle()
+    with MemoryMeter(_pid(handle)) as one:
         loaded = store.load(ref) if question["own"] else store.load(ref, [name])
         touched = loaded[name].nbytes
     del loaded
-    gc.collect()
-    with MemoryMeter(_pid(store)) as all_of_it:
+    store = handle.reopen()
+    _settle()
+    with MemoryMeter(_pid(handle)) as all_of_it:
         everything = store.load(ref)
         total = sum(everything[key].nbytes for key in model)
-    close(store)
+    handle.close()
     return {"touched": touched, "one": one.extra, "total": total, "everything": all_of_it.extra}
 
 
@@ -126,17 +133,18 @@ def _settle() -> int:
     return unreachable
 
 
-def _opened(question: Question, lazily: bool = False) -> WeightStore:
+def _opened(question: Question, lazily: bool = False) -> Handle:
     """Opened and used once, so that libraries and compiled code are not counted as the operation's memory."""
     kind = store_kind(question["store"], Settings.from_environment())
     config = {"lazy_loading": True} if lazily and kind.own else {}
-    warm = kind.open(Path(question["path"]) / "warm", **config)
+    kind = replace(kind, config=config)
+    warm = kind.open(Path(question["path"]) / "warm")
     small: dict[str, Tensor] = {"w": np.arange(3000, dtype=np.float32)}
     for version in (small, {"w": small["w"] + 1}):
         warm.load(warm.commit(version))["w"].sum()
     close(warm)
     question["own"] = kind.own
-    return kind.open(Path(question["path"]) / "store", **config)
+    return Handle(kind, Path(question["path"]) / "store")
 
 
 def _model(question: Question, version: int) -> dict[str, Tensor]:
@@ -153,8 +161,13 @@ def _nbytes(model: dict[str, Tensor]) -> int:
     return sum(tensor.nbytes for tensor in model.values())
 
 
-def _pid(store: WeightStore) -> int | None:
-    return getattr(store, "pid", None)
+def _pid(handle: Handle) -> int | None:
+    return getattr(handle.store, "pid", None)
+
+
+def _change(model: dict[str, Tensor], number: int) -> None:
+    for tensor in model.values():
+        tensor.reshape(-1)[number % tensor.size] += 1
 
 
 JOBS: dict[str, Callable[[Question], Any]] = {"peak": peak, "leak": leak, "garbage": garbage, "lazy": lazy}

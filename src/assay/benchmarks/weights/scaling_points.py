@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from assay.benchmarks.weights.chain import timed
+from assay.benchmarks.weights.model_size import ModelSize
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.store_kind import Handle, store_kind
+from assay.stats.scaling import fit_power_law
+from assay.weights.store import Tensor
+
+DEGRADED = 0.8
+"""Throughput below this share of the best point counts as degraded."""
+
+
+def moved(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
+    return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
+
+
+def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> tuple[float, float]:
+    """Seconds for a model and a child of it."""
+    rng = np.random.default_rng(seed)
+    # Eight tensors whatever the size, so that what grows is the bytes and not the count.
+    base: dict[str, Tensor] = {f"w{i}": rng.standard_normal(size.parameters // 8, dtype=np.float32) for i in range(8)}
+    commits, checkouts = 0.0, 0.0
+    with config.scratch() as folder:
+        handle = Handle(store_kind(store, config.settings), folder / "store")
+        try:
+            refs = []
+            for model in (base, moved(base, rng)):
+                ref, seconds, _ = timed(handle.store, partial(handle.store.commit, model))
+                refs.append(ref)
+                commits += seconds
+            for ref in refs:
+                opened = handle.reopen()
+                _, seconds, _ = timed(opened, partial(opened.load, ref))
+                checkouts += seconds
+        finally:
+            handle.close()
+    return commits, checkouts
+
+
+def add_fits(readings: Readings, store: str, points: list[tuple[float, float, float]]) -> None:
+    """`points`: size, seconds to commit, seconds to check out."""
+    here = readings.at(store=store)
+    for what, column in (("commit", 1), ("checkout", 2)):
+        if len({point[0] for point in points}) < 2:
+            continue
+        fit = fit_power_law([p[0] for p in points], [p[column] for p in points])
+        here.add(f"{what}_exponent", fit.exponent, None, "lower")
+        here.add(f"{what}_exponent_low", fit.low)
+        here.add(f"{what}_exponent_high", fit.high)
+        here.add(f"{what}_coefficient", fit.coefficient, "s")
+        here.add(f"{what}_r_squared", fit.r_squared)
+        add_degradation(readings, store, f"{what}_speed")
+
+
+def add_degradation(readings: Readings, store: str, what: str) -> None:
+    """The first point after the best one that is below `DEGRADED` of it."""
+    points = [row for row in readings.where(store=store) if row.what == what]
+    speeds = [row.metric.value for row in points]
+    best = int(np.argmax(speeds))
+    fallen = next((row for row in points[best + 1 :] if row.metric.value < DEGRADED * speeds[best]), None)
+    name = what.removesuffix("_speed")
+    readings.at(store=store).add(f"{name}_degrades_at", fallen.labels["point"] if fallen else "-")
