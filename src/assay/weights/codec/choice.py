@@ -1,0 +1,78 @@
+"""Which method is smallest for a tensor, judged on a sample of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.weights.codec.chunk import Method
+from assay.weights.codec.sample_cost import plane_cost, sample_of, symbol_cost
+from assay.weights.codec.token_stream import symbols_of, window_of
+from assay.weights.codec.tokens import token_code
+from assay.weights.dtype import ElementType
+from assay.weights.limit import zigzag_difference
+from assay.weights.store import Tensor
+
+_MARGIN = 0.995
+"""A method that reads slower must be at least this much smaller."""
+
+
+def alone_cost(bits: Tensor, kind: ElementType) -> tuple[Method, float]:
+    """Bits an element without a base; `bits` is a sample."""
+    rotated = _rotated(bits, kind)
+    planes = rotated.view(np.uint8).reshape(rotated.size, -1)
+    cost = sum(min(8.0, plane_cost(np.ascontiguousarray(planes[:, n]))) for n in range(planes.shape[1]))
+    if bits.size and cost > 0.1:
+        packed = _zstd_cost(bits)
+        if packed < _MARGIN * cost:
+            return Method.ZSTD, packed
+    return Method.PLANES, cost
+
+
+def cost_given(bits: Tensor, base: Tensor, kind: ElementType) -> tuple[Method, float]:
+    """Bits an element with this base; both are the same sample of their tensors."""
+    if np.array_equal(bits, base):
+        return Method.DIFFERENCE if kind.bits <= 32 else Method.DIFFERENCE_PLANES, 0.0
+    options: list[tuple[float, Method]] = []
+    if kind.bits <= 32:
+        window = window_of(base, kind)
+        raw_bits = token_code(kind.bits).raw_bits
+        for method in (Method.DIFFERENCE, Method.XOR):
+            residual, symbols = symbols_of(bits, base, kind, window, method is Method.XOR)
+            options.append((symbol_cost(symbols, raw_bits, window.contexts), method))
+            if _low_byte_is_structured(residual):
+                planes = Method.XOR_PLANES if method is Method.XOR else Method.DIFFERENCE_PLANES
+                options.append((_planes_cost(residual), planes))
+    else:
+        difference = zigzag_difference(bits, base, kind.exponent > 0)
+        options.append((_planes_cost(difference), Method.DIFFERENCE_PLANES))
+        options.append((_planes_cost(bits ^ base), Method.XOR_PLANES))
+    cost, method = min(options)
+    return method, cost
+
+
+def sample_pair(bits: Tensor, base: Tensor) -> tuple[Tensor, Tensor]:
+    return sample_of(bits), sample_of(base)
+
+
+def _planes_cost(values: Tensor) -> float:
+    planes = values.view(np.uint8).reshape(values.size, -1)
+    return sum(plane_cost(np.ascontiguousarray(planes[:, n])) for n in range(planes.shape[1]))
+
+
+def _low_byte_is_structured(residual: Tensor) -> bool:
+    """Values that were widened (bfloat16 kept as float32) leave low bytes that are not noise."""
+    if residual.dtype.itemsize < 4:
+        return False
+    return plane_cost(np.ascontiguousarray(residual.view(np.uint8).reshape(residual.size, -1)[:, 0])) < 7.0
+
+
+def _rotated(bits: Tensor, kind: ElementType) -> Tensor:
+    if not kind.exponent:
+        return bits
+    return (bits << bits.dtype.type(1)) | (bits >> bits.dtype.type(kind.bits - 1))
+
+
+def _zstd_cost(bits: Tensor) -> float:
+    from zstandard import ZstdCompressor
+
+    return 8 * len(ZstdCompressor(level=1).compress(bits.view(np.uint8).data)) / bits.size

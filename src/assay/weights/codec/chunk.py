@@ -1,0 +1,154 @@
+"""A chunk: up to a million elements of a tensor as bytes, by one of a few methods, each exact to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from assay.errors import DataError
+from assay.weights.codec.planes import decode_planes, encode_planes
+from assay.weights.codec.sparse import decode_sparse, encode_sparse
+from assay.weights.codec.token_stream import decode_tokens, encode_tokens
+from assay.weights.dtype import ElementType
+from assay.weights.limit import ordered, zigzag_difference
+from assay.weights.store import Tensor
+
+CHUNK_ELEMENTS = 1 << 20
+
+
+class Method(IntEnum):
+    RAW = 0
+    ZSTD = 1
+    PLANES = 2
+    """Alone, by byte planes."""
+    SAME = 3
+    """As the base."""
+    DIFFERENCE = 4
+    """Ordered difference with the base, tokens given the base's exponent."""
+    XOR = 5
+    """XOR with the base, tokens given the base's exponent."""
+    DIFFERENCE_PLANES = 6
+    XOR_PLANES = 7
+    """The same residuals by byte planes: for 64 bits, and where low bytes are not noise."""
+    SPARSE = 8
+    """Places and values of the elements that differ from the base."""
+    ZSTD_XOR = 9
+
+
+NEEDS_BASE = frozenset(
+    {
+        Method.SAME,
+        Method.DIFFERENCE,
+        Method.XOR,
+        Method.DIFFERENCE_PLANES,
+        Method.XOR_PLANES,
+        Method.SPARSE,
+        Method.ZSTD_XOR,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    method: Method
+    data: bytes
+
+
+def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int = 1) -> Chunk:
+    """`bits` by `method`, or as they are if that is no longer. `base` has as many elements as `bits`."""
+    if method in NEEDS_BASE:
+        if base is None:
+            method = Method.PLANES
+        elif np.array_equal(bits, base):
+            return Chunk(Method.SAME, b"")
+    data = _encode(method, bits, base, kind, level)
+    if len(data) >= bits.nbytes:
+        return Chunk(Method.RAW, bits.tobytes())
+    return Chunk(method, data)
+
+
+def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int) -> bytes:
+    if method in (Method.RAW, Method.SAME):
+        return bits.tobytes()
+    if method is Method.PLANES:
+        return encode_planes(bits, rotate=kind.exponent > 0)
+    if method is Method.ZSTD:
+        return _compress(bits, level)
+    assert base is not None
+    if method in (Method.DIFFERENCE, Method.XOR):
+        return encode_tokens(bits, base, kind, xor=method is Method.XOR)
+    if method is Method.DIFFERENCE_PLANES:
+        return encode_planes(zigzag_difference(bits, base, kind.exponent > 0), rotate=False)
+    if method is Method.XOR_PLANES:
+        return encode_planes(bits ^ base, rotate=False)
+    if method is Method.SPARSE:
+        return encode_sparse(bits, base)
+    return _compress(bits ^ base, level)
+
+
+def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: ElementType, out: Tensor) -> None:
+    if method in NEEDS_BASE and base is None:
+        raise DataError("a difference has no base")
+    if method == Method.RAW:
+        _raw(data, out)
+    elif method == Method.PLANES:
+        decode_planes(data, kind.exponent > 0, out)
+    elif method == Method.ZSTD:
+        _decompress(data, out)
+    elif base is not None and method == Method.SAME:
+        out[:] = base
+    elif base is not None and method in (Method.DIFFERENCE, Method.XOR):
+        decode_tokens(data, base, kind, method == Method.XOR, out)
+    elif base is not None and method == Method.DIFFERENCE_PLANES:
+        decode_planes(data, False, out)
+        _undo_difference(out, base, kind)
+    elif base is not None and method == Method.XOR_PLANES:
+        decode_planes(data, False, out)
+        out ^= base
+    elif base is not None and method == Method.SPARSE:
+        decode_sparse(data, base, out)
+    elif base is not None and method == Method.ZSTD_XOR:
+        _decompress(data, out)
+        out ^= base
+    else:
+        raise DataError(f"method {method} is not known; it may be from a newer version of Assay")
+
+
+def _undo_difference(out: Tensor, base: Tensor, kind: ElementType) -> None:
+    one = out.dtype.type(1)
+    difference = (out >> one) ^ (out.dtype.type(0) - (out & one))
+    if not kind.exponent:
+        out[:] = base + difference
+        return
+    value = ordered(base) + difference
+    top = out.dtype.type(1 << (kind.bits - 1))
+    out[:] = np.where(value & top, value ^ top, ~value)
+
+
+def _raw(data: memoryview, out: Tensor) -> None:
+    if len(data) != out.nbytes:
+        raise DataError(f"{len(data)} bytes where {out.nbytes} should be")
+    out.view(np.uint8)[:] = np.frombuffer(data, np.uint8)
+
+
+def _compress(bits: Tensor, level: int) -> bytes:
+    from zstandard import ZstdCompressor
+
+    compressed: bytes = ZstdCompressor(level=level).compress(bits.view(np.uint8).data)
+    return compressed
+
+
+def _decompress(data: memoryview, out: Tensor) -> None:
+    from zstandard import ZstdDecompressor, ZstdError
+
+    # Never more than is expected, whatever the frame claims.
+    try:
+        with ZstdDecompressor().stream_reader(data) as reader:
+            read = reader.readinto(out.view(np.uint8).data) if out.nbytes else 0
+            more = reader.read(1)
+    except ZstdError as error:
+        raise DataError(f"compressed bytes cannot be read: {error}") from None
+    if read != out.nbytes or more:
+        raise DataError("compressed bytes are not as long as they should be")

@@ -1,0 +1,112 @@
+"""Byte planes: the bytes of equal weight of all elements together, each coded if that pays and kept as it is if not.
+
+For tensors without a base. Floats are rotated left by one bit first, so that the exponent fills a byte of its own and
+the sign lies with the noise.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numba as nb
+import numpy as np
+from numba import njit, types
+
+from assay.errors import DataError
+from assay.weights.codec.entropy import decode_symbols, encode_symbols
+from assay.weights.codec.sample_cost import plane_cost
+from assay.weights.store import Tensor
+
+_READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32, 64)}
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
+_WORTH_CODING = 7.9
+"""Bits a byte: above, coding a plane would save less than it costs to read."""
+_LENGTH = struct.Struct("<I")
+
+
+@njit(
+    [types.void(_READ[b], types.int64, types.int64, types.int64, _WRITE[8]) for b in (8, 16, 32, 64)],
+    nogil=True,
+    cache=True,
+)  # type: ignore[untyped-decorator]
+def _split(values, width, rotate, shift, plane):  # type: ignore[no-untyped-def]
+    left, right, at = nb.uint64(rotate), nb.uint64(width - 1), nb.uint64(shift)
+    for i in range(values.shape[0]):
+        value = nb.uint64(values[i])
+        turned = (value << left) | (value >> right) if rotate else value
+        plane[i] = nb.uint8(turned >> at)
+
+
+@njit(types.void(_READ[8], _READ[8], types.int64, _WRITE[16]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _merge_16(low, high, rotate, out):  # type: ignore[no-untyped-def]
+    right, left = nb.uint32(rotate), nb.uint32(15)
+    for i in range(out.shape[0]):
+        value = nb.uint32(low[i]) | (nb.uint32(high[i]) << nb.uint32(8))
+        out[i] = nb.uint16((value >> right) | (value << left)) if rotate else nb.uint16(value)
+
+
+@njit(types.void(_READ[8], _READ[8], _READ[8], _READ[8], types.int64, _WRITE[32]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _merge_32(a, b, c, d, rotate, out):  # type: ignore[no-untyped-def]
+    right, left = nb.uint32(rotate), nb.uint32(31)
+    for i in range(out.shape[0]):
+        value = nb.uint32(a[i]) | nb.uint32(b[i]) << nb.uint32(8)
+        value |= (nb.uint32(c[i]) << nb.uint32(16)) | (nb.uint32(d[i]) << nb.uint32(24))
+        out[i] = nb.uint32((value >> right) | (value << left)) if rotate else nb.uint32(value)
+
+
+def encode_planes(values: Tensor, rotate: bool) -> bytes:
+    """Per plane a length (0: kept as it is), then the planes, each padded to 4 bytes."""
+    width = values.dtype.itemsize
+    parts: list[bytes | Tensor] = []
+    heads = []
+    for number in range(width):
+        plane = np.empty(values.size, np.uint8)
+        _split(values, 8 * width, int(rotate), 8 * number, plane)
+        coded = b""
+        if plane_cost(plane) < _WORTH_CODING:
+            coded = encode_symbols(plane.astype(np.uint16), 1)
+        if coded and len(coded) < plane.size:
+            heads.append(_LENGTH.pack(len(coded)))
+            parts.append(coded)
+        else:
+            heads.append(_LENGTH.pack(0))
+            parts.append(plane.data)
+            parts.append(bytes(-plane.size % 4))
+    return b"".join((*heads, *parts))
+
+
+def decode_planes(data: memoryview, rotate: bool, out: Tensor) -> None:
+    width = out.dtype.itemsize
+    place = _LENGTH.size * width
+    if place > len(data):
+        raise DataError("byte planes end before their header")
+    planes = []
+    for number in range(width):
+        (length,) = _LENGTH.unpack_from(data, _LENGTH.size * number)
+        taken = length or out.size + -out.size % 4
+        if place + taken > len(data):
+            raise DataError("byte planes end too early")
+        if length:
+            tokens, _ = decode_symbols(data[place : place + length], None, out.size)
+            planes.append(tokens)
+        else:
+            planes.append(np.frombuffer(data, np.uint8, out.size, place))
+        place += taken
+    if place != len(data):
+        raise DataError("byte planes have bytes left over")
+    _merge(planes, rotate, out)
+
+
+def _merge(planes: list[Tensor], rotate: bool, out: Tensor) -> None:
+    if len(planes) == 2:
+        _merge_16(*planes, int(rotate), out)
+    elif len(planes) == 4:
+        _merge_32(*planes, int(rotate), out)
+    else:
+        value = out if not rotate else np.empty_like(out)
+        bytes_of = value.view(np.uint8).reshape(out.size, len(planes))
+        for number, plane in enumerate(planes):
+            bytes_of[:, number] = plane
+        if rotate:
+            width = out.dtype.itemsize * 8
+            out[:] = (value >> out.dtype.type(1)) | (value << out.dtype.type(width - 1))

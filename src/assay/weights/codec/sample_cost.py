@@ -1,0 +1,57 @@
+"""What coding would cost, from a sample: the entropy of its symbols and the raw bits they would carry."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, types
+
+from assay.weights.store import Tensor
+
+BLOCK, BLOCKS = 1024, 8
+_READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16)}
+
+
+def sample_of(values: Tensor) -> Tensor:
+    """Eight runs of 1024 neighbours spread over the tensor, or all of a small one."""
+    if values.size <= BLOCK * BLOCKS:
+        return values
+    starts = np.linspace(0, values.size - BLOCK, BLOCKS).astype(np.int64)
+    return np.concatenate([values[start : start + BLOCK] for start in starts])
+
+
+@njit(types.float64(_READ[16], _READ[8], types.int64), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def symbol_cost(symbols, raw_bits, contexts):  # type: ignore[no-untyped-def]
+    """Bits an element: the entropy of tokens given their context, and raw bits; tables at a byte an entry."""
+    counts = np.zeros((contexts, 256), np.uint32)
+    raw = 0
+    for symbol in symbols:
+        counts[symbol >> 8, symbol & 0xFF] += 1
+        raw += raw_bits[symbol & 0xFF]
+    bits = float(raw)
+    for context in range(contexts):
+        total = 0.0
+        for count in counts[context]:
+            if count:
+                total += count
+                bits -= count * math.log2(count)
+        if total:
+            bits += total * math.log2(total)
+    return bits / max(1, symbols.shape[0])
+
+
+@njit(types.float64(_READ[8]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def plane_cost(plane):  # type: ignore[no-untyped-def]
+    """Bits a byte, from at most 8192 bytes of the plane."""
+    counts = np.zeros(256, np.uint32)
+    size = plane.shape[0]
+    taken = min(size, 8192)
+    step = max(1, size // 8192)
+    for i in range(taken):
+        counts[plane[i * step]] += 1
+    bits = 0.0
+    for count in counts:
+        if count:
+            bits += count * (math.log2(taken) - math.log2(count))
+    return bits / max(1, taken)
