@@ -38,3 +38,15 @@ class Diff:
     removed: tuple[str, ...]
     changed: tuple[str, ...]
     unchanged: tuple[str, ...]
+
+
+def diff_of(before: Commit, after: Commit) -> Diff:
+    left = {entry.name: entry for entry in before.entries}
+    right = {entry.name: entry for entry in after.entries}
+    both = sorted(left.keys() & right.keys())
+    return Diff(
+        added=tuple(sorted(right.keys() - left.keys())),
+        removed=tuple(sorted(left.keys() - right.keys())),
+        changed=tuple(name for name in both if left[name] != right[name]),
+        unchanged=tuple(name for name in both if left[name] == right[name]),
+    )

@@ -1,144 +1,246 @@
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Mapping
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-import numpy as np
-
-from assay.errors import DataError, UsageError
-from assay.weights.commit import Commit, Diff, TensorEntry
+from assay.errors import UsageError
+from assay.weights.commit import Commit, Diff, TensorEntry, diff_of
+from assay.weights.commit_store import CommitStore
 from assay.weights.config import RepositoryConfig, repository_config
-from assay.weights.dtype import ELEMENT_TYPES, bits_of, element_type, from_bits
+from assay.weights.disk import Disk
+from assay.weights.lazy_tensors import LazyTensors
+from assay.weights.object_store import ObjectStore
+from assay.weights.references import References, checked_name, read_references, write_references
+from assay.weights.sealed import seal, unseal
 from assay.weights.store import StoreStats, Tensor
+from assay.weights.writer_lock import WriterLock
+
+if TYPE_CHECKING:
+    from assay.weights.collector import Collected
+    from assay.weights.ingest import Ingest
+    from assay.weights.verifier import Verification
+
+Given = RepositoryConfig | Mapping[str, Any] | str | None
+FORMAT = 1
 
 
 class Repository:
-    """Versions of models, exact to the bit."""
+    """Versions of models, exact to the bit.
 
-    def __init__(self, path: Path, config: RepositoryConfig) -> None:
-        self.path = path
-        self.config = config
-        self._staged: dict[str, Tensor] = {}
+    A folder with `format`, `refs`, `commits/`, `packs/` and `lock`; one writer at a time, any number of readers.
+    """
+
+    def __init__(self, path: Path, config: RepositoryConfig, disk: Disk | None = None) -> None:
+        self.path, self.config = path, config
+        self.disk = disk or Disk()
+        self.temporary = path / "tmp"
+        self.commits = CommitStore(self.disk, path / "commits", self.temporary)
+        self.objects = ObjectStore(path / "packs", config.memory_limit_mb << 20)
+        self.writing = WriterLock(path / "lock")
+        self._ingest: Ingest | None = None
 
     @classmethod
-    def init(cls, path: str | Path, config: RepositoryConfig | Mapping[str, Any] | str | None = None) -> Repository:
-        path = Path(path)
-        if (path / "head").exists():
+    def init(cls, path: str | Path, config: Given = None, disk: Disk | None = None) -> Repository:
+        path, disk = Path(path), disk or Disk()
+        if (path / "format").exists():
             raise UsageError(f"{path} is a repository already; open it, or choose another folder")
-        repo = cls(path, repository_config(config))
-        for folder in ("objects", "commits", "branches", "tags"):
-            (path / folder).mkdir(parents=True, exist_ok=True)
-        (path / "config.json").write_text(json.dumps(repo.config.as_dict()))
-        (path / "head").write_text("main")
-        return repo
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise UsageError(f"{path} is not an empty folder; choose another one for the repository")
+        checked = repository_config(config)
+        for folder in ("commits", "packs", "tmp"):
+            (path / folder).mkdir(parents=True)
+        disk.sync_folder(path)
+        write_references(disk, path / "refs", path / "tmp" / uuid4().hex, References())
+        value = {"format": FORMAT, "config": checked.as_dict()}
+        disk.write_file(path / "tmp" / uuid4().hex, path / "format", seal(value))
+        return cls(path, checked, disk)
 
     @classmethod
-    def open(cls, path: str | Path, config: RepositoryConfig | Mapping[str, Any] | str | None = None) -> Repository:
+    def open(cls, path: str | Path, config: Given = None, disk: Disk | None = None) -> Repository:
         path = Path(path)
-        if not (path / "head").exists():
+        if not (path / "format").is_file():
             raise UsageError(f"{path} is not a weight repository; make one with: assay weights init {path}")
-        kept = repository_config(json.loads((path / "config.json").read_text()))
-        return cls(path, repository_config(config, base=kept))
+        value = unseal(path / "format")
+        if value.get("format") != FORMAT:
+            raise UsageError(f"{path} has format {value.get('format')}; this version of Assay reads format {FORMAT}")
+        return cls(path, repository_config(config, base=repository_config(value.get("config"))), disk)
+
+    # ── versions ──
+
+    @property
+    def references(self) -> References:
+        return read_references(self.path / "refs")
+
+    def _change(self, change: Callable[[References], References]) -> None:
+        write_references(self.disk, self.path / "refs", self.temporary / uuid4().hex, change(self.references))
 
     @property
     def head(self) -> str:
-        return (self.path / "head").read_text()
+        """The branch that commits go to."""
+        return self.references.head
 
     def save(self, name: str, tensor: Tensor) -> None:
-        self._staged[name] = tensor
+        """Stages one tensor for the next commit. It is stored at once; other writers wait until that commit."""
+        if self._ingest is None:
+            self._ingest = self._begin(None)
+        self._ingest.add(name, tensor)
 
     def commit(self, tensors: Mapping[str, Tensor] | None = None, message: str = "", branch: str | None = None) -> str:
-        branch = branch or self.head
-        tip = self.path / "branches" / branch
-        tip.parent.mkdir(exist_ok=True)
-        parent = tip if tip.exists() else self.path / "branches" / self.head
-        parents = [parent.read_text()] if parent.exists() else []
-        entries = []
-        for name, tensor in sorted({**self._staged, **(tensors or {})}.items()):
-            data = bits_of(tensor).tobytes()
-            digest = blake2b(data, digest_size=32).hexdigest()
-            target = self.path / "objects" / digest
-            if not target.exists():
-                target.write_bytes(data)
-            entries.append([name, element_type(tensor.dtype).name, list(tensor.shape), digest])
-        self._staged = {}
-        body = {"parents": parents, "message": message, "branch": branch, "created_at": time.time(), "entries": entries}
-        text = json.dumps(body)
-        commit_id = blake2b(text.encode(), digest_size=32).hexdigest()
-        (self.path / "commits" / commit_id).write_text(text)
-        tip.write_text(commit_id)
-        return commit_id
+        """What was saved since the last commit and `tensors`, as one version on `branch` (default: the current one)."""
+        ingest, self._ingest = self._ingest or self._begin(branch), None
+        with ingest:
+            for name, tensor in (tensors or {}).items():
+                ingest.add(name, tensor)
+            commit = self._record(ingest.finish(), message, branch)
+        self._clean_up()
+        return commit.id
+
+    def _begin(self, branch: str | None) -> Ingest:
+        from assay.weights.ingest import Ingest
+
+        with self.writing:
+            return Ingest(self, self._parents(self.references, checked_name(branch) if branch else None))
+
+    def _parents(self, references: References, branch: str | None) -> tuple[str, ...]:
+        branch = branch or references.head
+        tip = references.branches.get(branch) or references.branches.get(references.head)
+        return (tip,) if tip else ()
+
+    def _record(self, entries: tuple[TensorEntry, ...], message: str, branch: str | None) -> Commit:
+        references = self.references
+        branch = branch or references.head
+        parents = self._parents(references, branch)
+        commit = self.commits.write(Commit("", parents, message, branch, time.time(), entries))
+        self.move(branch, commit.id)
+        return commit
 
     def resolve(self, ref: str) -> str:
-        for folder in ("branches", "tags"):
-            if (self.path / folder / ref).is_file():
-                return (self.path / folder / ref).read_text()
-        found = [path.name for path in (self.path / "commits").glob(ref + "*")]
-        if len(found) != 1:
-            raise UsageError(f"{ref!r} is not a branch, a tag or a commit of {self.path}; see: assay weights log")
-        return found[0]
+        references = self.references
+        for known in (references.branches, references.tags):
+            if ref in known:
+                return known[ref]
+        found = [commit_id for commit_id in self.commits.ids() if commit_id.startswith(ref)] if len(ref) >= 4 else []
+        if len(found) == 1:
+            return found[0]
+        why = "stands for several commits" if found else "is not a branch, a tag or a commit"
+        raise UsageError(f"{ref!r} {why} of {self.path}; see: assay weights log {self.path}")
 
     def show(self, ref: str) -> Commit:
-        commit_id = self.resolve(ref)
-        body = json.loads((self.path / "commits" / commit_id).read_text())
-        entries = tuple(TensorEntry(n, d, tuple(s), h) for n, d, s, h in body["entries"])
-        return Commit(commit_id, tuple(body["parents"]), body["message"], body["branch"], body["created_at"], entries)
-
-    def checkout(self, ref: str, names: Iterable[str] | None = None) -> dict[str, Tensor]:
-        wanted = None if names is None else set(names)
-        out = {}
-        for entry in self.show(ref).entries:
-            if wanted is None or entry.name in wanted:
-                kind = ELEMENT_TYPES[entry.dtype]
-                bits = np.fromfile(self.path / "objects" / entry.digest, dtype=kind.bit_view)
-                out[entry.name] = from_bits(bits, kind, entry.shape)
-        if wanted is not None and wanted - set(out):
-            raise DataError(f"{ref} has no tensor {', '.join(sorted(wanted - set(out)))}")
-        return out
-
-    load = checkout
+        return self.commits.read(self.resolve(ref))
 
     def log(self, ref: str | None = None) -> list[Commit]:
-        tip = self.path / "branches" / self.head
-        todo = [self.resolve(ref)] if ref else [tip.read_text()] if tip.exists() else []
+        """The commit and everything it descends from, the newest first."""
+        references = self.references
+        start = self.resolve(ref) if ref else references.branches.get(references.head)
         found: dict[str, Commit] = {}
+        todo = [start] if start else []
         while todo:
             commit_id = todo.pop()
             if commit_id not in found:
-                found[commit_id] = self.show(commit_id)
+                found[commit_id] = self.commits.read(commit_id)
                 todo.extend(found[commit_id].parents)
         return sorted(found.values(), key=lambda commit: commit.created_at, reverse=True)
 
     def branch(self, name: str, ref: str | None = None) -> None:
-        (self.path / "branches" / name).write_text(self.resolve(ref or self.head))
+        """Makes (or moves) a branch to `ref`, by default to the tip of the current one."""
+        with self.writing:
+            commit_id = self.resolve(ref or self.head)
+            self._change(lambda current: current.with_branch(name, commit_id))
+
+    def move(self, name: str, commit_id: str) -> None:
+        """Only under the writer's lock: the branch now ends at this commit."""
+        self._change(lambda current: current.with_branch(name, commit_id))
+
+    def delete_branch(self, name: str) -> None:
+        with self.writing:
+            references = self.references
+            if name not in references.branches or name == references.head:
+                raise UsageError(f"branch {name!r} cannot be deleted: it is the current one, or not there")
+            left = {key: value for key, value in references.branches.items() if key != name}
+            self._change(lambda current: replace(current, branches=left))
 
     def switch(self, name: str) -> None:
-        if not (self.path / "branches" / name).exists():
-            raise UsageError(f"there is no branch {name!r}; make it with: assay weights branch {name}")
-        (self.path / "head").write_text(name)
+        with self.writing:
+            if name not in self.references.branches:
+                raise UsageError(f"there is no branch {name!r}; make it with: assay weights branch {self.path} {name}")
+            self._change(lambda current: replace(current, head=name))
 
     def tag(self, name: str, ref: str | None = None) -> None:
-        (self.path / "tags" / name).write_text(self.resolve(ref or self.head))
+        with self.writing:
+            commit_id = self.resolve(ref or self.head)
+            if self.references.tags.get(name, commit_id) != commit_id:
+                raise UsageError(f"there is a tag {name!r} already, and tags do not move; choose another name")
+            self._change(lambda current: current.with_tag(name, commit_id))
 
     def diff(self, a: str, b: str) -> Diff:
-        left = {entry.name: entry for entry in self.show(a).entries}
-        right = {entry.name: entry for entry in self.show(b).entries}
-        both = sorted(left.keys() & right.keys())
-        return Diff(
-            added=tuple(sorted(right.keys() - left.keys())),
-            removed=tuple(sorted(left.keys() - right.keys())),
-            changed=tuple(name for name in both if left[name] != right[name]),
-            unchanged=tuple(name for name in both if left[name] == right[name]),
-        )
+        return diff_of(self.show(a), self.show(b))
+
+    def merge(self, other: str, strategy: str = "refuse", message: str = "") -> str:
+        """Brings `other` into the current branch: see `merge.merged_entries` for the strategies."""
+        from assay.weights.merge import merge
+
+        with self.writing:
+            return merge(self, other, strategy, message)
+
+    # ── tensors ──
+
+    def checkout(self, ref: str, names: Iterable[str] | None = None) -> dict[str, Tensor]:
+        entries = {entry.name: entry for entry in self.show(ref).entries}
+        wanted = list(entries) if names is None else list(dict.fromkeys(names))
+        if unknown := [name for name in wanted if name not in entries]:
+            raise UsageError(f"{ref} has no tensor {', '.join(unknown)}; see: assay weights log {self.path} {ref}")
+        if self.config.lazy_loading:
+            return LazyTensors(wanted, lambda name: self._read(entries[name]))
+        return {name: self._read(entries[name]) for name in wanted}
+
+    load = checkout
+
+    def tensor(self, ref: str, name: str) -> Tensor:
+        return self.checkout(ref, [name])[name]
+
+    def _read(self, entry: TensorEntry) -> Tensor:
+        return self.objects.read(bytes.fromhex(entry.digest))
+
+    def find(
+        self, ref: str, name: str = "*", shape: tuple[int, ...] | None = None, dtype: str | None = None
+    ) -> list[TensorEntry]:
+        """Tensors of a version by name (with * and ?), shape and dtype, without reading any."""
+        from fnmatch import fnmatchcase
+
+        return [
+            entry
+            for entry in self.show(ref).entries
+            if fnmatchcase(entry.name, name)
+            and (shape is None or entry.shape == tuple(shape))
+            and (dtype is None or entry.dtype == dtype)
+        ]
+
+    # ── upkeep ──
 
     def stats(self) -> StoreStats:
-        commits = [self.show(path.name) for path in (self.path / "commits").iterdir()]
-        entries = [entry for commit in commits for entry in commit.entries]
-        unique = {(entry.digest, entry.dtype, entry.shape) for entry in entries}
-        logical = sum(entry.size * ELEMENT_TYPES[entry.dtype].itemsize for entry in entries)
-        stored = sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
-        return StoreStats(logical, stored, len(commits), len(entries), len(unique), 0, len(entries) - len(unique))
+        from assay.weights.repository_stats import repository_stats
+
+        return repository_stats(self)
+
+    def verify(self) -> Verification:
+        from assay.weights.verifier import verify
+
+        return verify(self)
+
+    def gc(self, recluster: bool = False) -> Collected:
+        """Drops what no branch or tag leads to and repacks the rest; `recluster` also looks for better bases."""
+        from assay.weights.collector import collect
+
+        with self.writing:
+            return collect(self, recluster)
+
+    def _clean_up(self) -> None:
+        every = {"never": 0, "normal": 64, "aggressive": 1}[self.config.cleanup_frequency]
+        if every == 1:
+            self.objects.cache.clear()
+        if self.config.enable_gc and every and len(self.commits.ids()) % every == 0:
+            self.gc()

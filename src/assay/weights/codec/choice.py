@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.weights.codec.chunk import Method
 from assay.weights.codec.sample_cost import plane_cost, sample_of, symbol_cost
 from assay.weights.codec.token_stream import symbols_of, window_of
 from assay.weights.codec.tokens import token_code
+from assay.weights.codec_methods import Method
 from assay.weights.dtype import ElementType
 from assay.weights.limit import zigzag_difference
 from assay.weights.store import Tensor
@@ -56,20 +56,22 @@ def sample_pair(bits: Tensor, base: Tensor) -> tuple[Tensor, Tensor]:
 
 def _planes_cost(values: Tensor) -> float:
     planes = values.view(np.uint8).reshape(values.size, -1)
-    return sum(plane_cost(np.ascontiguousarray(planes[:, n])) for n in range(planes.shape[1]))
+    return float(sum(plane_cost(np.ascontiguousarray(planes[:, n])) for n in range(planes.shape[1])))
 
 
 def _low_byte_is_structured(residual: Tensor) -> bool:
     """Values that were widened (bfloat16 kept as float32) leave low bytes that are not noise."""
     if residual.dtype.itemsize < 4:
         return False
-    return plane_cost(np.ascontiguousarray(residual.view(np.uint8).reshape(residual.size, -1)[:, 0])) < 7.0
+    low = np.ascontiguousarray(residual.view(np.uint8).reshape(residual.size, -1)[:, 0])
+    return bool(plane_cost(low) < 7.0)
 
 
 def _rotated(bits: Tensor, kind: ElementType) -> Tensor:
     if not kind.exponent:
         return bits
-    return (bits << bits.dtype.type(1)) | (bits >> bits.dtype.type(kind.bits - 1))
+    rotated: Tensor = (bits << bits.dtype.type(1)) | (bits >> bits.dtype.type(kind.bits - 1))
+    return rotated
 
 
 def _zstd_cost(bits: Tensor) -> float:

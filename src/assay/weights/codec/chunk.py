@@ -3,51 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
 from assay.errors import DataError
+from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
 from assay.weights.codec.token_stream import decode_tokens, encode_tokens
+from assay.weights.codec_methods import NEEDS_BASE, Method
 from assay.weights.dtype import ElementType
 from assay.weights.limit import ordered, zigzag_difference
 from assay.weights.store import Tensor
-
-CHUNK_ELEMENTS = 1 << 20
-
-
-class Method(IntEnum):
-    RAW = 0
-    ZSTD = 1
-    PLANES = 2
-    """Alone, by byte planes."""
-    SAME = 3
-    """As the base."""
-    DIFFERENCE = 4
-    """Ordered difference with the base, tokens given the base's exponent."""
-    XOR = 5
-    """XOR with the base, tokens given the base's exponent."""
-    DIFFERENCE_PLANES = 6
-    XOR_PLANES = 7
-    """The same residuals by byte planes: for 64 bits, and where low bytes are not noise."""
-    SPARSE = 8
-    """Places and values of the elements that differ from the base."""
-    ZSTD_XOR = 9
-
-
-NEEDS_BASE = frozenset(
-    {
-        Method.SAME,
-        Method.DIFFERENCE,
-        Method.XOR,
-        Method.DIFFERENCE_PLANES,
-        Method.XOR_PLANES,
-        Method.SPARSE,
-        Method.ZSTD_XOR,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -83,9 +50,7 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
         return encode_planes(zigzag_difference(bits, base, kind.exponent > 0), rotate=False)
     if method is Method.XOR_PLANES:
         return encode_planes(bits ^ base, rotate=False)
-    if method is Method.SPARSE:
-        return encode_sparse(bits, base)
-    return _compress(bits ^ base, level)
+    return encode_sparse(bits, base)
 
 
 def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: ElementType, out: Tensor) -> None:
@@ -109,9 +74,8 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
         out ^= base
     elif base is not None and method == Method.SPARSE:
         decode_sparse(data, base, out)
-    elif base is not None and method == Method.ZSTD_XOR:
-        _decompress(data, out)
-        out ^= base
+    elif base is not None and method in (Method.LOSSY_INT8, Method.LOSSY_INT16):
+        decode_lossy(method, data, base, kind, out)
     else:
         raise DataError(f"method {method} is not known; it may be from a newer version of Assay")
 

@@ -23,7 +23,7 @@ _TABLE_BITS = 16
 _ENTRY_BITS = 7
 
 
-@njit(types.float64(types.Array(types.uint32, 1, "C")), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.float64(types.Array(types.uint32, 1, "C")), nogil=True, cache=True)
 def _cost(counts):  # type: ignore[no-untyped-def]
     """Bits to code these symbols with a table of their own, the table included."""
     total, weighted, present = 0.0, 0.0, 0
@@ -35,7 +35,7 @@ def _cost(counts):  # type: ignore[no-untyped-def]
     return total * math.log2(total) - weighted + _ENTRY_BITS * present + _TABLE_BITS if present else 0.0
 
 
-@njit(types.int64(_COUNTS, types.Array(types.uint8, 1, "C")), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.int64(_COUNTS, types.Array(types.uint8, 1, "C")), nogil=True, cache=True)
 def share_tables(counts, table_of):  # type: ignore[no-untyped-def]
     """Sets the table of each context and adds up `counts` by table in place; the number of tables."""
     tables = 1
@@ -56,7 +56,7 @@ def share_tables(counts, table_of):  # type: ignore[no-untyped-def]
     return tables
 
 
-@njit(nb.int64(nb.int64), inline="always")  # type: ignore[untyped-decorator]
+@njit(nb.int64(nb.int64), inline="always")
 def _rounded(value):  # type: ignore[no-untyped-def]
     length = 0
     while (value >> length) > 1:
@@ -67,7 +67,7 @@ def _rounded(value):  # type: ignore[no-untyped-def]
     return ((value + (1 << (drop - 1))) >> drop) << drop
 
 
-@njit(types.void(types.Array(types.uint32, 1, "C"), types.Array(types.uint16, 1, "C")), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.void(types.Array(types.uint32, 1, "C"), types.Array(types.uint16, 1, "C")), nogil=True, cache=True)
 def normalise(counts, frequency):  # type: ignore[no-untyped-def]
     """Every symbol present gets at least 1; the most frequent takes what rounding leaves over."""
     total = 0
@@ -104,7 +104,7 @@ def normalise(counts, frequency):  # type: ignore[no-untyped-def]
     frequency[largest] = left
 
 
-@njit(types.int64(_FREQUENCIES, types.int64, types.Array(types.uint8, 1, "C")), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.int64(_FREQUENCIES, types.int64, types.Array(types.uint8, 1, "C")), nogil=True, cache=True)
 def write_tables(frequency, tables, out):  # type: ignore[no-untyped-def]
     """Bits, lowest first: per table the last symbol, then per symbol 4 bits of length and the bits below the top one.
 
@@ -159,7 +159,7 @@ def write_tables(frequency, tables, out):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, types.int64), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, types.int64), nogil=True, cache=True)
 def _bits(data, place, width):  # type: ignore[no-untyped-def]
     value = 0
     for i in range(width):
@@ -168,7 +168,7 @@ def _bits(data, place, width):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, _FREQUENCIES), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, _FREQUENCIES), nogil=True, cache=True)
 def _read_tables(data, tables, frequency):  # type: ignore[no-untyped-def]
     place = 0
     end = data.shape[0] * 8
@@ -225,7 +225,7 @@ def read_tables(data: Tensor, tables: int) -> Tensor:
     types.void(_FREQUENCIES, types.Array(types.uint8, 1, "C"), types.Array(types.uint32, 1, "C")),
     nogil=True,
     cache=True,
-)  # type: ignore[untyped-decorator]
+)
 def fill_decoder(frequency, table_of, slots):  # type: ignore[no-untyped-def]
     """Per context 4096 slots of token, frequency less one, offset."""
     for context in range(table_of.shape[0]):
@@ -247,7 +247,7 @@ def fill_decoder(frequency, table_of, slots):  # type: ignore[no-untyped-def]
     ),
     nogil=True,
     cache=True,
-)  # type: ignore[untyped-decorator]
+)
 def fill_encoder(frequency, table_of, ranges, reciprocals):  # type: ignore[no-untyped-def]
     for context in range(table_of.shape[0]):
         start = nb.uint32(0)

@@ -28,7 +28,7 @@ _LENGTH = struct.Struct("<I")
     [types.void(_READ[b], types.int64, types.int64, types.int64, _WRITE[8]) for b in (8, 16, 32, 64)],
     nogil=True,
     cache=True,
-)  # type: ignore[untyped-decorator]
+)
 def _split(values, width, rotate, shift, plane):  # type: ignore[no-untyped-def]
     left, right, at = nb.uint64(rotate), nb.uint64(width - 1), nb.uint64(shift)
     for i in range(values.shape[0]):
@@ -37,7 +37,7 @@ def _split(values, width, rotate, shift, plane):  # type: ignore[no-untyped-def]
         plane[i] = nb.uint8(turned >> at)
 
 
-@njit(types.void(_READ[8], _READ[8], types.int64, _WRITE[16]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.void(_READ[8], _READ[8], types.int64, _WRITE[16]), nogil=True, cache=True)
 def _merge_16(low, high, rotate, out):  # type: ignore[no-untyped-def]
     right, left = nb.uint32(rotate), nb.uint32(15)
     for i in range(out.shape[0]):
@@ -45,7 +45,7 @@ def _merge_16(low, high, rotate, out):  # type: ignore[no-untyped-def]
         out[i] = nb.uint16((value >> right) | (value << left)) if rotate else nb.uint16(value)
 
 
-@njit(types.void(_READ[8], _READ[8], _READ[8], _READ[8], types.int64, _WRITE[32]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.void(_READ[8], _READ[8], _READ[8], _READ[8], types.int64, _WRITE[32]), nogil=True, cache=True)
 def _merge_32(a, b, c, d, rotate, out):  # type: ignore[no-untyped-def]
     right, left = nb.uint32(rotate), nb.uint32(31)
     for i in range(out.shape[0]):
@@ -57,7 +57,7 @@ def _merge_32(a, b, c, d, rotate, out):  # type: ignore[no-untyped-def]
 def encode_planes(values: Tensor, rotate: bool) -> bytes:
     """Per plane a length (0: kept as it is), then the planes, each padded to 4 bytes."""
     width = values.dtype.itemsize
-    parts: list[bytes | Tensor] = []
+    parts: list[bytes | memoryview] = []
     heads = []
     for number in range(width):
         plane = np.empty(values.size, np.uint8)

@@ -1,4 +1,4 @@
-"""An entropy coder of 32 interleaved lanes: range asymmetric numeral systems, one symbol a lane a step.
+"""an entropy coder of 64 interleaved lanes: range asymmetric numeral systems, one symbol a lane a step.
 
 rANS is by Duda (arXiv:1311.2540); interleaving lanes over one stream of 16-bit words, so that a vector unit advances
 all of them at once, by Giesen (arXiv:1402.3392). The division of the encoder is a multiplication by a reciprocal,
@@ -21,7 +21,7 @@ PROBABILITY_BITS = 12
 PROBABILITY_SUM = 1 << PROBABILITY_BITS
 LOWEST_STATE = 1 << 16
 WIDTH = 16
-VECTORS = 2
+VECTORS = 4
 LANES = WIDTH * VECTORS
 RECIPROCAL_SHIFT = 32 + PROBABILITY_BITS
 
@@ -31,30 +31,30 @@ _ENCODE = types.int64(_ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS, types.int64, _ADDR
 _DECODE = types.int64(_ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS, types.int64, _ADDRESS, types.int64, _ADDRESS)
 
 
-def _vector(element: Any) -> Any:
+def vector_of(element: Any) -> Any:
     return ir.VectorType(element, WIDTH)
 
 
-def _all(element: Any, value: int) -> Any:
-    return ir.Constant(_vector(element), [value] * WIDTH)
+def all_lanes(element: Any, value: int) -> Any:
+    return ir.Constant(vector_of(element), [value] * WIDTH)
 
 
-def _llvm(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+def llvm_function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     known = builder.module.globals
     return known[name] if name in known else ir.Function(builder.module, ir.FunctionType(result, arguments), name)
 
 
-def _gather(builder: Any, table: Any, index: Any, element: Any) -> Any:
+def gather_lanes(builder: Any, table: Any, index: Any, element: Any) -> Any:
     pointers = ir.VectorType(ir.PointerType(), WIDTH)
     places = builder.gep(table, [index], source_etype=element)
     places.type = pointers  # one address per lane: llvmlite takes the type of the scalar base
     name = f"llvm.masked.gather.v{WIDTH}i{element.width}.v{WIDTH}p0"
-    function = _llvm(builder, name, _vector(element), [pointers, _i32, _vector(_i1), _vector(element)])
-    return builder.call(function, [places, _i32(element.width // 8), _all(_i1, 1), _all(element, 0)])
+    function = llvm_function(builder, name, vector_of(element), [pointers, _i32, vector_of(_i1), vector_of(element)])
+    return builder.call(function, [places, _i32(element.width // 8), all_lanes(_i1, 1), all_lanes(element, 0)])
 
 
 def _count(builder: Any, mask: Any) -> Any:
-    function = _llvm(builder, f"llvm.ctpop.i{WIDTH}", _i16, [_i16])
+    function = llvm_function(builder, f"llvm.ctpop.i{WIDTH}", _i16, [_i16])
     return builder.zext(builder.call(function, [builder.bitcast(mask, _i16)]), _i64)
 
 
@@ -68,7 +68,7 @@ class _Loop:
         self.builder, self._states = builder, states
         zero = _i64(0)
         entry = builder.block
-        self._first = [builder.load(self._state(v), typ=_vector(_i32), align=1) for v in range(VECTORS)]
+        self._first = [builder.load(self._state(v), typ=vector_of(_i32), align=1) for v in range(VECTORS)]
         body, self._done = builder.append_basic_block("lanes"), builder.append_basic_block("lanes_done")
         self._steps, self._limit = steps, limit
         builder.cbranch(self._goes_on(zero, zero), body, self._done)
@@ -76,7 +76,7 @@ class _Loop:
         self.round, self.place = builder.phi(_i64), builder.phi(_i64)
         self.round.add_incoming(zero, entry)
         self.place.add_incoming(zero, entry)
-        self.states = [builder.phi(_vector(_i32)) for _ in range(VECTORS)]
+        self.states = [builder.phi(vector_of(_i32)) for _ in range(VECTORS)]
         for phi, first in zip(self.states, self._first, strict=True):
             phi.add_incoming(first, entry)
         self._entry, self._body = entry, body
@@ -106,7 +106,7 @@ class _Loop:
         completed = builder.phi(_i64)
         completed.add_incoming(_i64(0), self._entry)
         completed.add_incoming(following, self._body)
-        finals = [builder.phi(_vector(_i32)) for _ in states]
+        finals = [builder.phi(vector_of(_i32)) for _ in states]
         for vector, final in enumerate(finals):
             final.add_incoming(self._first[vector], self._entry)
             final.add_incoming(states[vector], self._body)
@@ -121,30 +121,32 @@ def _decode_lanes(_context: Any, builder: Any, _signature: Any, arguments: Any) 
     words, table, contexts, tokens = (builder.inttoptr(a, ir.PointerType()) for a in arguments[:4])
     states_at, rounds_at = (builder.inttoptr(arguments[i], ir.PointerType()) for i in (5, 7))
     loop = _Loop(builder, arguments[4], states_at, limit=arguments[6])
-    expand = _llvm(
-        builder, "llvm.masked.expandload.v16i16", _vector(_i16), [ir.PointerType(), _vector(_i1), _vector(_i16)]
+    expand = llvm_function(
+        builder, "llvm.masked.expandload.v16i16", vector_of(_i16), [ir.PointerType(), vector_of(_i1), vector_of(_i16)]
     )
     place, states = loop.place, []
     for vector, state in enumerate(loop.states):
         element = builder.add(builder.mul(loop.round, _i64(LANES)), _i64(WIDTH * vector))
-        context = builder.load(builder.gep(contexts, [element], source_etype=_i8), typ=_vector(_i8), align=1)
+        context = builder.load(builder.gep(contexts, [element], source_etype=_i8), typ=vector_of(_i8), align=1)
         slot = builder.or_(
-            builder.and_(state, _all(_i32, PROBABILITY_SUM - 1)),
-            builder.shl(builder.zext(context, _vector(_i32)), _all(_i32, PROBABILITY_BITS)),
+            builder.and_(state, all_lanes(_i32, PROBABILITY_SUM - 1)),
+            builder.shl(builder.zext(context, vector_of(_i32)), all_lanes(_i32, PROBABILITY_BITS)),
         )
         # An entry of the table is the token (8 bits), its frequency less one (12) and the slot's offset in it (12).
-        found = _gather(builder, table, slot, _i32)
-        frequency = builder.add(builder.and_(builder.lshr(found, _all(_i32, 12)), _all(_i32, 0xFFF)), _all(_i32, 1))
-        state = builder.add(
-            builder.mul(builder.lshr(state, _all(_i32, PROBABILITY_BITS)), frequency),
-            builder.and_(found, _all(_i32, 0xFFF)),
+        found = gather_lanes(builder, table, slot, _i32)
+        frequency = builder.add(
+            builder.and_(builder.lshr(found, all_lanes(_i32, 12)), all_lanes(_i32, 0xFFF)), all_lanes(_i32, 1)
         )
-        refill = builder.icmp_unsigned("<", state, _all(_i32, LOWEST_STATE))
-        more = builder.call(expand, [builder.gep(words, [place], source_etype=_i16), refill, _all(_i16, 0)])
-        filled = builder.or_(builder.shl(state, _all(_i32, 16)), builder.zext(more, _vector(_i32)))
+        state = builder.add(
+            builder.mul(builder.lshr(state, all_lanes(_i32, PROBABILITY_BITS)), frequency),
+            builder.and_(found, all_lanes(_i32, 0xFFF)),
+        )
+        refill = builder.icmp_unsigned("<", state, all_lanes(_i32, LOWEST_STATE))
+        more = builder.call(expand, [builder.gep(words, [place], source_etype=_i16), refill, all_lanes(_i16, 0)])
+        filled = builder.or_(builder.shl(state, all_lanes(_i32, 16)), builder.zext(more, vector_of(_i32)))
         states.append(builder.select(refill, filled, state))
         place = builder.add(place, _count(builder, refill))
-        token = builder.trunc(builder.lshr(found, _all(_i32, 24)), _vector(_i8))
+        token = builder.trunc(builder.lshr(found, all_lanes(_i32, 24)), vector_of(_i8))
         builder.store(token, builder.gep(tokens, [element], source_etype=_i8), align=1)
     return loop.end(place, states, rounds_at)
 
@@ -153,28 +155,28 @@ def _encode_lanes(_context: Any, builder: Any, _signature: Any, arguments: Any) 
     symbols, ranges, reciprocals, words = (builder.inttoptr(a, ir.PointerType()) for a in arguments[:4])
     steps = arguments[4]
     loop = _Loop(builder, steps, builder.inttoptr(arguments[5], ir.PointerType()))
-    compress = _llvm(
-        builder, "llvm.masked.compressstore.v16i16", ir.VoidType(), [_vector(_i16), ir.PointerType(), _vector(_i1)]
+    compress = llvm_function(
+        builder, "llvm.masked.compressstore.v16i16", ir.VoidType(), [vector_of(_i16), ir.PointerType(), vector_of(_i1)]
     )
     backwards = builder.sub(builder.sub(steps, _i64(1)), loop.round)
     place, states = loop.place, list(loop.states)
     for vector in reversed(range(VECTORS)):
         state = loop.states[vector]
         element = builder.add(builder.mul(backwards, _i64(LANES)), _i64(WIDTH * vector))
-        symbol = builder.load(builder.gep(symbols, [element], source_etype=_i16), typ=_vector(_i16), align=1)
-        symbol = builder.zext(symbol, _vector(_i32))
-        span = _gather(builder, ranges, symbol, _i32)
-        reciprocal = _gather(builder, reciprocals, symbol, _i64)
-        frequency, start = builder.lshr(span, _all(_i32, 16)), builder.and_(span, _all(_i32, 0xFFFF))
-        spill = builder.icmp_unsigned(">=", builder.lshr(state, _all(_i32, 32 - PROBABILITY_BITS)), frequency)
+        symbol = builder.load(builder.gep(symbols, [element], source_etype=_i16), typ=vector_of(_i16), align=1)
+        symbol = builder.zext(symbol, vector_of(_i32))
+        span = gather_lanes(builder, ranges, symbol, _i32)
+        reciprocal = gather_lanes(builder, reciprocals, symbol, _i64)
+        frequency, start = builder.lshr(span, all_lanes(_i32, 16)), builder.and_(span, all_lanes(_i32, 0xFFFF))
+        spill = builder.icmp_unsigned(">=", builder.lshr(state, all_lanes(_i32, 32 - PROBABILITY_BITS)), frequency)
         place = builder.sub(place, _count(builder, spill))
-        low = builder.trunc(state, _vector(_i16))
+        low = builder.trunc(state, vector_of(_i16))
         builder.call(compress, [low, builder.gep(words, [place], source_etype=_i16), spill])
-        state = builder.select(spill, builder.lshr(state, _all(_i32, 16)), state)
-        product = builder.mul(builder.zext(state, _vector(_i64)), reciprocal)
-        quotient = builder.trunc(builder.lshr(product, _all(_i64, RECIPROCAL_SHIFT)), _vector(_i32))
+        state = builder.select(spill, builder.lshr(state, all_lanes(_i32, 16)), state)
+        product = builder.mul(builder.zext(state, vector_of(_i64)), reciprocal)
+        quotient = builder.trunc(builder.lshr(product, all_lanes(_i64, RECIPROCAL_SHIFT)), vector_of(_i32))
         rest = builder.sub(state, builder.mul(quotient, frequency))
-        states[vector] = builder.add(builder.shl(quotient, _all(_i32, PROBABILITY_BITS)), builder.add(rest, start))
+        states[vector] = builder.add(builder.shl(quotient, all_lanes(_i32, PROBABILITY_BITS)), builder.add(rest, start))
     return loop.end(place, states)
 
 
@@ -188,13 +190,13 @@ def _encode(typing, symbols, ranges, reciprocals, words, steps, states):  # type
     return _ENCODE, _encode_lanes
 
 
-@njit(_DECODE, nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(_DECODE, nogil=True, cache=True)
 def decode_lanes(words, table, contexts, tokens, steps, states, limit, rounds):  # type: ignore[no-untyped-def]
     """Addresses in, the number of words read out. Stops before a round that begins beyond word `limit`."""
     return _decode(words, table, contexts, tokens, steps, states, limit, rounds)
 
 
-@njit(_ENCODE, nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(_ENCODE, nogil=True, cache=True)
 def encode_lanes(symbols, ranges, reciprocals, words, steps, states):  # type: ignore[no-untyped-def]
     """Writes words downwards from the address `words`; minus the number written."""
     return _encode(symbols, ranges, reciprocals, words, steps, states)

@@ -21,7 +21,7 @@ def sample_of(values: Tensor) -> Tensor:
     return np.concatenate([values[start : start + BLOCK] for start in starts])
 
 
-@njit(types.float64(_READ[16], _READ[8], types.int64), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.float64(_READ[16], _READ[8], types.int64), nogil=True, cache=True)
 def symbol_cost(symbols, raw_bits, contexts):  # type: ignore[no-untyped-def]
     """Bits an element: the entropy of tokens given their context, and raw bits; tables at a byte an entry."""
     counts = np.zeros((contexts, 256), np.uint32)
@@ -41,7 +41,7 @@ def symbol_cost(symbols, raw_bits, contexts):  # type: ignore[no-untyped-def]
     return bits / max(1, symbols.shape[0])
 
 
-@njit(types.float64(_READ[8]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.float64(_READ[8]), nogil=True, cache=True)
 def plane_cost(plane):  # type: ignore[no-untyped-def]
     """Bits a byte, from at most 8192 bytes of the plane."""
     counts = np.zeros(256, np.uint32)

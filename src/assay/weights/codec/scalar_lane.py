@@ -1,4 +1,4 @@
-"""The same coder as `rans_lanes` with one lane, for tensors so small that 32 states would be a large part of them."""
+"""The same coder as `rans_lanes` with one lane, for tensors so small that 64 states would be a large part of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True)
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16)}
 
 
-@njit(types.UniTuple(types.int64, 2)(_READ[16], _READ[32], _READ[64], _WRITE[16]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.UniTuple(types.int64, 2)(_READ[16], _READ[32], _READ[64], _WRITE[16]), nogil=True, cache=True)
 def encode_lane(symbols, ranges, reciprocals, words):  # type: ignore[no-untyped-def]
     """Writes words downwards from the end of `words`: the place of the first, and the final state."""
     state, place = _u64(LOWEST_STATE), _u64(words.shape[0])
@@ -28,7 +28,7 @@ def encode_lane(symbols, ranges, reciprocals, words):  # type: ignore[no-untyped
     return nb.int64(place), nb.int64(state)
 
 
-@njit(types.int64(_READ[16], types.int64, _READ[32], _READ[8], _WRITE[8]), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.int64(_READ[16], types.int64, _READ[32], _READ[8], _WRITE[8]), nogil=True, cache=True)
 def decode_lane(words, state, slots, contexts, tokens):  # type: ignore[no-untyped-def]
     """-1 if the words do not end where the tokens do, in the state that encoding began with."""
     state, place = _u64(state), _u64(0)

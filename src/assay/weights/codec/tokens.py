@@ -58,14 +58,14 @@ def _leading_zeros(typing, value):  # type: ignore[no-untyped-def]
     return types.uint32(types.uint32), code
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(inline="always")
 def _token(value, direct):  # type: ignore[no-untyped-def]
     octave = _u32(31) - _leading_zeros(_u32(value | _u32(4)))
     shared = (_u32(1) << direct) + ((octave - direct) << _u32(2)) + ((value >> (octave - _u32(2))) & _u32(3))
     return value if value < (_u32(1) << direct) else shared
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(inline="always")
 def _context(base, mantissa, mask, lowest, last):  # type: ignore[no-untyped-def]
     exponent = (base >> mantissa) & mask
     place = min(max(exponent, lowest) - lowest + _u32(1), last)
@@ -76,7 +76,7 @@ def _residual_signatures(result: Any) -> list[Any]:
     return [result(_READ[b], _READ[b], *[types.int64] * 7, _ARRAYS[b], _ARRAYS[16]) for b in (8, 16, 32)]
 
 
-@njit(_residual_signatures(types.void), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(_residual_signatures(types.void), nogil=True, cache=True)
 def difference_symbols(bits, base, width, is_float, mantissa, mask, lowest, last, direct, residual, symbol):  # type: ignore[no-untyped-def]
     top = _u32(_u64(1) << _u64(width - 1))
     full = _u32((_u64(1) << _u64(width)) - _u64(1))
@@ -94,7 +94,7 @@ def difference_symbols(bits, base, width, is_float, mantissa, mask, lowest, last
         symbol[i] = _u16((_context(b, m, e, lo, hi) << _u32(8)) | _token(zigzag, d))
 
 
-@njit(_residual_signatures(types.void), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(_residual_signatures(types.void), nogil=True, cache=True)
 def xor_symbols(bits, base, width, is_float, mantissa, mask, lowest, last, direct, residual, symbol):  # type: ignore[no-untyped-def]
     m, e, lo, hi, d = _u32(mantissa), _u32(mask), _u32(lowest), _u32(last), _u32(direct)
     for i in range(bits.shape[0]):
@@ -104,14 +104,14 @@ def xor_symbols(bits, base, width, is_float, mantissa, mask, lowest, last, direc
         symbol[i] = _u16((_context(b, m, e, lo, hi) << _u32(8)) | _token(x, d))
 
 
-@njit([types.void(_READ[b], *[types.int64] * 4, _ARRAYS[8]) for b in (8, 16, 32)], nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit([types.void(_READ[b], *[types.int64] * 4, _ARRAYS[8]) for b in (8, 16, 32)], nogil=True, cache=True)
 def contexts_of(base, mantissa, mask, lowest, last, context):  # type: ignore[no-untyped-def]
     m, e, lo, hi = _u32(mantissa), _u32(mask), _u32(lowest), _u32(last)
     for i in range(base.shape[0]):
         context[i] = _u8(_context(_u32(base[i]), m, e, lo, hi))
 
 
-@njit(types.void(_READ[16], types.Array(types.uint32, 2, "C")), nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@njit(types.void(_READ[16], types.Array(types.uint32, 2, "C")), nogil=True, cache=True)
 def count_symbols(symbol, counts):  # type: ignore[no-untyped-def]
     """Four tables, because adding twice in a row to one place would wait for the first addition."""
     whole = symbol.shape[0] & ~3

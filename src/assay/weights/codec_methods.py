@@ -1,0 +1,34 @@
+"""The numbers of the methods, apart from the code that needs compiled kernels: reading an index needs only these."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+CHUNK_ELEMENTS = 1 << 20
+"""The unit of coding, of reading and of memory. Part of the format: bases and their differences must line up."""
+
+
+class Method(IntEnum):
+    RAW = 0
+    ZSTD = 1
+    PLANES = 2
+    """Alone, by byte planes."""
+    SAME = 3
+    """As the base."""
+    DIFFERENCE = 4
+    """Ordered difference with the base, tokens given the base's exponent."""
+    XOR = 5
+    """XOR with the base, tokens given the base's exponent."""
+    DIFFERENCE_PLANES = 6
+    XOR_PLANES = 7
+    """The same residuals by byte planes: for 64 bits, and where low bytes are not noise."""
+    SPARSE = 8
+    """Places and values of the elements that differ from the base."""
+    LOSSY_INT8 = 9
+    LOSSY_INT16 = 10
+    """The float difference with the base, rounded to steps. What comes back is near, not the same."""
+
+
+SAME = Method.SAME
+KNOWN_METHODS = frozenset(int(method) for method in Method)
+NEEDS_BASE = frozenset(Method) - {Method.RAW, Method.ZSTD, Method.PLANES}

@@ -1,0 +1,130 @@
+"""Collects garbage and repacks: packs that hold nothing dead stay as they are, the rest is copied into one new pack.
+
+Copied chunks keep their bytes. With `recluster`, every tensor is coded anew on the base that its cluster suggests.
+Nothing old is removed before what replaces it is on disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.weights.pack_writer import PackWriter
+from assay.weights.tensor_record import TensorRecord
+
+if TYPE_CHECKING:
+    from assay.weights.repository import Repository
+
+_SMALL_PACKS = 8
+"""This many packs are worth joining even if nothing in them is dead."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    commits_removed: int
+    tensors_removed: int
+    packs_before: int
+    packs_after: int
+    bytes_before: int
+    bytes_after: int
+
+    @property
+    def bytes_freed(self) -> int:
+        return self.bytes_before - self.bytes_after
+
+
+def collect(repository: Repository, recluster: bool) -> Collected:
+    objects = repository.objects
+    objects.refresh()
+    live_commits = _reachable(repository)
+    dead_commits = repository.commits.ids() - live_commits
+    commits = [repository.commits.read(commit_id) for commit_id in live_commits]
+    digests = [bytes.fromhex(entry.digest) for commit in commits for entry in commit.entries]
+    live = _with_bases(repository, digests)
+    packs_before, bytes_before = len(objects.packs), _bytes(repository)
+    every = {record.digest for record in objects.records()}
+    if recluster:
+        from assay.weights.repack import repack
+
+        repack(repository, set(digests))
+        live = set(digests)
+    else:
+        _copy_live(repository, live)
+    for commit_id in dead_commits:
+        repository.commits.remove(commit_id)
+    _clear(repository)
+    objects.refresh()
+    objects.cache.clear()
+    return Collected(
+        len(dead_commits), len(every - live), packs_before, len(objects.packs), bytes_before, _bytes(repository)
+    )
+
+
+def _clear(repository: Repository) -> None:
+    """What a killed writer left behind; nobody else writes while we hold the lock."""
+    for leftover in sorted(repository.temporary.rglob("*"), reverse=True):
+        if leftover.is_dir():
+            leftover.rmdir()
+        else:
+            repository.disk.remove(leftover)
+
+
+def _reachable(repository: Repository) -> set[str]:
+    found: set[str] = set()
+    todo = list(repository.references.tips())
+    while todo:
+        commit_id = todo.pop()
+        if commit_id not in found:
+            found.add(commit_id)
+            todo.extend(repository.commits.read(commit_id).parents)
+    return found
+
+
+def _with_bases(repository: Repository, digests: list[bytes]) -> set[bytes]:
+    live: set[bytes] = set()
+    for digest in digests:
+        current: bytes | None = digest
+        while current is not None and current not in live:
+            live.add(current)
+            current = repository.objects.record(current).base
+    return live
+
+
+def _copy_live(repository: Repository, live: set[bytes]) -> None:
+    objects = repository.objects
+    owner = {record.digest: objects.find(record.digest)[0].path for record in objects.records()}
+    stale = [
+        pack
+        for pack in objects.packs
+        if any(record.digest not in live or owner[record.digest] != pack.path for record in pack.records)
+    ]
+    if len(objects.packs) > _SMALL_PACKS:
+        stale = objects.packs
+    if not stale:
+        return
+    writer = PackWriter(repository.disk, repository.temporary, objects.folder)
+    for pack in stale:
+        for record in pack.records:
+            if record.digest in live and owner[record.digest] == pack.path:
+                _copy(repository, writer, record)
+    new = None
+    if writer.records:
+        new = writer.finish()
+    else:
+        writer.abandon()
+    for pack in stale:
+        if pack.path != new:
+            repository.disk.remove(pack.path)
+    repository.disk.sync_folder(objects.folder)
+
+
+def _copy(repository: Repository, writer: PackWriter, record: TensorRecord) -> None:
+    places = tuple(
+        writer.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
+        for number, chunk in enumerate(record.chunks)
+    )
+    writer.add_record(replace(record, chunks=places))
+
+
+def _bytes(repository: Repository) -> int:
+    return sum(path.stat().st_size for path in repository.path.rglob("*") if path.is_file())

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from assay.errors import DataError
+from assay.weights.commit import Commit, TensorEntry
+from assay.weights.digest import DIGEST_BYTES, bytes_digest
+from assay.weights.disk import Disk
+from assay.weights.dtype import ELEMENT_TYPES
+
+LARGEST_COMMIT = 1 << 28
+
+
+class CommitStore:
+    """Commits as small compressed files named by the hash of their bytes."""
+
+    def __init__(self, disk: Disk, folder: Path, temporary: Path) -> None:
+        self._disk, self.folder, self._temporary = disk, folder, temporary
+        self._known: dict[str, Commit] = {}
+
+    def ids(self) -> set[str]:
+        return {path.name for path in self.folder.iterdir() if len(path.name) == 2 * DIGEST_BYTES}
+
+    def __contains__(self, commit_id: str) -> bool:
+        return (self.folder / commit_id).is_file()
+
+    def write(self, commit: Commit) -> Commit:
+        """`commit.id` is ignored; the one it gets is returned with it."""
+        from zstandard import ZstdCompressor
+
+        body = {
+            "parents": commit.parents,
+            "message": commit.message,
+            "branch": commit.branch,
+            "created_at": commit.created_at,
+            "entries": [(e.name, e.dtype, e.shape, e.digest) for e in commit.entries],
+        }
+        data = bytes(ZstdCompressor(level=6).compress(json.dumps(body, separators=(",", ":")).encode()))
+        commit_id = bytes_digest(data).hex()
+        self.put(commit_id, data)
+        return self.read(commit_id)
+
+    def put(self, commit_id: str, data: bytes) -> None:
+        self._disk.write_file(self._temporary / uuid4().hex, self.folder / commit_id, data)
+
+    def raw(self, commit_id: str) -> bytes:
+        try:
+            data = (self.folder / commit_id).read_bytes()
+        except OSError as error:
+            raise DataError(f"commit {commit_id[:12]} cannot be read: {error.strerror}") from None
+        if bytes_digest(data).hex() != commit_id:
+            raise DataError(f"{self.folder / commit_id} is damaged: its content does not match its name")
+        return data
+
+    def read(self, commit_id: str) -> Commit:
+        if commit_id not in self._known:
+            self._known[commit_id] = parse_commit(commit_id, self.raw(commit_id))
+        return self._known[commit_id]
+
+    def remove(self, commit_id: str) -> None:
+        self._known.pop(commit_id, None)
+        self._disk.remove(self.folder / commit_id)
+
+
+def parse_commit(commit_id: str, data: bytes) -> Commit:
+    from zstandard import ZstdDecompressor, ZstdError, frame_content_size
+
+    try:
+        if not 0 <= frame_content_size(data) <= LARGEST_COMMIT:
+            raise DataError(f"commit {commit_id[:12]} claims to be larger than any commit may be")
+        body = json.loads(ZstdDecompressor().decompress(data, max_output_size=LARGEST_COMMIT))
+        entries = tuple(_entry(commit_id, *entry) for entry in body["entries"])
+        parents = tuple(str(parent) for parent in body["parents"])
+        if any(len(parent) != 2 * DIGEST_BYTES or not _is_hex(parent) for parent in parents):
+            raise ValueError("parents")
+        return Commit(commit_id, parents, str(body["message"]), str(body["branch"]), float(body["created_at"]), entries)
+    except (ZstdError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"commit {commit_id[:12]} is not a commit: {error}") from None
+
+
+def _entry(commit_id: str, name: Any, dtype: Any, shape: Any, digest: Any) -> TensorEntry:
+    good = (
+        isinstance(name, str)
+        and dtype in ELEMENT_TYPES
+        and all(type(length) is int and length >= 0 for length in shape)
+        and isinstance(digest, str)
+        and len(digest) == 2 * DIGEST_BYTES
+        and _is_hex(digest)
+    )
+    if not good:
+        raise DataError(f"commit {commit_id[:12]} has an entry that makes no sense: {str(name)[:80]!r}")
+    return TensorEntry(name, dtype, tuple(shape), digest)
+
+
+def _is_hex(text: str) -> bool:
+    return all(letter in "0123456789abcdef" for letter in text)

@@ -1,0 +1,86 @@
+"""A version on its way in: tensors are coded and written as they come, so that memory does not grow with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.errors import DataError
+from assay.weights.base_finder import BaseFinder
+from assay.weights.commit import TensorEntry
+from assay.weights.pack_writer import PackWriter
+from assay.weights.store import Tensor
+from assay.weights.tensor_record import TensorRecord
+from assay.weights.tensor_writer import TensorWriter
+
+if TYPE_CHECKING:
+    from assay.weights.repository import Repository
+
+LONGEST_NAME = 4096
+
+
+class Ingest:
+    """Holds the writer's lock from its beginning until it is left: what it stores must not be collected meanwhile."""
+
+    def __init__(self, repository: Repository, parents: tuple[str, ...]) -> None:
+        repository.writing.__enter__()
+        self._repository = repository
+        self._bases: dict[str, list[bytes]] = {}
+        for parent in parents:
+            for entry in repository.commits.read(parent).entries:
+                self._bases.setdefault(entry.name, []).append(bytes.fromhex(entry.digest))
+        repository.objects.refresh()
+        self._finder = BaseFinder(repository.objects, repository.config)
+        self._pack: PackWriter | None = None
+        self._pending: dict[bytes, TensorRecord] = {}
+        self._entries: dict[str, TensorEntry] = {}
+
+    def __enter__(self) -> Ingest:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self._pack is not None:
+            self._pack.abandon()
+            self._pack = None
+        self._repository.writing.__exit__(None, None, None)
+
+    def add(self, name: str, tensor: Tensor) -> None:
+        if not isinstance(name, str) or not name or len(name) > LONGEST_NAME:
+            raise DataError(f"a tensor must have a name of 1 to {LONGEST_NAME} characters, not {name!r}")
+        tensor = np.asarray(tensor)
+        record = self._writer().store(tensor, self._bases.get(name, ()), self._pending)
+        self._pending[record.digest] = record
+        self._entries[name] = TensorEntry(name, record.kind.name, record.shape, record.digest.hex())
+        if self._pack is not None and len(self._pack.records) >= self._repository.config.batch_size:
+            self._close_pack()
+
+    def finish(self) -> tuple[TensorEntry, ...]:
+        """Everything added is on disk and synced after this."""
+        self._close_pack()
+        return tuple(self._entries[name] for name in sorted(self._entries))
+
+    def entries(self) -> Iterator[TensorEntry]:
+        yield from self._entries.values()
+
+    def _writer(self) -> TensorWriter:
+        repository = self._repository
+        if self._pack is None:
+            self._pack = PackWriter(repository.disk, repository.temporary, repository.path / "packs")
+        return TensorWriter(repository.objects, self._pack, self._finder, repository.config)
+
+    def _close_pack(self) -> None:
+        pack, self._pack = self._pack, None
+        if pack is None:
+            return
+        if not pack.records:
+            pack.abandon()
+            return
+        try:
+            pack.finish()
+        except OSError as error:
+            pack.abandon()
+            raise DataError(f"{self._repository.path} cannot be written: {error.strerror}") from None
+        self._repository.objects.refresh()

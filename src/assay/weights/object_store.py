@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from assay.errors import DataError
+from assay.weights.chunk_cache import ChunkCache
+from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE
+from assay.weights.dtype import from_bits
+from assay.weights.pack_reader import PackReader
+from assay.weights.store import Tensor
+from assay.weights.tensor_record import TensorRecord
+
+
+class ObjectStore:
+    """Every tensor of a repository by the digest of its content."""
+
+    def __init__(self, packs: Path, memory_limit: int) -> None:
+        self.folder = packs
+        self.cache = ChunkCache(memory_limit // 2)
+        self._packs: dict[str, PackReader] = {}
+        self._places: dict[bytes, tuple[PackReader, TensorRecord]] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Takes up packs that have come, lets go of packs that have gone."""
+        present = {path.name for path in self.folder.glob("*.pack")}
+        if gone := self._packs.keys() - present:
+            for name in gone:
+                del self._packs[name]
+            self._places = {digest: place for digest, place in self._places.items() if place[0].path.name in present}
+        for name in sorted(present - self._packs.keys()):
+            pack = PackReader(self.folder / name)
+            self._packs[name] = pack
+            for record in pack.records:
+                self._places.setdefault(record.digest, (pack, record))
+
+    @property
+    def packs(self) -> list[PackReader]:
+        return list(self._packs.values())
+
+    def __contains__(self, digest: bytes) -> bool:
+        return digest in self._places
+
+    def records(self) -> Iterator[TensorRecord]:
+        for _, record in self._places.values():
+            yield record
+
+    def find(self, digest: bytes) -> tuple[PackReader, TensorRecord]:
+        if digest not in self._places:
+            self.refresh()
+        if digest not in self._places:
+            raise DataError(
+                f"{self.folder.parent} has no tensor {digest.hex()[:16]}…; a pack is missing: restore it from a copy"
+            )
+        return self._places[digest]
+
+    def record(self, digest: bytes) -> TensorRecord:
+        return self.find(digest)[1]
+
+    def stored_chunk(self, digest: bytes, number: int) -> memoryview:
+        pack, record = self.find(digest)
+        return pack.chunk(record.chunks[number], f"tensor {digest.hex()[:16]}…")
+
+    def read(self, digest: bytes) -> Tensor:
+        record = self.record(digest)
+        bits = np.empty(record.elements, record.kind.bit_view)
+        for number in range(len(record.chunks)):
+            start = number * CHUNK_ELEMENTS
+            self.read_chunk_into(digest, number, bits[start : start + CHUNK_ELEMENTS])
+        return from_bits(bits, record.kind, record.shape)
+
+    def read_chunk(self, digest: bytes, number: int) -> Tensor:
+        """From the cache, or decoded into it."""
+        held = self.cache.get(digest, number)
+        if held is None:
+            record = self.record(digest)
+            held = np.empty(record.chunk_elements(number), record.kind.bit_view)
+            self.read_chunk_into(digest, number, held)
+            self.cache.put(digest, number, held)
+        return held
+
+    def read_chunk_into(self, digest: bytes, number: int, out: Tensor) -> None:
+        from assay.weights.codec.chunk import decode_chunk
+
+        held = self.cache.get(digest, number)
+        if held is not None:
+            out[:] = held
+            return
+        pack, record = self.find(digest)
+        place = record.chunks[number]
+        base = None
+        if place.method in NEEDS_BASE:
+            base = self._base_chunk(record, number, out.size)
+        data = pack.chunk(place, f"tensor {digest.hex()[:16]}…, chunk {number}")
+        try:
+            decode_chunk(place.method, data, base, record.kind, out)
+        except DataError as error:
+            raise DataError(f"{pack.path}: tensor {digest.hex()[:16]}…, chunk {number}: {error}") from None
+
+    def _base_chunk(self, record: TensorRecord, number: int, elements: int) -> Tensor:
+        if record.base is None:
+            raise DataError(f"tensor {record.digest.hex()[:16]}… is a difference without a base")
+        base = self.record(record.base)
+        # Depth grows with every difference, so a pack that refers in a circle is refused here.
+        if base.depth >= record.depth or base.kind != record.kind or number >= len(base.chunks):
+            raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that cannot be one")
+        bits = self.read_chunk(base.digest, number)
+        if bits.size < elements:
+            raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that is too short")
+        return bits[:elements]

@@ -1,0 +1,59 @@
+"""Appends chunks to a new pack; the index follows at its end, and only then does the pack get its name."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from uuid import uuid4
+
+from assay.weights.codec_methods import Method
+from assay.weights.digest import bytes_digest
+from assay.weights.disk import Disk
+from assay.weights.tensor_record import ChunkPlace, TensorRecord, pack_record
+
+MAGIC = b"ASSAYWP1"
+END = b"1PWYASSA"
+FOOTER = struct.Struct("<QQQ8s")  # offset of the index, its length, its checksum, END
+
+
+class PackWriter:
+    def __init__(self, disk: Disk, temporary: Path, packs: Path) -> None:
+        self._disk, self._packs = disk, packs
+        self._path = temporary / f"{uuid4().hex}.pack"
+        self._file = disk.create(self._path)
+        disk.write(self._file, MAGIC)
+        self._offset = len(MAGIC)
+        self.records: list[TensorRecord] = []
+
+    def add_chunk(self, method: Method | int, data: bytes | memoryview) -> ChunkPlace:
+        from xxhash import xxh3_64
+
+        padding = bytes(-len(data) % 8)
+        check = xxh3_64(data)
+        self._disk.write(self._file, data)
+        if padding:
+            check.update(padding)
+            self._disk.write(self._file, padding)
+        place = ChunkPlace(self._offset, len(data), int(method), check.intdigest())
+        self._offset += place.padded
+        return place
+
+    def add_record(self, record: TensorRecord) -> None:
+        self.records.append(record)
+
+    def finish(self) -> Path:
+        from xxhash import xxh3_64_intdigest
+        from zstandard import ZstdCompressor
+
+        index = ZstdCompressor(level=3).compress(b"".join(pack_record(record) for record in self.records))
+        self._disk.write(self._file, index)
+        footer = FOOTER.pack(self._offset, len(index), xxh3_64_intdigest(index), END)
+        self._disk.write(self._file, footer)
+        self._disk.sync(self._file)
+        target = self._packs / f"{bytes_digest(index).hex()[:32]}.pack"
+        self._disk.publish(self._path, target)
+        return target
+
+    def abandon(self) -> None:
+        self._file.close()
+        self._disk.remove(self._path)

@@ -1,0 +1,34 @@
+"""Small files with a checksum as their last line, so that a changed byte is noticed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from assay.errors import DataError
+
+
+def seal(value: dict[str, Any]) -> bytes:
+    body = json.dumps(value, sort_keys=True, indent=1).encode() + b"\n"
+    return body + _checksum(body) + b"\n"
+
+
+def unseal(path: Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    body, last = data[:-17], data[-17:]
+    if last != _checksum(body) + b"\n":
+        raise DataError(f"{path} is damaged: its checksum does not match")
+    value = json.loads(body)
+    if not isinstance(value, dict):
+        raise DataError(f"{path} is damaged: not a mapping")
+    return value
+
+
+def _checksum(body: bytes) -> bytes:
+    from xxhash import xxh3_64_hexdigest
+
+    return str(xxh3_64_hexdigest(body)).encode()

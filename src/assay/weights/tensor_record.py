@@ -1,0 +1,122 @@
+"""What the index of a pack says of a tensor, and its bytes. Everything read is checked before it is believed."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from assay.errors import DataError
+from assay.weights.codec_methods import CHUNK_ELEMENTS, KNOWN_METHODS, SAME
+from assay.weights.digest import DIGEST_BYTES
+from assay.weights.dtype import ELEMENT_TYPES, ElementType
+
+_CODES = tuple(ELEMENT_TYPES)
+_HEAD = struct.Struct(f"<{DIGEST_BYTES}sBBBBQQ")  # digest, dtype, flags, depth, dimensions, sketch, offset
+_CHUNK = struct.Struct("<BIQ")
+_HAS_BASE, _LOSSY = 1, 2
+MOST_DIMENSIONS = 64
+LARGEST_CHUNK = 1 << 31
+
+
+@dataclass(frozen=True)
+class ChunkPlace:
+    offset: int
+    length: int
+    method: int
+    checksum: int
+    """xxh3 of the stored bytes, padding included."""
+
+    @property
+    def padded(self) -> int:
+        return self.length + -self.length % 8
+
+
+@dataclass(frozen=True)
+class TensorRecord:
+    digest: bytes
+    kind: ElementType
+    shape: tuple[int, ...]
+    base: bytes | None
+    depth: int
+    """How many differences have to be undone to read it."""
+    lossy: bool
+    sketch: int
+    chunks: tuple[ChunkPlace, ...]
+
+    @property
+    def elements(self) -> int:
+        """Of one lane each: a complex number counts twice."""
+        return elements_of(self.kind, self.shape)
+
+    @property
+    def stored_bytes(self) -> int:
+        return sum(chunk.padded for chunk in self.chunks)
+
+    def chunk_elements(self, number: int) -> int:
+        return min(CHUNK_ELEMENTS, self.elements - number * CHUNK_ELEMENTS)
+
+
+def elements_of(kind: ElementType, shape: tuple[int, ...]) -> int:
+    elements = kind.lanes
+    for length in shape:
+        elements *= length
+    return elements
+
+
+def chunk_count(elements: int) -> int:
+    return -(-elements // CHUNK_ELEMENTS)
+
+
+def pack_record(record: TensorRecord) -> bytes:
+    flags = _HAS_BASE * (record.base is not None) | _LOSSY * record.lossy
+    offset = record.chunks[0].offset if record.chunks else 0
+    head = _HEAD.pack(
+        record.digest, _CODES.index(record.kind.name), flags, record.depth, len(record.shape), record.sketch, offset
+    )
+    dimensions = struct.pack(f"<{len(record.shape)}Q", *record.shape)
+    chunks = b"".join(_CHUNK.pack(chunk.method, chunk.length, chunk.checksum) for chunk in record.chunks)
+    return b"".join((head, dimensions, record.base or b"", chunks))
+
+
+def unpack_records(data: bytes, end_of_chunks: int) -> list[TensorRecord]:
+    """The records of an index. Chunks must lie one after another before `end_of_chunks`."""
+    records = []
+    place = 0
+    try:
+        while place < len(data):
+            record, place = _unpack(data, place, end_of_chunks)
+            records.append(record)
+    except struct.error:
+        raise DataError("the index ends inside a record") from None
+    return records
+
+
+def _unpack(data: bytes, place: int, end_of_chunks: int) -> tuple[TensorRecord, int]:
+    digest, code, flags, depth, dimensions, sketch, offset = _HEAD.unpack_from(data, place)
+    place += _HEAD.size
+    if code >= len(_CODES) or flags > (_HAS_BASE | _LOSSY) or dimensions > MOST_DIMENSIONS:
+        raise DataError(f"the index has a record that makes no sense (dtype {code}, {dimensions} dimensions)")
+    kind = ELEMENT_TYPES[_CODES[code]]
+    shape = struct.unpack_from(f"<{dimensions}Q", data, place)
+    place += 8 * dimensions
+    base = None
+    if flags & _HAS_BASE:
+        base = data[place : place + DIGEST_BYTES]
+        place += DIGEST_BYTES
+        if len(base) != DIGEST_BYTES:
+            raise DataError("the index ends inside a record")
+    count = chunk_count(elements_of(kind, shape))
+    if count * _CHUNK.size > len(data) - place:
+        raise DataError(f"the index claims a tensor of shape {shape}, but has not its chunks")
+    chunks = []
+    for _ in range(count):
+        method, length, checksum = _CHUNK.unpack_from(data, place)
+        place += _CHUNK.size
+        chunk = ChunkPlace(offset, length, method, checksum)
+        if method not in KNOWN_METHODS or length > LARGEST_CHUNK or (length == 0) != (method == SAME):
+            raise DataError(f"the index has a chunk that makes no sense (method {method}, {length} bytes)")
+        offset += chunk.padded
+        chunks.append(chunk)
+    if offset > end_of_chunks:
+        raise DataError(f"the index points beyond the end of the pack ({offset} > {end_of_chunks})")
+    return TensorRecord(digest, kind, shape, base, depth, bool(flags & _LOSSY), sketch, tuple(chunks)), place

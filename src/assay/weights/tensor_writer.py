@@ -1,0 +1,187 @@
+"""Puts a tensor into a pack: finds the best base on a sample, then codes chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.weights.base_finder import BaseFinder
+from assay.weights.codec.choice import alone_cost, cost_given
+from assay.weights.codec.chunk import encode_chunk
+from assay.weights.codec.lossy import encode_lossy
+from assay.weights.codec.sample_cost import sample_of
+from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, Method
+from assay.weights.config import RepositoryConfig
+from assay.weights.digest import DIGEST_BYTES
+from assay.weights.dtype import ElementType, element_type
+from assay.weights.object_store import ObjectStore
+from assay.weights.pack_writer import PackWriter
+from assay.weights.sketch import FEWEST_ELEMENTS, signature_of, sketch_of
+from assay.weights.store import Tensor
+from assay.weights.tensor_record import ChunkPlace, TensorRecord, chunk_count
+
+_FORCED = {"COMPRESSED": Method.DIFFERENCE, "XOR": Method.XOR, "SPARSE": Method.SPARSE}
+_LOSSY = {"LOSSY_INT8_QUANTIZED": Method.LOSSY_INT8, "LOSSY_INT16_QUANTIZED": Method.LOSSY_INT16}
+_WORTH_A_BASE = 0.97
+_CLEARLY_GOOD = 0.4
+
+
+@dataclass(frozen=True)
+class Plan:
+    method: Method
+    base: TensorRecord | None
+    cost: float
+    """Bits an element, on the sample."""
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The bit patterns of a tensor, a chunk at a time; only a tensor in an odd layout is copied, chunk by chunk."""
+
+    tensor: Tensor
+    kind: ElementType
+
+    @property
+    def count(self) -> int:
+        return self.tensor.size * self.kind.lanes
+
+    def chunk(self, number: int) -> Tensor:
+        step = CHUNK_ELEMENTS // self.kind.lanes
+        part = self._flat(number * step, (number + 1) * step)
+        if part.dtype.byteorder == ">":
+            part = part.astype(part.dtype.newbyteorder("<"))
+        return np.ascontiguousarray(part).view(self.kind.bit_view)
+
+    def _flat(self, start: int, stop: int) -> Tensor:
+        if self.tensor.flags.c_contiguous:
+            return self.tensor.reshape(-1)[start:stop]
+        return np.asarray(self.tensor.flat[start : min(stop, self.tensor.size)])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self.chunk(number) for number in range(chunk_count(self.count)))
+
+
+class TensorWriter:
+    def __init__(self, store: ObjectStore, pack: PackWriter, finder: BaseFinder, config: RepositoryConfig) -> None:
+        self._store, self._pack, self._finder, self._config = store, pack, finder, config
+
+    def store(self, tensor: Tensor, bases: Iterable[bytes], pending: Mapping[bytes, TensorRecord]) -> TensorRecord:
+        """Appends the tensor unless it is in the repository or `pending` already.
+
+        `bases` are tried before any other.
+        """
+        kind = element_type(tensor.dtype)
+        elements = Elements(tensor, kind)
+        plan = None
+        if self._config.delta_encoding in _LOSSY and kind.exponent:
+            plan = self._plan(elements, bases)
+            if plan.base is not None:
+                return self._write_lossy(elements, plan.base)
+        digest = _digest_of(elements, tensor.shape)
+        if digest in pending:
+            return pending[digest]
+        if digest in self._store:
+            return self._store.record(digest)
+        return self._write(elements, digest, plan or self._plan(elements, bases))
+
+    def _write(self, elements: Elements, digest: bytes, plan: Plan) -> TensorRecord:
+        places = []
+        used_base = False
+        for number, bits in enumerate(elements):
+            base = self._base_chunk(plan.base, number, bits.size)
+            chunk = encode_chunk(plan.method, bits, base, elements.kind)
+            used_base |= chunk.method in NEEDS_BASE
+            places.append(self._pack.add_chunk(chunk.method, chunk.data))
+        return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
+
+    def _write_lossy(self, elements: Elements, base: TensorRecord) -> TensorRecord:
+        from blake3 import blake3
+
+        method = _LOSSY[self._config.delta_encoding]
+        places = []
+        hasher = blake3(f"{elements.kind.name}{elements.tensor.shape}".encode())
+        for number, bits in enumerate(elements):
+            under = self._base_chunk(base, number, bits.size)
+            rounded = None if under is None else encode_lossy(method, bits, under, elements.kind)
+            if rounded is None:
+                chunk = encode_chunk(Method.DIFFERENCE, bits, under, elements.kind)
+                places.append(self._pack.add_chunk(chunk.method, chunk.data))
+            else:
+                data, bits = rounded
+                places.append(self._pack.add_chunk(method, data))
+            hasher.update(np.ascontiguousarray(bits).view(np.uint8).data)
+        return self._finish(elements, bytes(hasher.digest(DIGEST_BYTES)), base, places, lossy=True)
+
+    def _finish(
+        self, elements: Elements, digest: bytes, base: TensorRecord | None, places: list[ChunkPlace], lossy: bool
+    ) -> TensorRecord:
+        signature = 0
+        if elements.count >= FEWEST_ELEMENTS:
+            signature = signature_of(sketch_of(elements.chunk(0), elements.kind))
+        depth = 0 if base is None else base.depth + 1
+        record = TensorRecord(
+            digest,
+            elements.kind,
+            elements.tensor.shape,
+            None if base is None else base.digest,
+            depth,
+            lossy,
+            signature,
+            tuple(places),
+        )
+        self._pack.add_record(record)
+        return record
+
+    def _base_chunk(self, base: TensorRecord | None, number: int, elements: int) -> Tensor | None:
+        if base is None or number >= len(base.chunks) or base.chunk_elements(number) < elements:
+            return None
+        return self._store.read_chunk(base.digest, number)[:elements]
+
+    def _plan(self, elements: Elements, bases: Iterable[bytes]) -> Plan:
+        kind, encoding = elements.kind, self._config.delta_encoding
+        if elements.count == 0 or encoding == "FLOAT32_RAW":
+            return Plan(Method.RAW, None, float(kind.bits))
+        first = elements.chunk(0)
+        if encoding == "NONE":
+            return Plan(alone_cost(sample_of(first), kind)[0], None, 0.0)
+        best = self._best_base(first, kind, self._finder.named(bases, kind))
+        if best is not None and best.cost <= _CLEARLY_GOOD * kind.bits:
+            return best
+        method, alone = alone_cost(sample_of(first), kind)
+        if self._config.setting != "fast" and (best is None or best.cost > _WORTH_A_BASE * alone):
+            signature = signature_of(sketch_of(first, kind)) if elements.count >= FEWEST_ELEMENTS else 0
+            alike = self._finder.alike(signature, kind, elements.count)
+            best = min(filter(None, (best, self._best_base(first, kind, alike))), key=lambda p: p.cost, default=None)
+        if best is not None and best.cost < _WORTH_A_BASE * alone:
+            return best
+        return Plan(method, None, alone)
+
+    def _best_base(self, first: Tensor, kind: ElementType, bases: list[TensorRecord]) -> Plan | None:
+        best = None
+        for record in bases:
+            size = min(first.size, record.chunk_elements(0))
+            base = self._store.read_chunk(record.digest, 0)[:size]
+            method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind)
+            if self._config.delta_encoding in _FORCED:
+                method = _forced(self._config.delta_encoding, kind)
+            # A tensor nearer to the start of its chain reads faster: a later candidate has to be clearly better.
+            if best is None or cost < 0.98 * best.cost:
+                best = Plan(method, record, cost)
+        return best
+
+
+def _forced(encoding: str, kind: ElementType) -> Method:
+    if kind.bits > 32 and encoding != "SPARSE":
+        return Method.XOR_PLANES if encoding == "XOR" else Method.DIFFERENCE_PLANES
+    return _FORCED[encoding]
+
+
+def _digest_of(elements: Elements, shape: tuple[int, ...]) -> bytes:
+    from blake3 import blake3
+
+    hasher = blake3(f"{elements.kind.name}{shape}".encode())
+    for bits in elements:
+        hasher.update(bits.view(np.uint8).data)
+    return bytes(hasher.digest(DIGEST_BYTES))
