@@ -43,5 +43,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("compare", "what changed between two sessions, and whether to believe it"),
     Command("history", "every value over time: list, show, import, export"),
     Command("report", "write a session's HTML report"),
+    Command("serve", "the dashboard, on this machine only"),
     Command("weights", "keep versions of model weights, exact to the bit"),
 )

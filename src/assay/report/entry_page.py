@@ -72,6 +72,13 @@ class EntryPage:
             profile=_profile(files),
         )
 
+    @classmethod
+    def brief(cls, view: EntryView, changes: Comparison | None) -> EntryPage:
+        """What a table of entries shows: nothing is read from disk."""
+        found = {row.metric: row for row in changes.rows if row.entry == view.name} if changes else {}
+        headline = tuple(MetricRow.of(metric, found.get(metric.name)) for metric in view.headline())
+        return cls("", view, found, headline, (), 0, (), (), (), (), (), "", None)
+
     @property
     def regressed(self) -> bool:
         return any(change.verdict is Verdict.REGRESSED for change in self.changes.values())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.report.dashboard.address import address, changed
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity
 
@@ -68,7 +69,7 @@ def templates() -> Environment:
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
         shown=_safe,
     )  # fmt: skip
-    made.globals["Verdict"] = Verdict
+    made.globals.update(Verdict=Verdict, address=address, changed=changed)
     made.globals["style"] = lambda: _read(TEMPLATES / "style.css")
     return made
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from assay.analysis.change_point import change_points
 from assay.history import Point, Series
 from assay.record import Fingerprint
 from assay.report.printable import printable
@@ -38,6 +39,13 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
     if fingerprint is not None:
         parts = f"params {fingerprint.params}, workload {fingerprint.workload}, {fingerprint.machine}"
         lines.append(f"  {series.fingerprint}: {printable(parts)}")
+    for change in change_points(series, points):
+        commits = f"{(change.commit_before or '?')[:10]} … {(change.commit_after or '?')[:10]}"
+        verdict = f"{change.verdict}: " if change.verdict else ""
+        lines.append(
+            f"  change point: {verdict}{percent(change.ratio)}, {quantity(change.before, series.unit)} to "
+            f"{quantity(change.after, series.unit)}, from {printable(change.session)} on, commits {printable(commits)}"
+        )
     middle = median(values)
     for point in points[-newest:]:
         against = f"  {percent(point.value / middle)} of the median" if middle > 0 and math.isfinite(middle) else ""

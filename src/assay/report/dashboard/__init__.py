@@ -1,0 +1,1 @@
+"""The dashboard server: reads session folders and the history, changes nothing."""

@@ -1,0 +1,120 @@
+"""The dashboard in a real Chromium, served by the command a user types."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import Watched, chromium
+from dashboard_data import forty_nights, running_session
+from nightly import HOSTILE
+from playwright.sync_api import Browser
+from session_factory import START, MadeRun, made_record
+
+from assay.record.results_file import append_record
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chromium")]
+LAST = "nightly-run__2026-04-10__02-00-00"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    forty_nights(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(results: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--results-dir", str(results)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as serving:
+        assert serving.stdout
+        yield serving.stdout.readline().strip().rstrip("/")
+        serving.terminate()
+
+
+PAGES = {
+    "sessions": "/",
+    "session": f"/session?name={LAST}",
+    "session entry": f"/session/entry?session={LAST}&entry=serving",
+    "entries": "/entries",
+    "entry": "/entry?name=alm",
+    "series": "/series?id=1",
+    "runs": "/runs?entry=alm",
+    "compare": f"/compare?base=nightly-run__2026-04-09__02-00-00&head={LAST}",
+    "nothing": "/session?name=nothing",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_page_light_and_dark_wide_and_narrow(browser: Browser, server: str, name: str) -> None:
+    for size, scheme in (("desktop", "light"), ("phone", "dark")):
+        watched = Watched(browser, server, size, scheme)
+        page = watched.page
+        page.goto(server + PAGES[name])
+        for figure in page.locator("figure.plot").all():
+            figure.scroll_into_view_if_needed()
+            figure.locator("canvas").wait_for()
+        errors = [error for error in watched.errors if not (name == "nothing" and "404" in error)]
+        assert (errors, watched.outside, watched.dialogs) == ([], [], [])
+        assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        watched.context.close()
+
+
+def test_hostile_names_are_text_and_can_be_followed(browser: Browser, server: str) -> None:
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(server + "/entries")
+    page.get_by_role("link", name=HOSTILE, exact=True).click()
+    assert page.locator("h1").inner_text() == HOSTILE
+    page.get_by_role("link", name="x", exact=True).click()
+    page.locator("figure.plot canvas").wait_for()
+    assert (watched.errors, watched.dialogs) == ([], [])
+    watched.context.close()
+
+
+def test_a_filter_is_in_the_address(browser: Browser, server: str) -> None:
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(server + "/runs")
+    page.get_by_label("Entry").fill("alm")
+    page.get_by_label("Outcome").select_option("passed")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url(re.compile(r"entry=alm.*outcome=passed"))
+    shown = page.locator("tbody tr th a").all_inner_texts()
+    assert shown
+    assert set(shown) == {"alm"}
+    watched.context.close()
+
+
+def test_a_running_session_is_followed(browser: Browser, server: str, results: Path) -> None:
+    folder = running_session(results)
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(server + "/session?name=running-now")
+    page.get_by_text("epoch 1").wait_for()
+    assert "1 of 2 entries have ended" in page.locator("main").inner_text()
+    with (folder.path / "second" / "stdouterr.log").open("a") as log:
+        log.write("epoch 2 <b>bold</b>\n")
+    page.get_by_text("epoch 2 <b>bold</b>").wait_for()
+    append_record(folder.results, made_record(MadeRun("second", {"x": 2.0}), "running-now", START))
+    folder.write_info(replace(folder.info(), status="finished", finished_at=START.isoformat()))
+    page.get_by_text("all passed").wait_for()
+    assert page.locator("#live-log").count() == 0
+    assert (watched.errors, watched.outside) == ([], [])
+    watched.context.close()
