@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from io import TextIOWrapper
 
 from assay.cli.command import COMMANDS
 from assay.errors import AssayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXIT_CODES = """exit codes:
   0  all passed
@@ -19,6 +23,10 @@ EXIT_CODES = """exit codes:
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     words, after = _split(words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that cannot show a sign gets a stand-in for it, not a crash.
+            stream.reconfigure(errors="replace")
     parser = _parser(words)
     try:
         args = parser.parse_args(words)

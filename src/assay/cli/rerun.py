@@ -12,7 +12,7 @@ from assay.cli.run_inputs import RunInputs
 from assay.errors import UsageError
 from assay.history.sessions import find_session
 from assay.record.secrets import Masker
-from assay.session.interrupts import interrupts
+from assay.session.interrupts import Interrupts
 from assay.session.session import Session
 from assay.session.start import start_session
 
@@ -41,7 +41,7 @@ def run(args: Namespace) -> int:
     plan = replace(plan, entries=(alone,), results_dir=folder.path.absolute().parent)
     reason = f"rerun of {info.name}/{name}"
     new, environment, started = start_session(plan, f"rerun-{name}"[:120], reason, ["assay", *sys.argv[1:]], masker)
-    with Attached(plan, new, masker) as attached, interrupts():
-        session = Session(plan, new, environment, started, attached.listen, attached.past, os.environ)
+    with Attached(plan, new, masker) as attached, Interrupts() as interrupts:
+        session = Session(plan, new, environment, started, attached.listen, attached.past, os.environ, interrupts)
         records = session.run()
-    return exit_code(records)
+    return 130 if interrupts.requested else exit_code(records)

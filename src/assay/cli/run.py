@@ -14,7 +14,7 @@ from assay.errors import UsageError
 from assay.history.sessions import find_session
 from assay.record import SessionFolder
 from assay.record.secrets import Masker
-from assay.session.interrupts import interrupts
+from assay.session.interrupts import Interrupts
 from assay.session.resume import reopen_session
 from assay.session.session import Session
 from assay.session.start import start_session
@@ -58,10 +58,10 @@ def run(args: Namespace) -> int:
     else:
         plan = replace(plan, results_dir=folder.path.absolute().parent)
         environment, info = reopen_session(folder, plan)
-    with Attached(plan, folder, masker) as attached, interrupts():
-        session = Session(plan, folder, environment, info, attached.listen, attached.past, os.environ)
+    with Attached(plan, folder, masker) as attached, Interrupts() as interrupts:
+        session = Session(plan, folder, environment, info, attached.listen, attached.past, os.environ, interrupts)
         records = session.run()
-    return exit_code(records)
+    return 130 if interrupts.requested else exit_code(records)
 
 
 def _inputs(args: Namespace) -> RunInputs:

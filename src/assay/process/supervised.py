@@ -60,6 +60,8 @@ class Supervised:
 
     def statuses(self, timeout_s: float | None = None) -> Iterator[Status | None]:
         """What is heard until the end; None each time nothing was heard for `timeout_s`."""
+        if self.result is not None:
+            return
         while self.result is None:
             if not select.select([self._status], [], [], timeout_s)[0]:
                 yield None

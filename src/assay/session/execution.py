@@ -16,6 +16,7 @@ from assay.process.supervised import Supervised
 from assay.record.secrets import Masker
 from assay.session.events import Listener, RunSampled, RunStarted
 from assay.session.gpu_sampler import GpuSampler
+from assay.session.interrupts import Interrupts
 from assay.session.profiler import Profiler
 from assay.session.ray_cluster import RayCluster
 from assay.session.run import Run
@@ -32,6 +33,7 @@ class Execution:
     masker: Masker
     listen: Listener
     environment: Mapping[str, str]
+    interrupts: Interrupts
     command: str = ""
     results: Path = field(default=Path())
     interrupted: bool = False
@@ -89,20 +91,15 @@ class Execution:
         return result
 
     def _watch(self, supervised: Supervised) -> ProcessResult:
-        statuses = supervised.statuses()
-        while True:
-            try:
-                for status in statuses:
+        try:
+            with self.interrupts.watching():
+                for status in supervised.statuses():
                     if status is not None:
                         self.listen(RunSampled(self.run_id, status.elapsed_s, status.cpu_s, status.rss_mb))
-                break
-            except KeyboardInterrupt:
-                # The tree is ended in any case; a second Ctrl-C while that happens changes nothing.
-                self.interrupted = True
-                supervised.end("interrupted")
-                statuses = supervised.statuses()
-        assert supervised.result is not None
-        return supervised.result
+        except KeyboardInterrupt:
+            self.interrupted = supervised.result is None
+            supervised.end("interrupted")
+        return supervised.wait()
 
     def _cluster(self, cleaning: ExitStack) -> RayCluster | None:
         config = self.run.entry.ray

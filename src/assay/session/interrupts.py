@@ -3,19 +3,45 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@contextmanager
-def interrupts() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a session as Ctrl-C does: the run in progress is recorded, nothing is left behind."""
+class Interrupts:
+    """Ctrl-C, SIGTERM and SIGHUP, taken where a session can deal with them: while a run is watched.
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    At any other moment the wish is kept until the next such place, so that no record is left half made. A second
+    signal while nothing is watched is a user who does not want to wait: it interrupts whatever goes on.
+    """
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
+    def __init__(self) -> None:
+        self.requested = False
+        self._watching = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, a signal raises KeyboardInterrupt at once; so does one that came before."""
+        self._watching = True
+        try:
+            if self.requested:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._watching = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        again = self.requested
+        self.requested = True
+        if self._watching or again:
+            raise KeyboardInterrupt

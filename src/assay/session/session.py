@@ -16,6 +16,7 @@ from assay.record.session_info import Status
 from assay.session.disk import Reserve
 from assay.session.events import Listener, RunFinished, SessionFinished, SessionStarted
 from assay.session.execution import Execution
+from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
 from assay.session.neighbours import Neighbours
 from assay.session.preflight import preflight
@@ -36,6 +37,7 @@ class Session:
         listen: Listener,
         past: Past,
         variables: Mapping[str, str],
+        interrupts: Interrupts | None = None,
     ) -> None:
         self._plan = plan
         self._folder = folder
@@ -47,6 +49,7 @@ class Session:
         self._masker = Masker(variables)
         self._records = {record.run_id: record for record in folder.records()}
         self._neighbours = Neighbours()
+        self._interrupts = interrupts or Interrupts()
 
     def run(self) -> list[Record]:
         lock = _only_one(self._folder)
@@ -70,6 +73,8 @@ class Session:
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
             while not self._is_done(run):
+                if self._interrupts.requested:
+                    return "interrupted"
                 record = self._run_one(run)
                 if record.outcome is Outcome.INTERRUPTED:
                     return "interrupted"
@@ -89,7 +94,9 @@ class Session:
         started_at = _now()
         workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run)
         workspace.clear()
-        execution = Execution(run, self._run_id(run), workspace, self._masker, self._listen, self._variables)
+        execution = Execution(
+            run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts
+        )
         failed = self._failed_need(run)
         if failed:
             result = ProcessResult(failure=f"needs {failed}, which did not pass")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from assay.cli.command import CommandModule
+if TYPE_CHECKING:
+    from assay.cli.command import CommandModule
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Subcommand:
     summary: str
 
     def module(self) -> CommandModule:
-        return cast(CommandModule, import_module(f"assay.cli.weights.{self.name}"))
+        return cast("CommandModule", import_module(f"assay.cli.weights.{self.name}"))
 
 
 SUBCOMMANDS: tuple[Subcommand, ...] = (
