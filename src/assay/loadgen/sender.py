@@ -14,14 +14,15 @@ from pathlib import Path
 from time import monotonic_ns, sleep
 
 from assay.loadgen.channel import COMPLETED, DEPTH, FINISHED, HEAD, HELD, READY, START_AT, STOP, WAITING, Channel
-from assay.loadgen.pacing import precise_timers, wait_until
+from assay.loadgen.pacing import Pacer, precise_timers
 
 
 def send(channel: Channel, event: int) -> None:
     page, arrivals, sent = channel.page, channel.arrivals, channel.sent
+    pacer = Pacer()
     depth = page[DEPTH] or len(arrivals) + 1
     for query in range(len(arrivals)):
-        now = wait_until(page[START_AT] + arrivals[query], page, STOP)
+        now = pacer.wait_until(page[START_AT] + arrivals[query], page, STOP)
         if query - page[COMPLETED] >= depth:
             page[HELD] += 1
             while query - page[COMPLETED] >= depth and not page[STOP]:

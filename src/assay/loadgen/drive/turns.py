@@ -12,7 +12,7 @@ from time import monotonic_ns
 from typing import Protocol
 
 from assay.loadgen.board import SENT, STOP
-from assay.loadgen.pacing import wait_until
+from assay.loadgen.pacing import Pacer
 from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals
 
 Turn = tuple[int, int, int]
@@ -27,11 +27,12 @@ class Gate(Protocol):
 
 def open_turns(arrivals: Arrivals, start_at: int, page: memoryview) -> Iterator[Turn]:
     query = 0
+    pacer = Pacer()
     for first in range(0, len(arrivals), BLOCK):
         for deadline in (arrivals[first : first + BLOCK] + start_at).tolist():
             now = monotonic_ns()
             if now < deadline:
-                now = wait_until(deadline, page, STOP)
+                now = pacer.wait_until(deadline, page, STOP)
             if page[STOP]:
                 return
             page[SENT] = query + 1

@@ -1,0 +1,13 @@
+# Load generation: what measuring costs, and MLPerf LoadGen beside it. On a machine where other programs run, as root:
+# make bench-loadgen BENCH_LOADGEN=--realtime
+.PHONY: bench-loadgen peers-loadgen
+bench-loadgen: setup ## overhead, schedules, stalls and the slowdown matrix, against bare loops in the same run
+	$(BIN)/python tests/loadgen/bench/bench_loadgen.py $(BENCH_LOADGEN)
+
+.peers/loadgen/.ready:
+	$(PYTHON) -m venv .peers/loadgen
+	.peers/loadgen/bin/pip install --quiet mlcommons-loadgen==6.0.17
+	@touch $@
+
+peers-loadgen: setup .peers/loadgen/.ready ## MLPerf LoadGen and Assay side by side, from one run
+	$(BIN)/python tests/loadgen/bench/peers_loadgen.py .peers/loadgen/bin/python $(BENCH_LOADGEN)
