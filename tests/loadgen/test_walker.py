@@ -4,6 +4,7 @@ import os
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from load_stages import Add, Append, Count, EvenOdd, Fragile, ListOf, Lost, Remember, Retry, WhichProcess
 
@@ -120,14 +121,19 @@ def test_streams_are_timed_to_the_first_item() -> None:
     assert 1e6 <= result.per_item["p50"] < result.latency["p50"]
 
 
+def most_at_once(result: LoadResult, stage: int) -> int:
+    rows = result.measured.rows
+    mine = rows[rows["stage"] == stage]
+    begun = np.searchsorted(np.sort(mine["start"]), mine["start"], side="right")
+    ended = np.searchsorted(np.sort(mine["end"]), mine["start"], side="right")
+    return int((begun - ended).max())
+
+
 def test_threads_overlap_what_waits() -> None:
     nodes = [Node(0, Sleep(0.02), place="thread", workers=8)]
-    begin = time.monotonic()
     result, _ = walk(nodes, 64, scheduler=ConcurrentLoadScheduler(8))
-    together = time.monotonic() - begin
     assert result.completed == 64
-    # One after the other they would sleep for 1.28 s.
-    assert result.duration < 0.8, together
+    assert 2 <= most_at_once(result, 0) <= 8
 
 
 def test_a_stage_in_a_process_runs_in_another_process() -> None:
@@ -140,7 +146,7 @@ def test_an_open_loop_into_threads_is_paced_by_a_sender_process() -> None:
     nodes = [Node(0, Sleep(0.005), place="thread", workers=4)]
     result, _ = walk(nodes, 50, scheduler=ConstantLoadScheduler(400))
     assert result.completed == 50
-    assert result.duration < 50 * 0.005
+    assert 2 <= most_at_once(result, 0) <= 4
 
 
 def test_a_failing_thread_ends_the_run() -> None:
