@@ -41,6 +41,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("show", "what a session measured"),
     Command("logs", "what an entry printed, also while it runs"),
     Command("compare", "what changed between two sessions, and whether to believe it"),
+    Command("ab", "run two variants in random pairs until it is clear which is better"),
+    Command("calibrate", "run A against A and store the noise floor"),
     Command("history", "every value over time: list, show, import, export"),
     Command("report", "write a session's HTML report"),
     Command("serve", "the dashboard, on this machine only"),

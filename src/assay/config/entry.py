@@ -45,6 +45,8 @@ class Entry:
     sink_data: Mapping[str, Any] = field(default_factory=dict)
     baseline: str | None = None
     is_setup: bool = False
+    cwd: Path | None = None
+    """Where it runs: the working folder, unless an experiment has checked out another revision."""
     datasets_used: tuple[str, ...] = ()
     """Paths that its arguments name, to be looked for before anything runs."""
 

@@ -1,0 +1,1 @@
+"""Loops of running and deciding: A/B, calibration, repeat until sure, confirm."""

@@ -68,7 +68,7 @@ class Execution:
             spec = ProcessSpec(
                 argv=argv,
                 env=environment,
-                cwd=Path.cwd(),
+                cwd=entry.cwd or Path.cwd(),
                 stdout=workspace.stdout,
                 stderr=workspace.stderr,
                 combined=workspace.combined,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -38,8 +38,10 @@ class Session:
         past: Past,
         variables: Mapping[str, str],
         interrupts: Interrupts | None = None,
+        order: Callable[[Plan], list[Run]] = ordered_runs,
     ) -> None:
         self._plan = plan
+        self._order = order
         self._folder = folder
         self._environment = environment
         self._info = info
@@ -54,7 +56,7 @@ class Session:
     def run(self) -> list[Record]:
         lock = _only_one(self._folder)
         self._reserve = Reserve(self._folder.path)
-        runs = ordered_runs(self._plan)
+        runs = self._order(self._plan)
         warnings = preflight(self._plan, self._neighbours)
         self._neighbours.announce(self._info.name)
         try:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.cli.compare import output_arguments, write
+from assay.cli.experiment_inputs import Sides, commands_of, experiment_arguments, run_experiment
+from assay.errors import UsageError
+from assay.experiment.variant import HELP, Variant
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
+    from assay.config.plan import Plan
+    from assay.experiment.pair import Pair
+    from assay.record import SessionFolder
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.usage = (
+        "assay ab [options] -- 'COMMAND A' -- 'COMMAND B'\n"
+        "       assay ab --config FILE [--entries EXPR] --a KEY=VALUE … --b KEY=VALUE …"
+    )
+    experiment_arguments(parser, pairs=60)
+    for label in ("a", "b"):
+        parser.add_argument(f"--{label}", nargs="+", action="extend", default=[], metavar="KEY=VALUE",
+                            help=HELP if label == "a" else "the same for the other side")  # fmt: skip
+    parser.add_argument("--confirm", action="store_true", help="run what looks regressed again before saying so")
+    output_arguments(parser)
+    parser.epilog = "exit code 3 if B is worse than A; with --strict, 4 if that cannot be told"
+
+
+def run(args: Namespace) -> int:
+    variants = Variant.parse("a", args.a), Variant.parse("b", args.b)
+    commands = commands_of(args.after, most=2)
+    _check(args, commands, variants)
+    names = _names(commands, variants)
+    with Sides(args, commands, variants) as (pairs, plan):
+        found, folder = run_experiment(args, pairs, plan, names, "ab")
+        comparison = found.comparison
+        if args.confirm:
+            comparison = _confirmed(args, comparison, pairs, plan, names)
+    write(comparison, args)
+    _keep(comparison, folder)
+    return comparison.exit_code(strict=args.strict)
+
+
+def _check(args: Namespace, commands: list[list[str]], variants: tuple[Variant, Variant]) -> None:
+    if bool(args.config) == bool(commands):
+        raise UsageError("give two commands (assay ab -- 'A' -- 'B') or --config FILE with --a and --b")
+    same = variants[0].words == variants[1].words
+    if same and len(commands) < 2:
+        raise UsageError("A and B are the same: say what differs with --a and --b (`assay calibrate` runs A against A)")
+
+
+def _names(commands: list[list[str]], variants: tuple[Variant, Variant]) -> tuple[str, str]:
+    if len(commands) == 2:
+        return f"A: {shlex.join(commands[0])}", f"B: {shlex.join(commands[1])}"
+    return f"A: {variants[0].words}", f"B: {variants[1].words}"
+
+
+def _confirmed(args: Namespace, first: Comparison, pairs: list[Pair], plan: Plan, names: tuple[str, str]) -> Comparison:
+    from assay.experiment.confirm import confirmed, suspects
+
+    again = [pair for pair in pairs if pair.name in suspects(first)]
+    if not again:
+        return first
+    fresh = replace(plan, entries=tuple(entry for entry in plan.entries if not entry.is_setup))
+    return confirmed(first, run_experiment(args, again, fresh, names, "confirm")[0].comparison)
+
+
+def _keep(comparison: Comparison, folder: SessionFolder) -> None:
+    """With the runs, so that it can be looked at later."""
+    from assay.record.atomic_file import write_atomic
+    from assay.record.strict_json import encode
+    from assay.report.comparison_page import comparison_page
+
+    write_atomic(folder.path / "comparison.json", encode(comparison.to_json(), indent=2))
+    write_atomic(folder.path / "comparison.html", comparison_page(comparison))

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+from assay.cli.experiment_inputs import Sides, commands_of, experiment_arguments, run_experiment
+from assay.errors import UsageError
+from assay.experiment.variant import Variant
+
+if TYPE_CHECKING:
+    from assay.experiment.calibration import Calibrated
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.usage = "assay calibrate [options] -- 'COMMAND'\n       assay calibrate --config FILE [--entries EXPR]"
+    experiment_arguments(parser, pairs=20)
+    parser.epilog = "runs everything against itself; compare and ab use the noise floor, kept in the results folder"
+
+
+def run(args: Namespace) -> int:
+    from assay.analysis.noise_floors import save_floors
+    from assay.experiment.calibration import calibrated, floors
+
+    commands = commands_of(args.after, most=1)
+    if bool(args.config) == bool(commands):
+        raise UsageError("give one command (assay calibrate -- 'COMMAND') or --config FILE")
+    args.block = args.pairs
+    with Sides(args, commands, (Variant("a"), Variant("b"))) as (pairs, plan):
+        found, folder = run_experiment(args, pairs, plan, ("A", "A again"), "calibrate")
+    measured = calibrated(found.comparison)
+    if not measured:
+        raise UsageError(f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}")
+    path = save_floors(plan.results_dir, floors(found, measured, [pair.name for pair in pairs]))
+    print(_table(measured), end="")
+    print(f"\nstored in {path}; the runs are in {folder.path}")
+    return 1 if any(item.suspicious for item in measured) else 0
+
+
+def _table(measured: list[Calibrated]) -> str:
+    from assay.report.comparison_text import interval
+    from assay.report.printable import printable
+    from assay.report.text_table import text_table
+
+    rows: list[tuple[str, ...]] = [
+        ("entry", "metric", "identical code differs by", "noise floor", "pairs needed", "remark")
+    ]
+    rows += [
+        (
+            printable(item.row.entry), printable(item.row.metric), interval(item.row), f"{item.floor:.1%}",
+            str(item.pairs_needed), "called different: something favours one side" if item.suspicious
+            else "; ".join(item.row.notes),
+        )
+        for item in measured
+    ]  # fmt: skip
+    return text_table(rows, right=(3, 4)) + "\n"

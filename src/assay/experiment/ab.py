@@ -1,0 +1,156 @@
+"""Run two variants in random pairs until it is clear whether they differ, or the budget is spent.
+
+Pairs next to each other share what the machine is doing, and the random order within a pair keeps a machine that slowly
+changes from favouring one side; see `assay.stats.shift` for what that is worth. Looked at after each block only
+(`assay.stats.sequential`), because looking after every pair would find a difference sooner or later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from assay.analysis import Comparison, Row, Rules, Verdict, compare
+from assay.analysis.until_sure import looks, open_entries
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.experiment.pair import Pair, complete_pairs, paired_order
+from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.session.events import Event, Listener, SessionFinished, SessionStarted
+from assay.session.requirement_check import NoPast
+from assay.session.session import Session
+
+OWN = ("exec_time_s", "usage.cpu_s", "usage.peak_rss_mb")
+"""What Assay measures of any program. Where it says nothing itself, the two times decide: the clock's, which is what a
+user waits, and the processor's, which stays true when others keep the machine busy."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What is told after each look."""
+
+    pairs: int
+    budget: int
+    comparison: Comparison
+    open: int
+    """Entries that are not settled yet."""
+
+
+@dataclass(frozen=True)
+class Found:
+    comparison: Comparison
+    pairs: Mapping[str, int]
+    """How many each entry took."""
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Budget:
+    pairs: int = 60
+    block: int = 10
+    warmup: int = 1
+
+    def looks(self) -> list[int]:
+        if self.pairs < 1:
+            raise UsageError("--pairs must be at least 1")
+        return looks(self.pairs, self.block)
+
+
+class AB:
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        plan: Plan,
+        opened: tuple[SessionFolder, Environment, SessionInfo],
+        *,
+        listen: Listener,
+        variables: Mapping[str, str],
+        budget: Budget,
+        rules: Rules | None = None,
+        metrics: Sequence[str] = (),
+        names: tuple[str, str] = ("A", "B"),
+        looked: Callable[[Looked], None] = lambda look: None,
+    ) -> None:
+        self._pairs, self._plan, self._budget = pairs, plan, budget
+        self._folder, self._environment, self._info = opened
+        self._listen = _AsOneSession(listen)
+        self._variables = variables
+        self._rules, self._metrics, self._names, self._looked = rules, metrics, names, looked
+
+    def run(self) -> Found:
+        planned = self._budget.looks()
+        counts = {pair.name: 0 for pair in self._pairs}
+        going_on = set(counts)
+        for count in planned:
+            counts.update(dict.fromkeys(going_on, count))
+            records = self._session(counts)
+            comparison = self._compare(records, len(planned))
+            going_on &= open_entries(comparison, self._budget.pairs)
+            self._looked(Looked(count, self._budget.pairs, comparison, len(going_on)))
+            if not going_on or self._listen.interrupted:
+                break
+        self._listen.finish()
+        return Found(comparison, counts, tuple(records))
+
+    def _session(self, counts: Mapping[str, int]) -> list[Record]:
+        """The same session each time, with more runs planned: what is on disk already is not run again."""
+        entries = tuple(
+            entry for pair in self._pairs for entry in pair.repeated(counts[pair.name], self._budget.warmup)
+        )
+        session = Session(
+            replace(self._plan, entries=entries), self._folder, self._environment, self._info, self._listen, NoPast(),
+            self._variables, order=paired_order(self._info.name, counts),
+        )  # fmt: skip
+        return session.run()
+
+    def _compare(self, records: Sequence[Record], planned: int) -> Comparison:
+        sides = [complete_pairs(records, pair.name) for pair in self._pairs]
+        whole = compare(
+            [record for base, _ in sides for record in base],
+            [record for _, head in sides for record in head],
+            names=self._names, rules=self._rules, paired=True, looks=planned,
+        )  # fmt: skip
+        rows = [row for row in whole.rows if self._decides(row, whole.rows)]
+        failed = [_failed(pair, records) for pair, (base, _) in zip(self._pairs, sides, strict=True) if not base]
+        return replace(whole, rows=(*rows, *failed))
+
+    def _decides(self, row: Row, rows: Iterable[Row]) -> bool:
+        if self._metrics:
+            return any(fnmatchcase(row.metric, pattern) for pattern in self._metrics)
+        said = [r for r in rows if r.entry == row.entry and r.metric not in OWN and r.better is not None]
+        return row.metric not in OWN if said else row.metric in OWN[:2]
+
+
+def _failed(pair: Pair, records: Sequence[Record]) -> Row:
+    why = [record for record in records if record.name in (pair.a.name, pair.b.name) and not record.success]
+    last = why[-1] if why else None
+    reason = f"{last.name}: {'; '.join(last.reasons) or last.outcome}" if last else "no pair was completed"
+    return Row(pair.name, "", Verdict.NOT_COMPARABLE, reason)
+
+
+class _AsOneSession:
+    """Each block is a session to the room that runs it; to everyone who listens, the whole is one."""
+
+    def __init__(self, listen: Listener) -> None:
+        self._to = listen
+        self._started = False
+        self._last: SessionFinished | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, SessionFinished):
+            self._last = event
+            return
+        if isinstance(event, SessionStarted):
+            if self._started:
+                return
+            self._started = True
+        self._to(event)
+
+    @property
+    def interrupted(self) -> bool:
+        return self._last is not None and self._last.info.status == "interrupted"
+
+    def finish(self) -> None:
+        if self._last is not None:
+            self._to(self._last)
