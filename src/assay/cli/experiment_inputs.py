@@ -23,7 +23,7 @@ from assay.experiment.variant import Variant
 from assay.record import Environment, SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.session.events import Event, RunFinished
-from assay.session.interrupts import interrupts
+from assay.session.interrupts import Interrupts
 from assay.session.requirement_check import NoPast
 from assay.session.session import Session
 from assay.session.start import start_session
@@ -142,22 +142,24 @@ def run_experiment(
     name = args.session_name or f"{kind}-{pairs[0].name}"[:100]
     opened = start_session(plan, name, None, ["assay", *sys.argv[1:]], masker)
     margins = getattr(args, "margin", [])
-    with interrupts():
-        _set_up(plan, opened)
+    with Interrupts() as interrupts:
+        _set_up(plan, opened, interrupts)
         found = AB(
             pairs, plan, opened, listen=_Told(args.quiet), variables=os.environ, budget=budget, names=names,
-            rules=rules_for(plan.results_dir, margins), metrics=args.metric,
+            rules=rules_for(plan.results_dir, margins), metrics=args.metric, interrupts=interrupts,
             looked=lambda look: _say(look, args.quiet),
         ).run()  # fmt: skip
+    if interrupts.requested:
+        raise KeyboardInterrupt
     return found, opened[0]
 
 
-def _set_up(plan: Plan, opened: tuple[SessionFolder, Environment, SessionInfo]) -> None:
+def _set_up(plan: Plan, opened: tuple[SessionFolder, Environment, SessionInfo], interrupts: Interrupts) -> None:
     setups = tuple(entry for entry in plan.entries if entry.is_setup)
     if not setups:
         return
     first = replace(plan, entries=setups)
-    session = Session(first, *opened, lambda event: None, NoPast(), os.environ)
+    session = Session(first, *opened, lambda event: None, NoPast(), os.environ, interrupts)
     failed = [record for record in session.run() if not record.success]
     if failed:
         raise UsageError(f"{failed[0].name} has to prepare data and failed: {'; '.join(failed[0].reasons)}")

@@ -18,6 +18,7 @@ from assay.errors import UsageError
 from assay.experiment.pair import Pair, complete_pairs, paired_order
 from assay.record import Environment, Record, SessionFolder, SessionInfo
 from assay.session.events import Event, Listener, SessionFinished, SessionStarted
+from assay.session.interrupts import Interrupts
 from assay.session.requirement_check import NoPast
 from assay.session.session import Session
 
@@ -67,6 +68,7 @@ class AB:
         listen: Listener,
         variables: Mapping[str, str],
         budget: Budget,
+        interrupts: Interrupts | None = None,
         rules: Rules | None = None,
         metrics: Sequence[str] = (),
         names: tuple[str, str] = ("A", "B"),
@@ -75,7 +77,7 @@ class AB:
         self._pairs, self._plan, self._budget = pairs, plan, budget
         self._folder, self._environment, self._info = opened
         self._listen = _AsOneSession(listen)
-        self._variables = variables
+        self._variables, self._interrupts = variables, interrupts
         self._rules, self._metrics, self._names, self._looked = rules, metrics, names, looked
 
     def run(self) -> Found:
@@ -100,7 +102,7 @@ class AB:
         )
         session = Session(
             replace(self._plan, entries=entries), self._folder, self._environment, self._info, self._listen, NoPast(),
-            self._variables, order=paired_order(self._info.name, counts),
+            self._variables, self._interrupts, order=paired_order(self._info.name, counts),
         )  # fmt: skip
         return session.run()
 
