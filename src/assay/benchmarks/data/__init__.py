@@ -1,0 +1,1 @@
+"""Generators of input data: realistic, and the same for the same seed."""

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO
+
+from assay.pipeline import FileRange
+from assay.stages.alm.bad_line import BadLine
+from assay.stages.alm.lines import Lines, count_lines
+
+BLOCK = 2**20
+"""Bytes in a batch: small enough to stay in a core's cache through all stages."""
+LONGEST_LINE = 64 * 2**20
+"""A recording of a day with every word timed takes about 15 MB."""
+
+
+def line_blocks(manifest: IO[bytes], piece: FileRange) -> Iterator[Lines]:
+    """Whole lines of a range, about a megabyte at a time. A line belongs to the range its first byte is in."""
+    position = _first_line(manifest, piece.start)
+    held = b""
+    while piece.end is None or position < piece.end:
+        block = manifest.read(max(BLOCK, len(held)))
+        held = held + block if held else block
+        if not held:
+            return
+        whole = held.rfind(b"\n") + 1 if block else len(held)
+        if not whole and len(held) > LONGEST_LINE:
+            bad = BadLine(piece.path, position, open_key(held[:BLOCK]), f"the line is longer than {LONGEST_LINE >> 20} MB")
+            yield Lines(b"", piece.path, position, 0, bad=(bad,))
+            held, position = _after_line(manifest, position + len(held))
+            continue
+        if piece.end is not None and position + whole >= piece.end:
+            last = held.find(b"\n", piece.end - 1 - position) + 1
+            whole = last or whole
+        if whole:
+            data = held[:whole]
+            yield Lines(data, piece.path, position, count_lines(data))
+            held = held[whole:]
+            position += whole
+
+
+def open_key(beginning: bytes) -> str:
+    """The entry's key whose value the given bytes break off in."""
+    depth, key, string = 0, "", b""
+    for token in re.findall(rb'"(?:[^"\\]|\\.)*"|[][{}:]', beginning):
+        if token in (b"{", b"["):
+            depth += 1
+        elif token in (b"}", b"]"):
+            depth -= 1
+        elif token == b":" and depth == 1:
+            key = string[1:-1].decode(errors="replace")
+        string = token
+    return key
+
+
+def _first_line(manifest: IO[bytes], start: int) -> int:
+    """The first line that begins at or after `start`; the one before it belongs to the range before."""
+    if start == 0:
+        return 0
+    manifest.seek(start - 1)
+    rest, position = _after_line(manifest, start - 1)
+    manifest.seek(position)
+    return position
+
+
+def _after_line(manifest: IO[bytes], position: int) -> tuple[bytes, int]:
+    """Reads on past the next line end: what was read of the line after it, and where that begins."""
+    while chunk := manifest.read(BLOCK):
+        found = chunk.find(b"\n") + 1
+        if found:
+            return chunk[found:], position + found
+        position += len(chunk)
+    return b"", position

@@ -1,0 +1,93 @@
+"""The strict reading of one manifest line. Every line the compiled pass is not sure of comes here."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from assay.stages.alm.bad_line import FieldError
+
+LARGEST = 2.0**53
+"""Beyond it a float no longer holds every integer, and integers and floats would give different sums."""
+
+
+def parse_recording(line: bytes) -> dict[str, Any]:
+    entry = _loads(line)
+    if not isinstance(entry, dict):
+        raise FieldError("", f"a recording is a JSON object, this is {_kind(entry)}")
+    if "segments" not in entry:
+        raise FieldError("segments", "missing")
+    segments = entry["segments"]
+    if not isinstance(segments, list):
+        raise FieldError("segments", f"should be a list, is {_kind(segments)}")
+    number(entry.get("audio_sample_rate", 0), "audio_sample_rate")
+    for index, segment in enumerate(segments):
+        _check_segment(segment, f"segments[{index}]")
+    return entry
+
+
+def normal_form(value: Any) -> str:
+    """How output is written, byte for byte: what `json.dumps` makes of it, text left readable."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def number(value: Any, field: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FieldError(field, f"should be a number, is {_kind(value)}")
+    if isinstance(value, int) and abs(value) >= LARGEST:
+        raise FieldError(field, "is too large a number")
+
+
+def _check_segment(segment: Any, field: str) -> None:
+    if not isinstance(segment, dict):
+        raise FieldError(field, f"should be an object, is {_kind(segment)}")
+    for name in ("start", "end"):
+        if name not in segment:
+            raise FieldError(f"{field}.{name}", "missing")
+        number(segment[name], f"{field}.{name}")
+    speaker = segment.get("speaker")
+    if speaker is not None and not isinstance(speaker, str):
+        raise FieldError(f"{field}.speaker", f"should be a string or null, is {_kind(speaker)}")
+    metrics = segment.get("metrics", {})
+    if not isinstance(metrics, dict):
+        raise FieldError(f"{field}.metrics", f"should be an object, is {_kind(metrics)}")
+    number(metrics.get("bandwidth", 0), f"{field}.metrics.bandwidth")
+
+
+def _loads(line: bytes) -> Any:
+    try:
+        text = line.decode()
+        entry = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        if "\\u" in text:
+            # An escape can name half of a character, which no UTF-8 file can hold.
+            normal_form(entry).encode()
+        return entry
+    except UnicodeDecodeError as error:
+        raise FieldError("", f"is not UTF-8 (byte {error.start + 1} of the line)") from None
+    except UnicodeEncodeError:
+        raise FieldError("", "broken JSON: an escape names half of a surrogate pair") from None
+    except json.JSONDecodeError as error:
+        raise FieldError("", f"broken JSON: {error.msg} at column {error.pos + 1}") from None
+    except RecursionError:
+        raise FieldError("", "is nested too deeply") from None
+    except FieldError:
+        raise
+    except ValueError as error:
+        raise FieldError("", f"broken JSON: {error}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise FieldError("", f"broken JSON: {name} is not a JSON value")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise FieldError("", f"broken JSON: {text[:20]} is too large a number")
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {type(None): "null", bool: "a boolean", str: "a string", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number") + (f" ({value[:20]!r})" if isinstance(value, str) else "")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assay.stages.alm.bad_line import BadLine
+from assay.stages.alm.curated import Curated
+from assay.stages.alm.digest import combine, record_digest
+
+MOST_LISTED = 1000
+"""Bad lines kept of each split: a file of nothing else must not fill the driver's memory."""
+
+
+@dataclass
+class Summary:
+    """What a split came to. `digest` covers every output field of every recording, in order."""
+
+    entries: int = 0
+    entries_with_windows: int = 0
+    builder_windows: int = 0
+    filtered_windows: int = 0
+    filtered_dur: float = 0.0
+    truncation_events: int = 0
+    skipped: int = 0
+    strict: int = 0
+    """Recordings the compiled pass left to the strict parser."""
+    digest: int = 0
+    bad: list[BadLine] = field(default_factory=list)
+
+    def add(self, other: Summary) -> None:
+        """`other` comes after this one."""
+        for name in ("entries_with_windows", "builder_windows", "filtered_windows", "filtered_dur", "truncation_events",
+                     "skipped", "strict"):  # fmt: skip
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.digest = combine(self.digest, other.digest, other.entries)
+        self.entries += other.entries
+        self.bad.extend(other.bad[: MOST_LISTED - len(self.bad)])
+
+
+def summarise(batch: Curated, digest: bool) -> Summary:
+    summary = Summary(skipped=len(batch.bad), strict=len(batch.plain), bad=list(batch.bad[:MOST_LISTED]))
+    for record in batch.plain.values():
+        summary.entries_with_windows += bool(record["windows"])
+        summary.builder_windows += len(record["windows"])
+        summary.filtered_windows += len(record["filtered_windows"])
+        summary.truncation_events += record["truncation_events"]
+    if batch.native is not None:
+        counts = batch.native.counts()
+        summary.entries_with_windows += counts.with_windows
+        summary.builder_windows += counts.windows
+        summary.filtered_windows += counts.filtered
+        summary.truncation_events += counts.truncation_events
+    summary.entries = len(batch)
+    summary.filtered_dur = _duration(batch)
+    if digest:
+        summary.digest = _digest(batch)
+    return summary
+
+
+def _duration(batch: Curated) -> float:
+    """Added in the order of rows, so that the total does not depend on who did which row."""
+    if batch.native is None:
+        return sum_plainly([record["filtered_dur"] for record in batch.plain.values()])
+    if not batch.plain:
+        return float(batch.native.counts().duration)
+    durations = batch.native.durations(batch.rows)
+    for row, record in batch.plain.items():
+        durations[row] = record["filtered_dur"]
+    return sum_plainly(durations)
+
+
+def sum_plainly(values: list[float]) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def _digest(batch: Curated) -> int:
+    plain = {row: record_digest(record) for row, record in batch.plain.items()}
+    if batch.native is not None:
+        return batch.native.digest(batch.rows, plain)[0]
+    total = 0
+    for digest in plain.values():
+        total = combine(total, digest, 1)
+    return total

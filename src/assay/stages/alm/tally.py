@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from assay.pipeline import Collector, Split
+from assay.stages.alm.curated import Curated
+from assay.stages.alm.summary import Summary, summarise
+
+
+class Tally(Collector[Curated, Summary]):
+    """Counts, and digests every output field, without writing any of it."""
+
+    name = "alm_tally"
+    needs = frozenset({"filtered_windows"})
+
+    def begin(self, split: Split) -> None:
+        self._summary = Summary()
+
+    def process(self, data: Curated) -> None:
+        self._summary.add(summarise(data, digest=True))
+
+    def finish(self) -> Summary:
+        return self._summary
