@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-WORDS = (
+SPEECH = (
     "so we were thinking about the second part of this and then maybe come back to what you said earlier because it "
     "really depends on how people use it in practice you know I mean there is always some question of whether numbers "
     "hold up when somebody else tries them which is fair enough but yes right okay sure that makes sense to me too "
     "although última größer naïve 東京 straße are spelled with care"
-).split()
+)
+WORDS = tuple(SPEECH.split())
 
 
 @dataclass(frozen=True)
@@ -28,18 +29,20 @@ class ManifestShape:
     speakers: int = 5
     low_rate: float = 0.02
     """Share of recordings below the least sample rate."""
-    low_bandwidth: float = 0.02
-    no_speaker: float = 0.01
+    low_bandwidth: float = 0.01
+    no_speaker: float = 0.004
     odd: float = 0.0
     """Share of recordings with what real manifests hold now and then: whole numbers for times, exponents, escapes,
     missing or empty speakers, missing metrics, times that go back, odd spacing, repeated keys."""
 
 
+_HOUR = ManifestShape(segments=600, spread=0.0, segment_s=6.0, words_per_s=2.2, word_timings=True)
+_ODD = ManifestShape(segments=16, spread=0.9, segment_s=14.0, words_per_s=0.5, word_timings=True, odd=1.0)
 SHAPES = {
     "short": ManifestShape(),
-    "long": ManifestShape(segments=600, spread=0.0, segment_s=6.0, words_per_s=2.2, word_timings=True, low_rate=0.0, low_bandwidth=0.005, no_speaker=0.002),
-    "odd": ManifestShape(segments=30, spread=0.9, word_timings=True, odd=1.0, low_bandwidth=0.03, no_speaker=0.03),
-}  # fmt: skip
+    "long": replace(_HOUR, low_rate=0.0, low_bandwidth=0.005, no_speaker=0.002),
+    "odd": replace(_ODD, low_bandwidth=0.03, no_speaker=0.03),
+}
 
 
 def recordings(count: int, shape: ManifestShape, seed: int) -> Iterator[str]:
@@ -66,7 +69,9 @@ def with_changes(shape: ManifestShape, changes: dict[str, Any]) -> ManifestShape
 
 def _recording(rng: random.Random, index: int, shape: ManifestShape, odd: bool) -> dict[str, Any]:
     count = max(0 if odd else 1, round(shape.segments * rng.uniform(1 - shape.spread, 1 + shape.spread)))
-    rate = rng.choice((8000, 11025)) if rng.random() < shape.low_rate else rng.choice((16000, 16000, 22050, 44100, 48000))
+    rate = (
+        rng.choice((8000, 11025)) if rng.random() < shape.low_rate else rng.choice((16000, 16000, 22050, 44100, 48000))
+    )
     entry: dict[str, Any] = {"audio_filepath": f"/data/audio/{index % 100:02d}/{rng.getrandbits(40):010x}.wav"}
     if rng.random() < 0.5:
         entry["swift_audio_filepath"] = f"swift://audio/{rng.getrandbits(40):010x}.wav"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -13,10 +14,20 @@ class BadLine:
     problem: str
 
     def __str__(self) -> str:
-        from assay.stages.alm.manifest_file import line_number
+        return described([self])[0]
 
-        where = self.path if self.offset < 0 else f"{self.path}:{line_number(self.path, self.offset)}"
-        return f"{where}: {self.field}: {self.problem}" if self.field else f"{where}: {self.problem}"
+
+def described(bad: Sequence[BadLine]) -> list[str]:
+    """`file:line: field: problem`, in the order given; each file is gone through once."""
+    from assay.stages.alm.manifest_file import line_numbers
+
+    offsets: dict[str, set[int]] = {}
+    for one in bad:
+        offsets.setdefault(one.path, set()).add(one.offset)
+    lines = {path: line_numbers(path, sorted(wanted)) for path, wanted in offsets.items()}
+    return [
+        f"{one.path}:{lines[one.path][one.offset]}: {one.field + ': ' if one.field else ''}{one.problem}" for one in bad
+    ]
 
 
 class FieldError(ValueError):

@@ -20,7 +20,9 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
     needs = frozenset({"segments"})
     adds = frozenset({"windows", "stats", "truncation_events"})
 
-    def __init__(self, parameters: BuilderParameters | None = None, on_bad_line: str = "fail", native: bool = True) -> None:
+    def __init__(
+        self, parameters: BuilderParameters | None = None, on_bad_line: str = "fail", native: bool = True
+    ) -> None:
         self.parameters = parameters or BuilderParameters()
         self.skip = on_bad_line == "skip"
         self.native = native
@@ -60,7 +62,8 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
                 bad.append(built)
             else:
                 plain[row] = built
-        return Curated(lines, native, plain, tuple(bad), rows)
+        refused = len(bad) - len(lines.bad)
+        return Curated(lines, native, plain, tuple(bad), rows, rows - refused)
 
     def _plain(self, lines: Lines) -> Curated:
         plain: dict[int, dict[str, Any]] = {}
@@ -73,7 +76,7 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
                 bad.append(built)
             else:
                 plain[row] = built
-        return Curated(lines, None, plain, tuple(bad), rows)
+        return Curated(lines, None, plain, tuple(bad), rows, len(plain))
 
     def _strict(self, lines: Lines, start: int, end: int) -> dict[str, Any] | BadLine:
         try:

@@ -23,9 +23,12 @@ class Curated(Batch):
     plain: dict[int, dict[str, Any]] = field(default_factory=dict)
     bad: tuple[BadLine, ...] = ()
     rows: int = 0
+    """Lines that are not blank, bad ones among them."""
+    count: int = 0
+    """Recordings with a result."""
 
     def __len__(self) -> int:
-        return self.rows - len(self.bad)
+        return self.count
 
     def slice(self, start: int, stop: int) -> Self:
         raise TypeError("a block of curated recordings is not cut: its windows are ranges over all of its bytes")

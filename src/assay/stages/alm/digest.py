@@ -107,7 +107,12 @@ def _lost(windows: list[Any]) -> int:
     return fold(
         item
         for lost in windows
-        for item in (lost["index"], segments_hash(lost["window_segs"]), _text(lost["next_seg"]), _text(lost["prev_seg"]))
+        for item in (
+            lost["index"],
+            segments_hash(lost["window_segs"]),
+            _text(lost["next_seg"]),
+            _text(lost["prev_seg"]),
+        )
     )
 
 

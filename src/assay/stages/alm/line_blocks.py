@@ -25,17 +25,18 @@ def line_blocks(manifest: IO[bytes], piece: FileRange) -> Iterator[Lines]:
             return
         whole = held.rfind(b"\n") + 1 if block else len(held)
         if not whole and len(held) > LONGEST_LINE:
-            bad = BadLine(piece.path, position, open_key(held[:BLOCK]), f"the line is longer than {LONGEST_LINE >> 20} MB")
-            yield Lines(b"", piece.path, position, 0, bad=(bad,))
+            bad = BadLine(
+                piece.path, position, open_key(held[:BLOCK]), f"the line is longer than {LONGEST_LINE >> 20} MB"
+            )
+            yield Lines(b"", piece.path, position, 1, bad=(bad,))
             held, position = _after_line(manifest, position + len(held))
             continue
         if piece.end is not None and position + whole >= piece.end:
             last = held.find(b"\n", piece.end - 1 - position) + 1
             whole = last or whole
         if whole:
-            data = held[:whole]
+            data, held = (held, b"") if whole == len(held) else (held[:whole], held[whole:])
             yield Lines(data, piece.path, position, count_lines(data))
-            held = held[whole:]
             position += whole
 
 
@@ -58,7 +59,7 @@ def _first_line(manifest: IO[bytes], start: int) -> int:
     if start == 0:
         return 0
     manifest.seek(start - 1)
-    rest, position = _after_line(manifest, start - 1)
+    _, position = _after_line(manifest, start - 1)
     manifest.seek(position)
     return position
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, Any, cast
@@ -41,7 +41,7 @@ def open_manifest(path: str) -> IO[bytes]:
         filesystem, inner = _filesystem(path)
         raw = filesystem.open(inner, "rb")
     else:
-        raw = Path(path).open("rb", buffering=0)
+        raw = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
     if path.endswith(".gz"):
         import gzip
 
@@ -55,19 +55,17 @@ def open_manifest(path: str) -> IO[bytes]:
     return cast(IO[bytes], raw)
 
 
-def line_number(path: str, offset: int) -> int:
-    """Counted from the file's beginning, which only a message to a person is worth."""
-    lines = 1
+def line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:
+    """Of lines at ascending offsets. Counted from the file's beginning, which only a message to a person is worth."""
+    numbers: dict[int, int] = {}
+    position, lines = 0, 1
     with open_manifest(path) as manifest:
-        for chunk in _chunks(manifest, offset):
-            lines += chunk.count(b"\n")
-    return lines
-
-
-def _chunks(manifest: IO[bytes], size: int) -> Iterator[bytes]:
-    while size > 0 and (chunk := manifest.read(min(CHUNK, size))):
-        size -= len(chunk)
-        yield chunk
+        for offset in offsets:
+            while position < offset and (chunk := manifest.read(min(CHUNK, offset - position))):
+                position += len(chunk)
+                lines += chunk.count(b"\n")
+            numbers[offset] = lines
+    return numbers
 
 
 def _local(path: str) -> list[str]:

@@ -119,7 +119,7 @@ class _Run:
 
 
 def cut_segment(segment: Json, limit: float, index: int) -> Json:
-    """A copy that ends with the last word that ends by `limit`. Only here are words looked at, and only here checked."""
+    """A copy up to the last word that ends by `limit`. Only here are words looked at, and only here checked."""
     words = segment.get("words", [])
     if not isinstance(words, list):
         raise FieldError(f"segments[{index}].words", "should be a list")

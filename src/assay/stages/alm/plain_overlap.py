@@ -9,7 +9,7 @@ from assay.stages.alm.parameters import OverlapParameters
 Json = dict[str, Any]
 Span = tuple[Any, Any]
 """(end, start), the order in which results hold it."""
-WITHOUT_WINDOWS = (
+WITHOUT_WINDOWS: tuple[tuple[str, Any], ...] = (
     ("filtered_windows", []), ("filtered_dur", 0.0), ("filtered_dur_list", []), ("total_dur_window", 0.0),
     ("total_dur_list_window", []), ("total_dur_list_window_timestamps", []), ("filtered", []),
     ("manifest_filepath", None), ("swift_filepath", None),

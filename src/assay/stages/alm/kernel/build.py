@@ -51,7 +51,18 @@ def _compile(compiler: str, path: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         Path(scratch, "powers.h").write_text(_powers())
         made = Path(scratch, path.name)
-        command = [compiler, *FLAGS, "-I", scratch, "-I", str(SOURCES), "-o", str(made), str(SOURCES / "kernel.c"), "-lm"]
+        command = [
+            compiler,
+            *FLAGS,
+            "-I",
+            scratch,
+            "-I",
+            str(SOURCES),
+            "-o",
+            str(made),
+            str(SOURCES / "kernel.c"),
+            "-lm",
+        ]
         subprocess.run(command, check=True, capture_output=True)
         made.replace(path)
     return path

@@ -17,6 +17,19 @@ typedef struct { int64_t rows, native, with_windows, windows, filtered, truncati
 
 Batch *alm_new(void) { return calloc(1, sizeof(Batch)); }
 
+/* Lines that are not blank. */
+int64_t alm_lines(const uint8_t *data, uint64_t size) {
+    int64_t lines = 0;
+    for (At p = data, end = data + size; p < end;) {
+        At newline = memchr(p, '\n', end - p);
+        if (!newline) newline = end;
+        while (p < newline && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
+        lines += p < newline;
+        p = newline + 1;
+    }
+    return lines;
+}
+
 void alm_free(Batch *batch) {
     if (!batch) return;
     free(batch->rows.at), free(batch->segments.at), free(batch->cuts.at), free(batch->windows.at);

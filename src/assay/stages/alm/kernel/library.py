@@ -51,6 +51,7 @@ class Counts(ctypes.Structure):
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "alm_new": (c_void_p, ()),
     "alm_free": (None, (c_void_p,)),
+    "alm_lines": (c_int64, (c_char_p, c_uint64)),
     "alm_build": (c_int64, (c_void_p, c_char_p, c_uint64, POINTER(Parameters))),
     "alm_overlap": (c_int64, (c_void_p, POINTER(Parameters))),
     "alm_counts": (None, (c_void_p, POINTER(Counts))),
@@ -80,7 +81,12 @@ def library() -> Any:
 
 def ready(rows: int) -> bool:
     """Whether to use the kernel for that many rows: always if it is there, else only if making it is worth the wait."""
-    return (build.find() is not None or rows >= WAIT_FOR_ROWS) and library() is not None
+    return (_built() or rows >= WAIT_FOR_ROWS) and library() is not None
+
+
+@cache
+def _built() -> bool:
+    return build.find() is not None
 
 
 def builder_parameters(parameters: BuilderParameters) -> Parameters:

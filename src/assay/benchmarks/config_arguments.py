@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from assay.errors import ConfigError, UsageError
+
+
+def arguments_of(config: Path, entry: str | None, script: str) -> list[str]:
+    """The arguments an entry of a session YAML gives to a bundled program, for running it without the session.
+
+    Folders that a session would make are made under `results/` of the current folder.
+    """
+    from assay.config.load import load_config
+    from assay.config.placeholders import FOLDERS
+    from assay.config.plan import make_plan
+
+    plan = make_plan(load_config([config], os.environ), os.environ)
+    using = {planned.name: planned for planned in plan.entries if planned.script and planned.script.name == script}
+    names = ", ".join(using) or "none"
+    if entry is None and len(using) != 1:
+        raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({names})")
+    if entry is not None and entry not in using:
+        raise UsageError(f"{config}: no entry {entry!r} uses {script} (those that do: {names})")
+    chosen = using[entry] if entry is not None else next(iter(using.values()))
+    if chosen.problem:
+        raise ConfigError([f"{chosen.where}: {chosen.name}: {chosen.problem}"])
+    folder = Path("results").absolute() / chosen.name
+    return chosen.arguments({name: str(folder) for name in (*FOLDERS, "benchmark_results_path")})
