@@ -12,7 +12,7 @@ from assay.stages.alm.jsonl_writer import JsonlWriter
 from assay.stages.alm.summary import Summary
 from assay.stages.alm.tally import Tally
 
-_PART = re.compile(r"part-\d{5}\.(jsonl|parquet)")
+_PART = re.compile(r"part-\d{5,}\.(jsonl|parquet)|\.part-\d{5,}\.(jsonl|parquet)\.\d+\.tmp")
 
 
 class AlmOutput:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -107,6 +108,8 @@ def _work(
 ) -> None:  # fmt: skip
     # An interrupt reaches the whole process group; the driver ends the workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ended in the middle of a split, it still removes what it has half written.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     for other in close:
         other.close()
     try:
