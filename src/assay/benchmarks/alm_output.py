@@ -12,7 +12,8 @@ from assay.stages.alm.jsonl_writer import JsonlWriter
 from assay.stages.alm.summary import Summary
 from assay.stages.alm.tally import Tally
 
-_PART = re.compile(r"part-\d{5,}\.(jsonl|parquet)|\.part-\d{5,}\.(jsonl|parquet)\.\d+\.tmp")
+_PART = re.compile(r"part-\d{5,}\.(jsonl|parquet)")
+_ASIDE = re.compile(r"\.part-\d{5,}\.(jsonl|parquet)\.aside")
 
 
 class AlmOutput:
@@ -48,6 +49,8 @@ class AlmOutput:
             for found in self.folder.iterdir():
                 if _PART.fullmatch(found.name):
                     found.unlink()
+                elif _ASIDE.fullmatch(found.name):
+                    shutil.rmtree(found)
 
     def summary_of(self, output: object) -> Summary:
         if isinstance(output, Part):

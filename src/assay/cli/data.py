@@ -8,6 +8,8 @@ from importlib import import_module
 
 KINDS = {
     "alm": ("assay.benchmarks.data.alm_command", "audio manifests: recordings cut into segments"),
+    "warc": ("assay.benchmarks.data.warc_command", "web archives: pages in several encodings"),
+    "documents": ("assay.benchmarks.data.documents_command", "text documents with known duplicates"),
 }
 
 

@@ -76,8 +76,8 @@ class Step:
     def _collect(
         self, stage: Collector[Any, Any], payloads: Iterable[Any], split: Split, clock: StageClock
     ) -> Any:  # fmt: skip
-        _timed(stage.begin, (split,), split, clock)
         try:
+            _timed(stage.begin, (split,), split, clock)
             for payload in payloads:
                 clock.calls += 1
                 clock.rows_in += rows(payload)

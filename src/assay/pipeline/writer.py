@@ -35,6 +35,7 @@ class Writer(Collector[In, Part]):
         self.folder = str(folder)
         self.suffix = suffix
         self._out: BinaryIO | None = None
+        self._aside: Path | None = None
         self._rows = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -60,25 +61,27 @@ class Writer(Collector[In, Part]):
         self._rows += self.write(data, self._out)
 
     def finish(self) -> Part:
-        assert self._out is not None, "begin() comes first"
+        assert self._out is not None and self._aside is not None, "begin() comes first"
         size = self._out.tell()
         self._out.close()
         self._out = None
-        self._rename()
+        self._rename(self._aside)
         return Part(str(self._path), self._rows, size, self.summary())
 
-    def _rename(self) -> None:
+    def _rename(self, aside: Path) -> None:
         try:
-            self._aside.replace(self._path)
+            aside.replace(self._path)
         except FileNotFoundError:
             # Another worker, thought dead, did the same split, finished it first and cleared up behind itself.
             if not self._path.exists():
                 raise
         # With it goes what workers that died on this split had begun.
-        shutil.rmtree(self._aside.parent, ignore_errors=True)
+        shutil.rmtree(aside.parent, ignore_errors=True)
 
     def abandon(self) -> None:
         if self._out is not None:
             self._out.close()
             self._out = None
+        if self._aside is not None:
+            # Named before it is opened: an interrupt may come between the two.
             shutil.rmtree(self._aside.parent, ignore_errors=True)
