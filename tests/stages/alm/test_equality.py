@@ -146,8 +146,8 @@ _NUMBERS = ("total_dur_window", "filtered_dur", "truncation_events")
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    found = [leaf for key, inner in list(items)[:5] for leaf in _leaves(inner, (*path, key))]
+    items = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    found = [leaf for key, inner in items for leaf in _leaves(inner, (*path, key))]
     return found or ([path] if not isinstance(value, dict | list) else [])
 
 
