@@ -61,7 +61,8 @@ class Writer(Collector[In, Part]):
         self._rows += self.write(data, self._out)
 
     def finish(self) -> Part:
-        assert self._out is not None and self._aside is not None, "begin() comes first"
+        assert self._out is not None, "begin() comes first"
+        assert self._aside is not None
         size = self._out.tell()
         self._out.close()
         self._out = None
