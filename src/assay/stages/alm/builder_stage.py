@@ -80,7 +80,7 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
 
     def _strict(self, lines: Lines, start: int, end: int) -> dict[str, Any] | BadLine:
         try:
-            return build(parse_recording(lines.data[start:end].strip(b" \t\r")), self.parameters)
+            return build(parse_recording(lines.data[start:end]), self.parameters)
         except FieldError as error:
             bad = BadLine(lines.path, lines.file_offset(start), error.field, error.problem)
             self._refuse(bad)

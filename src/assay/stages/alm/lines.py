@@ -7,6 +7,8 @@ from typing import Self
 from assay.pipeline import Batch
 from assay.stages.alm.bad_line import BadLine
 
+BLANK = b" \t\r"
+
 
 @dataclass(frozen=True)
 class Lines(Batch):
@@ -30,13 +32,14 @@ class Lines(Batch):
         return self.offset + (position % self.period if self.period else position)
 
     def positions(self) -> Iterator[tuple[int, int]]:
-        """Start and end of every line that is not blank."""
+        """Start and end of every line that is not blank, without the white space around it."""
         start = 0
         while start < len(self.data):
             end = self.data.find(b"\n", start)
             end = len(self.data) if end < 0 else end
-            if self.data[start:end].strip(b" \t\r"):
-                yield start, end
+            line = self.data[start:end].lstrip(BLANK)
+            if line:
+                yield end - len(line), end - len(line) + len(line.rstrip(BLANK))
             start = end + 1
 
     def slice(self, start: int, stop: int) -> Self:
@@ -44,7 +47,7 @@ class Lines(Batch):
         if not rows:
             return type(self)(b"", self.path, self.offset, 0)
         first, last = rows[0][0], rows[-1][1]
-        return type(self)(self.data[first : last + 1], self.path, self.file_offset(first), len(rows), self.period)
+        return type(self)(self.data[first:last], self.path, self.file_offset(first), len(rows), self.period)
 
     @classmethod
     def concat(cls, batches: Sequence[Self]) -> Self:
@@ -61,4 +64,4 @@ def count_lines(data: bytes) -> int:
         from assay.stages.alm.kernel.library import library
 
         return int(library().alm_lines(data, len(data)))
-    return sum(1 for line in data.split(b"\n") if line.strip(b" \t\r"))
+    return sum(1 for line in data.split(b"\n") if line.strip(BLANK))
