@@ -31,7 +31,7 @@ def build_windows(
 ) -> Json:
     tol = target_window_duration * tolerance
     lo, hi = target_window_duration - tol, target_window_duration + tol
-    dropped, dropped_top = set(drop_fields.split(",")), set(drop_fields_top_level.split(","))
+    dropped, dropped_top = set(drop_fields.split(",")) - {""}, set(drop_fields_top_level.split(",")) - {""}
     segments = entry["segments"]
     n = len(segments)
 

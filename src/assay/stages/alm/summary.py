@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from assay.stages.alm.bad_line import BadLine
 from assay.stages.alm.curated import Curated
@@ -39,10 +40,11 @@ class Summary:
 def summarise(batch: Curated, digest: bool) -> Summary:
     summary = Summary(skipped=len(batch.bad), strict=len(batch.plain), bad=list(batch.bad[:MOST_LISTED]))
     for record in batch.plain.values():
-        summary.entries_with_windows += bool(record["windows"])
-        summary.builder_windows += len(record["windows"])
-        summary.filtered_windows += len(record["filtered_windows"])
         summary.truncation_events += record["truncation_events"]
+        if record["windows"]:
+            summary.entries_with_windows += 1
+            summary.builder_windows += len(record["windows"])
+            summary.filtered_windows += len(record["filtered_windows"])
     if batch.native is not None:
         counts = batch.native.counts()
         summary.entries_with_windows += counts.with_windows
@@ -59,13 +61,18 @@ def summarise(batch: Curated, digest: bool) -> Summary:
 def _duration(batch: Curated) -> float:
     """Added in the order of rows, so that the total does not depend on who did which row."""
     if batch.native is None:
-        return sum_plainly([record["filtered_dur"] for record in batch.plain.values()])
+        return sum_plainly([_kept(record) for record in batch.plain.values()])
     if not batch.plain:
         return float(batch.native.counts().duration)
     durations = batch.native.durations(batch.rows)
     for row, record in batch.plain.items():
-        durations[row] = record["filtered_dur"]
+        durations[row] = _kept(record)
     return sum_plainly(durations)
+
+
+def _kept(record: dict[str, Any]) -> float:
+    """Without windows, a key of that name may be the input's own."""
+    return float(record["filtered_dur"]) if record["windows"] else 0.0
 
 
 def sum_plainly(values: list[float]) -> float:
