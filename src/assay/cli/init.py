@@ -52,11 +52,14 @@ with assay.benchmark() as b:
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="where to (default: here)")
+    parser.add_argument(
+        "--ci", action="store_true", help="instead: GitHub workflows for pull requests, releases and every week"
+    )
 
 
 def run(args: Namespace) -> int:
     """A config and a benchmark script to start from. What is there already is never overwritten."""
-    files = {args.folder / "assay.yaml": CONFIG, args.folder / "scripts" / "my_benchmark.py": SCRIPT}
+    files = _workflows(args.folder) if args.ci else _first(args.folder)
     there = [path for path in files if path.exists()]
     if there:
         raise UsageError(f"{there[0]} exists already; choose another folder: assay init FOLDER")
@@ -64,5 +67,17 @@ def run(args: Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
         print(f"wrote {path}")
-    print(f"\nRun it:  assay run --config {args.folder / 'assay.yaml'}")
+    if not args.ci:
+        print(f"\nRun it:  assay run --config {args.folder / 'assay.yaml'}")
     return 0
+
+
+def _first(folder: Path) -> dict[Path, str]:
+    return {folder / "assay.yaml": CONFIG, folder / "scripts" / "my_benchmark.py": SCRIPT}
+
+
+def _workflows(folder: Path) -> dict[Path, str]:
+    return {
+        folder / ".github" / "workflows" / f"assay-{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted((Path(__file__).parent / "ci").glob("*.yml"))
+    }

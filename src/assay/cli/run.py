@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assay.cli.attached import Attached
 from assay.cli.exit_code import exit_code
+from assay.cli.profile_regressed import profile_regressed
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.cli.run_inputs import RunInputs
 from assay.errors import UsageError
@@ -41,6 +42,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--session-name", metavar="NAME", help="the time is appended (older form: used as it is)")
     parser.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
     parser.add_argument("--no-sink", metavar="NAME", action="append", default=[], help="leave a sink out")
+    parser.add_argument(
+        "--profile-regressed", action="store_true", help="run what regressed once more under py-spy, for the report"
+    )
     results_dir_argument(parser)
 
 
@@ -61,6 +65,8 @@ def run(args: Namespace) -> int:
     with Attached(plan, folder, masker) as attached, Interrupts() as interrupts:
         session = Session(plan, folder, environment, info, attached.listen, attached.past, os.environ, interrupts)
         records = session.run()
+    if args.profile_regressed and not interrupts.requested:
+        profile_regressed(plan, folder, records, masker)
     return 130 if interrupts.requested else exit_code(records)
 
 

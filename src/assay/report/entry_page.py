@@ -123,7 +123,7 @@ def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row
 
 def _profile(files: RunFolder | None) -> str | None:
     """The flame graph as an image: what is drawn in it may come from a hostile name, and images run no scripts."""
-    path = files.file("profile") if files else None
+    path = files.profile() if files else None
     if path is None or path.suffix != ".svg" or path.stat().st_size > _MOST_PROFILE_BYTES:
         return None
     return "data:image/svg+xml;base64," + b64encode(path.read_bytes()).decode()

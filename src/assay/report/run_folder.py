@@ -59,6 +59,11 @@ class RunFolder:
         path = self._inside(written) if written else None
         return path if path is not None and path.is_file() else None
 
+    def profile(self) -> Path | None:
+        """Of this run, or of its entry made afterwards because it regressed."""
+        afterwards = self._inside(f"profiles/{self._record.name}.svg")
+        return self.file("profile") or (afterwards if afterwards.is_file() else None)
+
     def log_tail(self, lines: int = 40, most_bytes: int = 16_384) -> str:
         """The end of what the program printed, without reading the rest of it."""
         try:

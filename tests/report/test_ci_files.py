@@ -1,0 +1,79 @@
+"""The bundled workflows and hooks: valid, and every `assay` in them is a command that exists, with options it has."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from assay.cli.command import COMMANDS
+from assay.cli.main import _parser, main
+
+HOOKS = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
+
+
+@pytest.fixture
+def workflows(tmp_path: Path) -> dict[str, Any]:
+    assert main(["init", str(tmp_path), "--ci"]) == 0
+    found = sorted((tmp_path / ".github/workflows").glob("*.yml"))
+    return {path.name: yaml.safe_load(path.read_text()) for path in found}
+
+
+def commands(workflow: dict[str, Any]) -> Iterator[list[str]]:
+    for job in workflow["jobs"].values():
+        for step in job["steps"]:
+            for line in str(step.get("run", "")).splitlines():
+                words = shlex.split(re.sub(r"\$\w+", "x", line))
+                if words[:1] == ["assay"]:
+                    yield words[1:]
+
+
+def parses(words: list[str]) -> bool:
+    """argparse exits on a word it does not know."""
+    return _parser(words).parse_args(words) is not None
+
+
+def test_there_is_one_for_each_occasion(workflows: dict[str, Any]) -> None:
+    assert list(workflows) == ["assay-pull-request.yml", "assay-release.yml", "assay-weekly.yml"]
+    # YAML 1.1 reads the key `on` as true.
+    assert [set(w[True]) if isinstance(w[True], dict) else {w[True]} for w in workflows.values()] == [
+        {"pull_request"},
+        {"release"},
+        {"schedule", "workflow_dispatch"},
+    ]
+
+
+def test_their_commands_exist(workflows: dict[str, Any]) -> None:
+    known = {command.name for command in COMMANDS}
+    found = [words for workflow in workflows.values() for words in commands(workflow)]
+    assert {words[0] for words in found} >= {"run", "report", "history"}
+    for words in found:
+        if words[0] in known:
+            assert parses(words), words
+
+
+def test_nothing_from_outside_is_put_into_a_shell(workflows: dict[str, Any]) -> None:
+    """A branch's or tag's name may hold anything: it reaches the shell only as a variable."""
+    for workflow in workflows.values():
+        for job in workflow["jobs"].values():
+            assert not [step["run"] for step in job["steps"] if "${{" in str(step.get("run", ""))]
+        assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_hooks(tmp_path: Path) -> None:
+    hooks = yaml.safe_load(HOOKS.read_text())
+    assert [hook["id"] for hook in hooks] == ["assay-check", "assay-quick"]
+    for hook in hooks:
+        words = [*shlex.split(hook["entry"])[1:], *hook["args"]]
+        assert parses(words), words
+
+
+def test_what_is_there_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(tmp_path), "--ci"]) == 0
+    assert main(["init", str(tmp_path), "--ci"]) == 2
+    assert "exists already" in capsys.readouterr().err
