@@ -20,6 +20,7 @@ from tests.sinks.sessions import Told, a_record, wait_for
 
 from assay.errors import UsageError
 from assay.record import Outcome
+from assay.sinks import Delivery
 from assay.sinks.grafana_dashboard import dashboard
 from assay.sinks.measurement import HELP, of_record
 from assay.sinks.monitoring import MetricsCollector
@@ -224,3 +225,34 @@ def test_every_panel_of_the_dashboard_is_answered_by_prometheus(prometheus_port:
             expression = target["expr"].replace("$entry", "shown").replace("$host", ".*").replace("$metric", "speed")
             assert set(re.findall(r"assay_\w+", expression)) <= set(HELP)
             assert query(prometheus_port, expression), panel["title"]
+
+
+def test_a_datadog_agent_that_is_not_there_loses_nothing(tmp_path: Path) -> None:
+    agent = Agent()
+    port = agent.port
+    agent.end()
+    told = Told(tmp_path, [{"name": "datadog", "endpoint": f"127.0.0.1:{port}"}])
+    told.run(a_record(1))
+    [status] = told.end()
+    assert (status.state, status.pending) == ("failing", 2)
+    assert "ECONNREFUSED" in status.reason or "refused" in status.reason
+    agent = Agent(port)
+    [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    assert status.state == "delivered", status
+    agent.end()
+    assert {event.fields["k"] for event in agent.events()} == {"nightly/entry-1/run-01"}
+
+
+def test_a_datadog_agent_that_dies_in_the_middle(tmp_path: Path) -> None:
+    agent = Agent()
+    told = Told(tmp_path, [{"name": "datadog", "endpoint": f"127.0.0.1:{agent.port}"}])
+    told.run(a_record(1))
+    wait_for(agent.events)
+    agent.end()
+    told.run(a_record(2))
+    [status] = told.end()
+    assert status.state == "failing", status
+    again = Agent(agent.port)
+    Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    again.end()
+    assert {event.fields["k"] for event in again.events()} == {"nightly/entry-2/run-01"}

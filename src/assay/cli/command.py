@@ -43,6 +43,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("compare", "what changed between two sessions, and whether to believe it"),
     Command("ab", "run two variants in random pairs until it is clear which is better"),
     Command("calibrate", "run A against A and store the noise floor"),
+    Command("sinks", "what other systems were told: list, status, flush, test"),
     Command("history", "every value over time: list, show, import, export"),
     Command("report", "write a session's HTML report"),
     Command("serve", "the dashboard, on this machine only"),

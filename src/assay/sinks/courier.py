@@ -46,6 +46,7 @@ class Courier:
 
     def run(self) -> None:
         """Until everything is delivered and the supervisor has closed the pipe: nothing more will come."""
+        self._retry_refused()
         while True:
             for message in self._outbox.log.read(self._state.progress.position):
                 while not self._deliver(message):
@@ -77,6 +78,17 @@ class Courier:
             return False
         self._state.delivered(message.end)
         return True
+
+    def _retry_refused(self) -> None:
+        wanted = self._state.to_retry()
+        for message in self._outbox.log.read(0) if wanted else ():
+            if message.key in wanted:
+                self._context.at(message)
+                try:
+                    self._tell(message)
+                    self._state.accepted(message.key)
+                except BaseException as error:  # noqa: BLE001 - as above
+                    self._state.refused_again(message.key, self._words(error))
 
     def _tell(self, message: Message) -> None:
         if self._sink is None:

@@ -34,12 +34,14 @@ class Delivery:
     pending after `close` is delivered by `assay sinks flush`, or when the session is resumed.
     """
 
-    def __init__(self, session_folder: Path, specs: Sequence[Mapping[str, Any]], linger_s: float = 60.0) -> None:
+    def __init__(
+        self, session_folder: Path, specs: Sequence[Mapping[str, Any]], linger_s: float = 60.0, tries: int = 2
+    ) -> None:
         self._specs = [SinkSpec.parse(spec) for spec in specs]
         self._outbox = Outbox(Path(session_folder).resolve())
         self._active = any(spec.enabled for spec in self._specs)
         self._linger_s = linger_s
-        self._tries = 2
+        self._tries = tries
         self._worker: subprocess.Popen[bytes] | None = None
         self._news: IO[bytes] | None = None
         self._trouble: list[str] = []

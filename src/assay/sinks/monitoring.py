@@ -75,7 +75,7 @@ def make_backend(backend: str, endpoint: str, token: str = "", job: str = "assay
     if backend == "otlp":
         from assay.sinks.otlp import Otlp
 
-        return Otlp(endpoint or "http://127.0.0.1:4318", headers, timeout_s)
+        return Otlp(HttpTarget(endpoint or "http://127.0.0.1:4318", headers, timeout_s))
     target = HttpTarget(endpoint or "http://127.0.0.1:9090", headers, timeout_s)
     if backend == "grafana" and not endpoint.rstrip("/").endswith(("/push", "/write")):
         from assay.sinks.grafana import GrafanaLive

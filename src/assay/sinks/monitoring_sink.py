@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import time
 from typing import Any, ClassVar
 
 from assay.record import Record
 from assay.sinks.key import Key
 from assay.sinks.measurement import of_record
 from assay.sinks.monitoring import Backend, make_backend
+from assay.sinks.remote_write import RemoteWrite
 from assay.sinks.sink import Sink
 
 
@@ -29,7 +31,16 @@ class MonitoringSink(Sink):
             return
         if self._to is None:
             self._to = self._make()
+            if isinstance(self._to, RemoteWrite):
+                self._to.late_ms = self._late_ms
         self._to.send(list(of_record(record, self._host)))
+
+    def _late_ms(self) -> int:
+        """The same however often this message is sent: two times would be two samples."""
+        key = f"late {self.context.message_key}"
+        if key not in self.context.memory:
+            self.context.memory[key] = round(time.time() * 1000)
+        return int(self.context.memory.get(key))
 
     def _make(self) -> Backend:
         text = {key: str(self.config.get(key) or "") for key in ("endpoint", "token")}

@@ -1,53 +1,38 @@
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
+import gzip
+from collections.abc import Sequence
+from typing import Any
 
 from assay.errors import MissingExtra
-from assay.sinks.failure import Unavailable
+from assay.sinks.failure import Rejected
+from assay.sinks.http_target import HttpTarget
 from assay.sinks.measurement import HELP, Measurement
 
 
 class Otlp:
-    """OpenTelemetry metrics over HTTP. The exporter is called directly: the SDK's reader would send on a timer, and
-    block twice its time-out when it is shut down."""
+    """OpenTelemetry metrics over HTTP. The SDK's classes and its encoder make the message; sending is ours, because
+    its exporter tries again on its own for as long as it may wait at all, and says only that it failed."""
 
-    def __init__(self, endpoint: str, headers: Mapping[str, str], timeout_s: float = 20.0) -> None:
-        try:
-            from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-        except ImportError:
-            raise MissingExtra("OpenTelemetry", "monitoring") from None
-        address = endpoint if endpoint.rstrip("/").endswith("/v1/metrics") else f"{endpoint.rstrip('/')}/v1/metrics"
-        self._exporter = OTLPMetricExporter(endpoint=address, headers=dict(headers), timeout=timeout_s)
+    def __init__(self, target: HttpTarget) -> None:
+        self._target = target
+        self._path = "" if target.url.rstrip("/").endswith("/v1/metrics") else "/v1/metrics"
 
     def send(self, measurements: Sequence[Measurement]) -> None:
-        from opentelemetry.sdk.metrics.export import MetricExportResult
-
-        with _LastWords() as said:
-            result = self._exporter.export(_metrics_data(measurements))
-        if result is not MetricExportResult.SUCCESS:
-            raise Unavailable(said.words or "the collector did not take the metrics")
-
-
-class _LastWords(logging.Handler):
-    """The exporter says only that it failed; why, it logs."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.words = ""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.words = record.getMessage()
-
-    def __enter__(self) -> _LastWords:
-        logging.getLogger("opentelemetry").addHandler(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("opentelemetry").removeHandler(self)
+        try:
+            from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
+            from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceResponse
+        except ImportError:
+            raise MissingExtra("OpenTelemetry", "monitoring") from None
+        body = gzip.compress(encode_metrics(_metrics_data(measurements)).SerializeToString())
+        kind = "application/x-protobuf"
+        answered = self._target.send("POST", self._path, body, Content_Type=kind, Content_Encoding="gzip")
+        partial = ExportMetricsServiceResponse.FromString(answered).partial_success
+        if partial.rejected_data_points:
+            raise Rejected(f"{partial.rejected_data_points} points were refused: {partial.error_message}")
 
 
-def _metrics_data(measurements: Sequence[Measurement]) -> object:
+def _metrics_data(measurements: Sequence[Measurement]) -> Any:
     from opentelemetry.sdk.metrics.export import (
         Gauge,
         Metric,

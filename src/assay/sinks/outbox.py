@@ -60,6 +60,17 @@ class Outbox:
     def state_path(self, sink: str) -> Path:
         return self.folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', sink)}.sqlite"
 
+    def take_up_refused(self, only: Sequence[str] = ()) -> None:
+        """What a sink has refused is tried once more by the next delivery."""
+        for spec in self.specs():
+            if (only and spec.name not in only) or not self.state_path(spec.name).is_file():
+                continue
+            state = self.state(spec.name)
+            try:
+                state.retry_aside()
+            finally:
+                state.close()
+
     def add_missed(self, secrets: Secrets) -> int:
         """Results that are in the session's folder but, for a kill at the wrong moment, not in the log."""
         known = self.log.known()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from assay.errors import MissingExtra
 from assay.sinks.failure import Rejected, SinkFailure, Unavailable
@@ -28,6 +28,8 @@ class RemoteWrite:
         self._target = target
         self._path = path
         self._job = job
+        self.late_ms: Callable[[], int] = lambda: round(time.time() * 1000)
+        """The time of samples that come too late for their own."""
 
     def send(self, measurements: Sequence[Measurement]) -> None:
         try:
@@ -37,7 +39,7 @@ class RemoteWrite:
                 raise
             # A server takes no samples older than its newest block: what was delayed is written at the time it
             # arrives; `assay_run_finished_timestamp_seconds` still says when it was measured.
-            self._write(measurements, round(time.time() * 1000))
+            self._write(measurements, self.late_ms())
 
     def _write(self, measurements: Sequence[Measurement], at_ms: int | None) -> None:
         try:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,8 @@ CREATE TABLE IF NOT EXISTS progress (
 INSERT OR IGNORE INTO progress VALUES (1, 0, 0, 0, 0, '', 0);
 CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS link (name TEXT PRIMARY KEY, url TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS aside (key TEXT PRIMARY KEY, position INTEGER NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS aside (key TEXT PRIMARY KEY, position INTEGER NOT NULL, reason TEXT NOT NULL,
+    again INTEGER NOT NULL DEFAULT 0);
 """
 
 
@@ -70,15 +70,25 @@ class SinkState:
     def set_aside(self, key: str, end: int, reason: str) -> None:
         with closing(self._db.cursor()) as cursor:
             cursor.execute("BEGIN IMMEDIATE")
-            cursor.execute("INSERT OR REPLACE INTO aside VALUES (?, ?, ?)", (key, end, reason))
+            cursor.execute("INSERT OR REPLACE INTO aside VALUES (?, ?, ?, 0)", (key, end, reason))
             cursor.execute("UPDATE progress SET position=?, failures=0, reason='', next_try_at=0", (end,))
             cursor.execute("COMMIT")
 
     def aside(self) -> dict[str, str]:
         return dict(self._db.execute("SELECT key, reason FROM aside ORDER BY position").fetchall())
 
-    def taken_up(self, key: str) -> None:
+    def retry_aside(self) -> None:
+        self._db.execute("UPDATE aside SET again=1")
+
+    def to_retry(self) -> set[str]:
+        return {key for (key,) in self._db.execute("SELECT key FROM aside WHERE again=1")}
+
+    def refused_again(self, key: str, reason: str) -> None:
+        self._db.execute("UPDATE aside SET again=0, reason=? WHERE key=?", (reason, key))
+
+    def accepted(self, key: str) -> None:
         self._db.execute("DELETE FROM aside WHERE key=?", (key,))
+        self._db.execute("UPDATE progress SET delivered=delivered+1")
 
     def link(self, name: str, url: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (name, url))
@@ -92,9 +102,3 @@ class SinkState:
     def recall(self, key: str, default: Any = None) -> Any:
         found = self._db.execute("SELECT value FROM memory WHERE key=?", (key,)).fetchone()
         return default if found is None else decode(found[0])
-
-    def recalled(self, prefix: str) -> Iterator[tuple[str, Any]]:
-        for key, value in self._db.execute("SELECT key, value FROM memory WHERE key >= ? ORDER BY key", (prefix,)):
-            if not key.startswith(prefix):
-                return
-            yield key.removeprefix(prefix), decode(value)

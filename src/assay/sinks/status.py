@@ -33,6 +33,7 @@ class SinkStatus:
         line = f"{self.name}: {self.delivered} delivered"
         if self.pending:
             line += f", {self.pending} pending ({self.reason or 'delivery has not got to it yet'})"
+            line += "; `assay sinks flush` delivers what is pending"
         if self.refused:
             key, why = self.refused[0]
             line += f", {len(self.refused)} refused ({key}: {why})"
