@@ -79,18 +79,19 @@ def services(root: Path) -> tuple[list[Program], list[dict[str, Any]]]:
 
 def measure(root: Path, specs: list[dict[str, Any]], entries: int) -> int:
     records = [a_record(n, outcome=Outcome.FAILED if n % 50 == 0 else Outcome.PASSED) for n in range(entries)]
-    alone = time.process_time()
+    # Of this thread: the local servers are threads of this process too.
+    alone = time.thread_time()
     for record in records:
         append_record(root / "alone.jsonl", record)
-    alone = time.process_time() - alone
+    alone = time.thread_time() - alone
 
     told = Told(root, specs)
     outbox = told.delivery._outbox
-    began, spent = time.monotonic(), time.process_time()
+    began, spent = time.monotonic(), time.thread_time()
     for record in records:
         told.run(record)
     told.finish()
-    spent = time.process_time() - spent
+    spent = time.thread_time() - spent
     telling = time.monotonic() - began
     print(f"{entries} entries, {len(specs)} sinks")
     print(

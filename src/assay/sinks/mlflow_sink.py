@@ -69,6 +69,7 @@ class MlflowSink(Sink):
         }
         name = record.name if record.repeat == 1 else f"{record.name} run {record.repeat}"
         run_id = self._run(_digest(record.run_id), name, tags, record.started_at)
+        self._show(run_id, f"MLflow {name}")
         ended = _milliseconds(record.started_at) + round(record.exec_time_s * 1000)
         try:
             MlflowRun(self._client, run_id).log(

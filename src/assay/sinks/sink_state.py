@@ -10,6 +10,7 @@ from typing import Any
 from assay.record.strict_json import decode, encode
 from assay.sinks.backoff import Backoff
 
+_LINKS = 20
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS progress (
     one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER NOT NULL, delivered INTEGER NOT NULL,
@@ -91,7 +92,10 @@ class SinkState:
         self._db.execute("UPDATE progress SET delivered=delivered+1")
 
     def link(self, name: str, url: str) -> None:
-        self._db.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (name, url))
+        """The first of them: a thousand would say no more."""
+        count = self._db.execute("SELECT count(*) FROM link WHERE name != ?", (name,)).fetchone()[0]
+        if count < _LINKS:
+            self._db.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (name, url))
 
     def links(self) -> tuple[tuple[str, str], ...]:
         return tuple(self._db.execute("SELECT name, url FROM link ORDER BY rowid").fetchall())
