@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from assay.benchmarks.weights.program import main
+from assay.benchmarks.weights.tensor_families import tensor_families
 
 TINY = "iterations: 1\nmodels: [tiny]\ntimeout: 200\nbudget_s: 12\nversions: 2\ndtypes: [bfloat16]\n"
 
@@ -84,3 +86,34 @@ def test_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 <= metrics[here("garbage_collection", "gc_pressure")] < 100
     assert metrics[here("lazy_loading", "one_tensor_over_its_size")] > 0
     assert "Memory Usage:" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_clustering(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metrics = run("clustering", tmp_path)
+    for strategy in ("hierarchical", "adaptive"):
+        assert metrics[f"clustering.strategy_comparison.{strategy}.clusters"] == 12
+        assert metrics[f"clustering.strategy_comparison.{strategy}.adjusted_rand"] == 1
+        assert metrics[f"clustering.optimization.{strategy}.new.adjusted_rand"] == 1
+    for strategy in ("kmeans", "hierarchical", "adaptive"):
+        here = f"clustering.strategy_comparison.{strategy}"
+        assert -1 <= metrics[f"{here}.silhouette"] <= 1
+        assert metrics[f"{here}.davies_bouldin"] >= 0
+        assert metrics[f"{here}.assay-balanced.compression_improvement"] > 1.2
+        assert (
+            metrics[f"clustering.scalability.{strategy}.time_exponent_low"]
+            <= (metrics[f"clustering.scalability.{strategy}.time_exponent"])
+        )
+    printed = capsys.readouterr().out
+    assert "Adaptive strategy: Usually best balance" in printed
+    assert "models of known families added" in printed
+
+
+def test_families_are_hidden_in_the_names_and_known_in_the_truth() -> None:
+    made = tensor_families(5, 3, 300)
+    assert len(made.tensors) == len(made.truth) == 15
+    sketches = made.sketches()
+    for i, family in enumerate(made.truth):
+        likeness = sketches @ sketches[i]
+        assert {made.truth[j] for j in np.argsort(-likeness)[:3]} == {family}
+    assert made.truth[:5] != made.truth[5:10]

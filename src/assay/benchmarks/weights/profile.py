@@ -46,7 +46,9 @@ class Profile(BaseModel):
 
     name: str = "custom"
     description: str = ""
-    suites: list[str] = Field(default=["compression", "performance", "scalability", "memory", "accuracy"], min_length=1)
+    suites: list[str] = Field(
+        default=["compression", "performance", "clustering", "scalability", "memory", "accuracy"], min_length=1
+    )
     iterations: int = Field(default=3, ge=1)
     models: list[Annotated[str, BeforeValidator(_size)]] = Field(default=["small"], min_length=1)
     timeout: float = Field(default=1200.0, gt=0, allow_inf_nan=False)

@@ -13,6 +13,7 @@ GROUP = "assay.weight_suites"
 BUNDLED = {
     "compression": "CompressionSuite",
     "performance": "PerformanceSuite",
+    "clustering": "ClusteringSuite",
     "scalability": "ScalabilitySuite",
     "memory": "MemorySuite",
     "accuracy": "AccuracySuite",
