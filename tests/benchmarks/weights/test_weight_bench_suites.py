@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.benchmarks.weights import performance_operations
 from assay.benchmarks.weights.program import main
 from assay.benchmarks.weights.tensor_families import tensor_families
 
-TINY = "iterations: 1\nmodels: [tiny]\ntimeout: 200\nbudget_s: 12\nversions: 2\ndtypes: [bfloat16]\n"
+TINY = "iterations: 1\nmodels: [tiny]\ntimeout: 200\nbudget_s: 3\nversions: 2\ndtypes: [bfloat16]\n"
 
 
 def run(suite: str, tmp_path: Path, *more: str) -> dict[str, Any]:
@@ -46,6 +47,8 @@ def test_compression(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.slow
 def test_performance(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORAL_BENCHMARK_IO_INTENSIVE", "true")
+    monkeypatch.setattr(performance_operations, "IO_PARAMETERS", 100_000)
+    monkeypatch.setattr(performance_operations, "BATCH", 4)
     metrics = run("performance", tmp_path)
     operations = {name.split(".")[3] for name in metrics if name.endswith(".latency_p99")}
     assert {"save_weight", "load_weight", "commit_model", "delta_encode", "reconstruct", "lookup"} <= operations

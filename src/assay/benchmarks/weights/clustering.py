@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.chain import bytes_on_disk
@@ -108,8 +110,8 @@ class ClusteringSuite(BenchmarkSuite):
             joined = np.concatenate([sketches, fresh])
             truth = (*known.truth, *(12 + family for family in new.truth))
             for what, grown, answer in (("known", sketches, known.truth), ("new", joined, truth)):
-                again, again_s = _clocked(lambda grown=grown, old=old, s=strategy: rebalance(old, grown, THRESHOLD, s))
-                _, whole_s = _clocked(lambda grown=grown, s=strategy: cluster(grown, s, THRESHOLD))
+                again, again_s = _clocked(partial(rebalance, old, grown, THRESHOLD, strategy))
+                _, whole_s = _clocked(partial(cluster, grown, strategy, THRESHOLD))
                 here = readings.at(strategy=strategy, added=what)
                 here.add("rebalance_time", again_s, "s", "lower")
                 here.add("of_whole_time", again_s / whole_s, "x", "lower")
@@ -153,14 +155,16 @@ def _timed(sketches: Tensor, strategy: str, budget: Budget, most: int) -> _Timed
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    samples = [_clocked(lambda: cluster(sketches, strategy, THRESHOLD))[1] for _ in budget.rounds(most, least=2)]
-    return _Timed(clusters, tuple(samples), peak)
+    samples = [_clocked(partial(cluster, sketches, strategy, THRESHOLD))[1] for _ in budget.rounds(most, least=2)]
+    return _Timed(clusters, tuple(max(sample, 1e-6) for sample in samples), peak)
 
 
-def _clocked(call: Any) -> tuple[Clusters, float]:
-    start = time.perf_counter()
-    answer: Clusters = call()
-    return answer, time.perf_counter() - start
+def _clocked(call: Callable[[], Clusters]) -> tuple[Clusters, float]:
+    """CPU seconds of one thread: threads of a linear-algebra library that wait for work count as busy."""
+    with threadpool_limits(1):
+        start = time.process_time()
+        answer = call()
+        return answer, time.process_time() - start
 
 
 def _repacked(store: str, strategy: str, families: TensorFamilies, config: ScenarioConfig) -> tuple[int, int, float]:

@@ -14,7 +14,7 @@ from assay.benchmarks.weights.memory_meter import MemoryMeter
 from assay.benchmarks.weights.model_size import SIZES, ModelSize
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scaling_points import add_degradation, add_fits, commit_and_checkout, moved
+from assay.benchmarks.weights.scaling_points import Cost, Point, add_degradation, add_fits, commit_and_checkout, moved
 from assay.benchmarks.weights.scaling_table import chart_of_points, fits_table, points_table
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.store_kind import Handle, store_kind
@@ -29,7 +29,7 @@ REPOSITORY_PARAMETERS = 60_000
 
 class ScalabilitySuite(BenchmarkSuite):
     interpretation = (
-        "Exponent 1: cost grows in step with size; above 1 (whole interval): faster than size, which will hurt",
+        "Exponent 1: CPU time grows in step with size; above 1 (whole interval): faster, which will hurt",
         "Degrades at: the first point whose throughput is below 80% of the best; -: none",
         "Bottleneck: CPU where a core is kept busy, I/O where it waits, queueing for a busy core not counted",
     )
@@ -59,11 +59,11 @@ class ScalabilitySuite(BenchmarkSuite):
 
     def _model_size(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         """One model committed, then a child of it; each size several times, so that the fit has an honest interval."""
-        points: list[tuple[float, float, float]] = []
+        points: list[Point] = []
         for size in _sizes(config):
             reason = config.too_big(size.nbytes(4) * 4)
             seconds = config.machine.chain_s(size.nbytes(4) * 2 / 1e6)
-            if reason is None and len({point[0] for point in points}) >= 2 and not config.budget.affords(seconds - 2):
+            if reason is None and len({point.size for point in points}) >= 2 and not config.budget.affords(seconds - 2):
                 reason = f"would take about {seconds:.0f} s, {max(0.0, config.budget.left):.0f} s are left"
             if reason:
                 readings.note(f"{size.name} ({size.parameters:,} parameters) left out: {reason}")
@@ -72,9 +72,9 @@ class ScalabilitySuite(BenchmarkSuite):
             megabytes = size.nbytes(4) * 2 / 1e6
             speeds: list[tuple[float, float]] = []
             for round_number in range(rounds):
-                commit_s, checkout_s = commit_and_checkout(store, size, config, round_number)
-                points.append((size.parameters, commit_s, checkout_s))
-                speeds.append((megabytes / commit_s, megabytes / checkout_s))
+                point = commit_and_checkout(store, size, config, round_number)
+                points.append(point)
+                speeds.append((megabytes / point.commit.wall_s, megabytes / point.checkout.wall_s))
             here = readings.at(store=store, point=size.name)
             here.add("commit_speed", max(c for c, _ in speeds), "MB/s", "higher", (c for c, _ in speeds))
             here.add("checkout_speed", max(c for _, c in speeds), "MB/s", "higher", (c for _, c in speeds))
@@ -88,7 +88,7 @@ class ScalabilitySuite(BenchmarkSuite):
             f"layers.{i}": rng.standard_normal(REPOSITORY_PARAMETERS // 10, dtype=np.float32) for i in range(10)
         }
         nbytes = sum(tensor.nbytes for tensor in base.values())
-        points = []
+        points: list[Point] = []
         with config.scratch() as folder:
             handle = Handle(store_kind(store, config.settings), folder / "store")
             try:
@@ -99,14 +99,15 @@ class ScalabilitySuite(BenchmarkSuite):
                     samples = []
                     for _ in range(5):
                         model = moved(base, rng)
-                        ref, commit_s, _ = timed(handle.store, partial(handle.store.commit, model))
+                        ref, *commit = timed(handle.store, partial(handle.store.commit, model))
                         refs.append(ref)
                         opened = handle.reopen()
-                        _, checkout_s, _ = timed(opened, partial(opened.load, ref))
-                        samples.append((commit_s, checkout_s))
-                    points += [(float(count), c, r) for c, r in samples]
+                        _, *checkout = timed(opened, partial(opened.load, ref))
+                        samples.append(Point(count, Cost(*commit), Cost(*checkout)))
+                    points += samples
                     here = readings.at(store=store, point=f"{count} models")
-                    commits, checkouts = ([nbytes / 1e6 / s[i] for s in samples] for i in (0, 1))
+                    commits = [nbytes / 1e6 / sample.commit.wall_s for sample in samples]
+                    checkouts = [nbytes / 1e6 / sample.checkout.wall_s for sample in samples]
                     here.add("commit_speed", max(commits), "MB/s", "higher", commits)
                     here.add("checkout_speed", max(checkouts), "MB/s", "higher", checkouts)
                     here.add("size", count, "models")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,36 +21,55 @@ def moved(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor
     return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
 
 
-def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> tuple[float, float]:
-    """Seconds for a model and a child of it."""
+@dataclass(frozen=True)
+class Cost:
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+
+    def plus(self, wall_s: float, cpu_s: float) -> Cost:
+        return Cost(self.wall_s + wall_s, self.cpu_s + cpu_s)
+
+
+@dataclass(frozen=True)
+class Point:
+    """What committing and checking out took at one size."""
+
+    size: float
+    commit: Cost
+    checkout: Cost
+
+
+def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> Point:
+    """For a model and a child of it."""
     rng = np.random.default_rng(seed)
     # Eight tensors whatever the size, so that what grows is the bytes and not the count.
     base: dict[str, Tensor] = {f"w{i}": rng.standard_normal(size.parameters // 8, dtype=np.float32) for i in range(8)}
-    commits, checkouts = 0.0, 0.0
+    commits, checkouts = Cost(), Cost()
     with config.scratch() as folder:
         handle = Handle(store_kind(store, config.settings), folder / "store")
         try:
             refs = []
             for model in (base, moved(base, rng)):
-                ref, seconds, _ = timed(handle.store, partial(handle.store.commit, model))
+                ref, *spent = timed(handle.store, partial(handle.store.commit, model))
                 refs.append(ref)
-                commits += seconds
+                commits = commits.plus(*spent)
             for ref in refs:
                 opened = handle.reopen()
-                _, seconds, _ = timed(opened, partial(opened.load, ref))
-                checkouts += seconds
+                _, *spent = timed(opened, partial(opened.load, ref))
+                checkouts = checkouts.plus(*spent)
         finally:
             handle.close()
-    return commits, checkouts
+    return Point(size.parameters, commits, checkouts)
 
 
-def add_fits(readings: Readings, store: str, points: list[tuple[float, float, float]]) -> None:
-    """`points`: size, seconds to commit, seconds to check out."""
+def add_fits(readings: Readings, store: str, points: list[Point]) -> None:
+    """Fitted to CPU time: how the wall clock runs depends on what else the machine does."""
     here = readings.at(store=store)
-    for what, column in (("commit", 1), ("checkout", 2)):
-        if len({point[0] for point in points}) < 2:
-            continue
-        fit = fit_power_law([p[0] for p in points], [p[column] for p in points])
+    if len({point.size for point in points}) < 2:
+        return
+    for what in ("commit", "checkout"):
+        costs = [max(getattr(point, what).cpu_s, 1e-6) for point in points]
+        fit = fit_power_law([point.size for point in points], costs)
         here.add(f"{what}_exponent", fit.exponent, None, "lower")
         here.add(f"{what}_exponent_low", fit.low)
         here.add(f"{what}_exponent_high", fit.high)
