@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ class Resolver:
             args = self._words(written.args, node, f"{key}[{at}].args", datasets)
             if written.command is not None:
                 command = self._words(written.command, node, f"{key}[{at}].command", datasets)
-                program, args = command[:1], [*command[1:], *args]
+                program, args = _program(command[:1]), [*command[1:], *args]
             else:
                 found = Script.find(str(written.script), self._base(written), self._folder_of(node))
                 script, program = found.path, found.argv(written.interpreter)
@@ -126,3 +127,8 @@ def _gpus(written: int | list[int] | None) -> tuple[int, ...] | None:
     if written is None:
         return None
     return tuple(range(written)) if isinstance(written, int) else tuple(written)
+
+
+def _program(first: list[str]) -> list[str]:
+    """`assay` is the one that runs, wherever it is installed."""
+    return [sys.executable, "-m", "assay"] if first == ["assay"] else first
