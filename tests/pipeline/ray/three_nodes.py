@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import threading
 import time
@@ -18,6 +19,13 @@ SPLITS = 24
 
 
 def main(scratch: Path) -> None:
+    # Ray takes a quarter of a minute to be sure that a node is gone; these tests do not have that long.
+    os.environ |= {
+        "RAY_health_check_initial_delay_ms": "1000",
+        "RAY_health_check_period_ms": "500",
+        "RAY_health_check_timeout_ms": "3000",
+        "RAY_health_check_failure_threshold": "4",
+    }
     answer: dict[str, Any] = {"local": parts("local", scratch / "local", SPLITS, workers=1)}
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": True})
     nodes = [cluster.add_node(num_cpus=2), cluster.add_node(num_cpus=2)]

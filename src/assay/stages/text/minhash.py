@@ -65,3 +65,10 @@ def _kernel() -> Any:
     from assay.stages.text.minhash_kernel import fill
 
     return fill
+
+
+if __name__ == "__main__":
+    # At set-up: compiles the kernel into its cache.
+    import numpy
+
+    signatures(numpy.zeros(1, numpy.uint8), numpy.zeros(2, numpy.int64))
