@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,8 +33,9 @@ def ray_cluster(least_cpus: int = 1, dashboard: bool = False) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address:
         try:
+            _knock(address)
             ray.init(address=address, **quiet)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
             raise UsageError(
                 f"RAY_ADDRESS={address}: no Ray cluster answers there ({reason}). "
@@ -46,6 +48,13 @@ def ray_cluster(least_cpus: int = 1, dashboard: bool = False) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Ray itself takes minutes to find that nobody is there."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
 
 
 def places(ray: Any, cpus: float, gpus: float) -> int:
