@@ -167,3 +167,28 @@ def test_a_cpu_limit_holds(tmp_path: Path) -> None:
     # Of two seconds, a fifth; the kernel grants slices of 100 ms.
     assert result.cpu_s < 0.2 * 2 * 1.6
     assert not list(Path("/sys/fs/cgroup").glob(f"*/assay-{os.getpid()}-*"))
+
+
+@pytest.mark.slow
+def test_a_terminated_run_leaves_nothing(tmp_path: Path) -> None:
+    import signal
+    import subprocess
+    import sys
+
+    path = tmp_path / "config.yml"
+    path.write_text(json.dumps({"pipelines": [pipeline("a", ("NoOp", {}), loadgen={"max_queries": 1_000_000})]}))
+    folders = set(Path("/dev/shm").glob("assay-load-*"))
+    running = subprocess.Popen(
+        [sys.executable, "-m", "assay", "colocate", str(path), "--results", str(tmp_path / "out")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stderr is not None
+    # The first word of progress: it is under way.
+    assert "asked 200/s" in running.stderr.readline()
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert set(Path("/dev/shm").glob("assay-load-*")) <= folders
+    assert (tmp_path / "out" / "together" / "a" / "events.rows").stat().st_size > 0

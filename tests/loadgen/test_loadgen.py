@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 import time
 from typing import Any
@@ -25,6 +26,7 @@ from assay.loadgen import (
 )
 from assay.loadgen.board import PIPELINE
 from assay.loadgen.drive.ending import How
+from assay.loadgen.shared_folder import SharedFolder
 from assay.stages.synthetic import NoOp, Sleep, Stall
 
 
@@ -234,9 +236,20 @@ def test_objectives_judge_a_run_and_give_its_goodput() -> None:
     assert "too few queries" in str(few.verdict)
 
 
-def test_nothing_is_left_in_shared_memory() -> None:
-    from pathlib import Path
+def test_queue_depth_bounds_a_closed_loop_too() -> None:
+    result = load(Sleep(0.001), scheduler=ConcurrentLoadScheduler(16), stop=Stop(max_queries=40), queue_depth=2)
+    rows = result.measured.queries
+    in_flight = np.arange(40) - np.searchsorted(np.sort(rows["end"]), np.sort(rows["intended"]), side="right") + 1
+    assert in_flight.max() == 2
+    assert result.held_back == 38
 
-    before = set(Path("/dev/shm").glob("assay-load-*"))
+
+def test_shared_memory_is_given_back_also_what_a_killed_run_left() -> None:
+    mine = SharedFolder()
+    orphan = SharedFolder()
+    os.close(orphan._lock)
     load(NoOp(), sender="process", scheduler=ConstantLoadScheduler(100), stop=Stop(max_queries=5))
-    assert set(Path("/dev/shm").glob("assay-load-*")) <= before
+    assert mine.path.exists()
+    assert not orphan.path.exists()
+    mine.close()
+    assert not mine.path.exists()

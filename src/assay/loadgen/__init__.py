@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         StepsLoadScheduler,
         TraceLoadScheduler,
     )
+    from assay.loadgen.source_samples import SourceSamples
     from assay.loadgen.stop import Stop, Warmup
 
 _PUBLIC = {
@@ -32,6 +33,7 @@ _PUBLIC = {
     "LoadResult": "result",
     "Node": "graph.node",
     "Objective": "latency.objective",
+    "SourceSamples": "source_samples",
     "Stop": "stop",
     "Warmup": "stop",
 }
@@ -51,6 +53,7 @@ __all__ = [
     "PoissonLoadScheduler",
     "RampLoadScheduler",
     "SingleStreamLoadScheduler",
+    "SourceSamples",
     "StepsLoadScheduler",
     "Stop",
     "TraceLoadScheduler",

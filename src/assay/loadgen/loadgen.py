@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from time import monotonic_ns
 from typing import Any
 
@@ -18,6 +16,7 @@ from assay.loadgen.latency.objective import Objective
 from assay.loadgen.recording.spool import Rows, Spool, SpoolThread, read_rows
 from assay.loadgen.result import LoadResult, summarise
 from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.shared_folder import SharedFolder
 from assay.loadgen.stop import Stop, Warmup
 
 _START_IN_NS = 20_000_000
@@ -54,13 +53,12 @@ class LoadGen:
 
     def run(self, events: Path | None = None) -> LoadResult:
         """Raw rows go to `events`, if given; `recording.event_file` reads them."""
-        folder = Path(mkdtemp(prefix="assay-load-", dir=shared_memory()))
-        try:
-            board = Board(folder / "board", self._ring)
-            path = events or folder / "events"
+        with SharedFolder() as folder:
+            board = Board(folder.path / "board", self._ring)
+            path = events or folder.path / "events"
             stop = EarlyStop(board, self._load.stop, self._objectives)
             with SpoolThread(Spool(board, path, stop)):
-                ending = self._drive(board, folder)
+                ending = self._drive(board, folder.path)
             rows: Rows = read_rows(path)
             if events is None:
                 rows = np.array(rows)
@@ -73,8 +71,6 @@ class LoadGen:
                 self._load.queue_depth,
                 self._objectives,
             )
-        finally:
-            rmtree(folder, ignore_errors=True)
 
     def _drive(self, board: Board, folder: Path) -> Ending:
         driver = Driver(self._graph, self._load, board, folder, keep=self._keep)
@@ -87,8 +83,3 @@ class LoadGen:
         finally:
             driver.close(ending)
         return ending
-
-
-def shared_memory() -> str | None:
-    """Where mapped files cost no disk; the temporary folder where there is no such place."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None

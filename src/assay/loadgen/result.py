@@ -126,6 +126,8 @@ def summarise(
     held = int(page[HELD])
     if queue_depth is not None and scheduler.concurrency is None and not held:
         held = measured.over_depth(queue_depth)
+    elif queue_depth is not None and scheduler.concurrency is not None and queue_depth < scheduler.concurrency:
+        held = max(sent - queue_depth, 0)
     return LoadResult(
         ending=ending,
         asked_rate=scheduler.rate,

@@ -10,6 +10,7 @@ from assay.loadgen.board import ENDED_AT, STARTED_AT
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.progress import Progress
+from assay.loadgen.colocation.termination import terminated_as_exit
 from assay.loadgen.result import LoadResult
 
 _LOOK_EVERY_S = 0.02
@@ -57,6 +58,10 @@ class Colocation:
         self._listener = listener
 
     def run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:
+        with terminated_as_exit():
+            return self._run(pipelines, label)
+
+    def _run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:
         started: list[PipelineProcess] = []
         try:
             for config in pipelines:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from time import sleep
+from time import sleep, time
 
 from assay.errors import UsageError
 from assay.loadgen.colocation.config import LimitsConfig
 
 _PERIOD_US = 100_000
+_ORPHAN_S = 60
 
 
 def limits_problem() -> str:
@@ -31,6 +32,7 @@ class ControlGroup:
                 # Version 2 hands controllers down only where it is told to; version 1 has no such file.
                 if (root / "cgroup.subtree_control").exists():
                     (root / "cgroup.subtree_control").write_text("+cpu +memory")
+                _remove_orphans(root)
                 folder = root / f"assay-{os.getpid()}-{name}"
                 folder.mkdir()
                 self._folders.append(folder)
@@ -69,6 +71,14 @@ class ControlGroup:
                 if not folder.exists():
                     break
                 sleep(0.02)
+
+
+def _remove_orphans(root: Path) -> None:
+    """Groups of runs that were killed. One with a process in it, or just made, stays."""
+    for folder in root.glob("assay-*"):
+        with suppress(OSError):
+            if time() - folder.stat().st_mtime > _ORPHAN_S:
+                folder.rmdir()
 
 
 def _roots() -> list[Path]:

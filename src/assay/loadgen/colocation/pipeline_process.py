@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from threading import Thread
 from time import monotonic, monotonic_ns
@@ -37,9 +35,9 @@ from assay.loadgen.colocation.worker import BOARD, CONFIG, ENDING
 from assay.loadgen.drive.ending import Ending, How, where
 from assay.loadgen.early_stop import EarlyStop
 from assay.loadgen.latency.histogram import Histogram
-from assay.loadgen.loadgen import shared_memory
 from assay.loadgen.recording.spool import Rows, Spool, read_rows
 from assay.loadgen.result import LoadResult, summarise
+from assay.loadgen.shared_folder import SharedFolder
 from assay.loadgen.stop import Stop
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
@@ -58,7 +56,8 @@ class PipelineProcess:
         self.config = config
         self.results = results
         results.mkdir(parents=True, exist_ok=True)
-        self._folder = Path(tempfile.mkdtemp(prefix="assay-pipeline-", dir=shared_memory()))
+        self._shared = SharedFolder()
+        self._folder = self._shared.path
         self.board = Board(self._folder / BOARD)
         self._scheduler = build_scheduler(config)
         self._objectives = build_objectives(config)
@@ -182,7 +181,7 @@ class PipelineProcess:
         )
         if self._group is not None:
             self._group.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._shared.close()
         return result
 
     @property

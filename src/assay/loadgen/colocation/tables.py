@@ -49,7 +49,13 @@ def group_table(outcome: GroupOutcome) -> str:
 
 def _notes(pipeline: PipelineOutcome) -> list[str]:
     result = pipeline.result
-    return [*result.verdict.reasons, *(f"note: {warning}" for warning in result.warnings)]
+    streamed = []
+    if result.first_result is not None and result.per_item is not None:
+        first, gap = result.first_result, result.per_item
+        words = [f"first result p50 {duration(first['p50'])}, p99 {duration(first['p99'])}"]
+        words.append(f"between items p50 {duration(gap['p50'])}, p99 {duration(gap['p99'])}")
+        streamed = ["; ".join(words)]
+    return [*streamed, *result.verdict.reasons, *(f"note: {warning}" for warning in result.warnings)]
 
 
 def stage_table(outcome: GroupOutcome) -> str:

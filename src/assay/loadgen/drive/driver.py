@@ -143,7 +143,8 @@ class Driver:
         return self._closed(load.scheduler, load.stop.max_queries or FOREVER, until)
 
     def _closed(self, scheduler: LoadScheduler, most: int, until: int) -> Iterator[Turn]:
-        page, concurrency, grouped = self._board.page, scheduler.concurrency or 1, scheduler.grouped
+        page, grouped = self._board.page, scheduler.grouped
+        concurrency = min(scheduler.concurrency or 1, self._load.queue_depth or FOREVER)
         if self._walker is not None and not self._graph.inline:
             self._gate = Semaphore(concurrency)
             return gated_turns(page, most, until, concurrency, grouped, self._gate)

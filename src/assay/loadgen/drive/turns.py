@@ -56,9 +56,11 @@ def concurrent_turns(page: memoryview, max_queries: int, until: int, concurrency
         now = monotonic_ns()
         if query == 0 or (grouped and query % concurrency == 0):
             waiting.extend([now] * min(concurrency, max_queries - query))
-        elif not grouped:
+        elif not grouped and query + len(waiting) < max_queries:
             waiting.append(now)
         if now >= until or page[STOP]:
+            # Those still in line were never looked at: they are not part of the run.
+            page[SENT] = query
             return
         page[SENT] = query + len(waiting)
         yield query, waiting.popleft(), now

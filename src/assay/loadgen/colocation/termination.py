@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
+
+
+@contextmanager
+def terminated_as_exit() -> Iterator[None]:
+    """SIGTERM ends the program by way of its `finally` blocks: pipelines are ended and what they measured is kept."""
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
