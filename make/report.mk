@@ -1,7 +1,13 @@
-.PHONY: bench-history
+.PHONY: bench-history bench-dashboard screenshots
 
 bench-history: setup ## a million values in the history: how long questions take
 	PYTHONPATH=src:tests/support $(BIN)/python tests/history/bench_history.py
+
+bench-dashboard: setup ## the dashboard's pages with 100,000 records: how long they take
+	PYTHONPATH=src:tests/support $(BIN)/python tests/report/bench_dashboard.py
+
+screenshots: setup ## the pictures in the docs
+	PYTHONPATH=src:tests/support $(BIN)/python tests/support/screenshots.py
 
 # The chart library comes from its registry at set-up, never into the repository; building a wheel takes it from here.
 VENDOR := src/assay/report/vendor

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay import __version__
-from assay.analysis import Comparison, what_changed
-from assay.history import History
 from assay.record import SessionFolder
 from assay.record.atomic_file import write_atomic
-from assay.report.limits import MOST_BYTES, STEPS
-from assay.report.page_templates import page_scripts, templates
-from assay.report.session_page import SessionPage
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
+    from assay.history import History
 
 
 def write_report(
@@ -31,6 +31,12 @@ def write_report(
 def render_report(
     folder: SessionFolder, *, history: History | None = None, comparison: Comparison | None = None
 ) -> str:
+    # numpy comes with the analysis: not before a report is written.
+    from assay.analysis import what_changed
+    from assay.report.limits import MOST_BYTES, STEPS
+    from assay.report.page_templates import page_scripts, templates
+    from assay.report.session_page import SessionPage
+
     if comparison is None and history is not None:
         comparison = what_changed(folder.records(), history)
     text = ""

@@ -87,7 +87,7 @@
 
   const unfold = () => {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
+    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView({ behavior: "instant" }); }
   };
   addEventListener("hashchange", unfold);
   unfold();

@@ -1,0 +1,66 @@
+"""`make bench-dashboard`: every page of the dashboard over a history of 100,000 records, beside one of 1,000.
+
+What matters is the ratio: a page that asks its questions of indexes takes about as long with a hundred times as many.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from history_rows import fill
+from starlette.testclient import TestClient
+
+from assay.history import History
+from assay.report.dashboard.app import dashboard
+
+ENTRIES = 50
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--records", type=int, default=100_000)
+    asked = parser.parse_args()
+    small, large = _measured(1_000), _measured(asked.records)
+    print(f"{'page':28} {'1,000 records':>14} {f'{asked.records:,} records':>16} {'ratio':>7}")
+    for page, ms in large.items():
+        print(f"{page:28} {small[page]:11.1f} ms {ms:13.1f} ms {ms / small[page]:7.1f}")
+
+
+def _measured(records: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(prefix="assay-bench-dashboard-") as folder:
+        with History.beside(Path(folder)) as history:
+            fill(history, sessions=records // ENTRIES, entries=ENTRIES, metrics=1)
+            newest, earlier = (row.name for row in history.sessions(limit=2))
+            [series] = history.series(entry="entry-007", metric="metric_00")
+        client = TestClient(dashboard(Path(folder)), base_url="http://localhost")
+        pages = {
+            "sessions": "/",
+            "sessions of an entry": "/?entry=entry-007",
+            "a session": f"/session?name={newest}",
+            "an entry of a session": f"/session/entry?session={newest}&entry=entry-007",
+            "entries": "/entries",
+            "an entry": "/entry?name=entry-007",
+            "a series of 1,000 values": f"/series?id={series.id}",
+            "runs": "/runs",
+            "runs that failed": "/runs?outcome=failed",
+            "two sessions compared": f"/compare?base={earlier}&head={newest}",
+        }
+        return {name: _ms(client, address) for name, address in pages.items()}
+
+
+def _ms(client: TestClient, address: str, times: int = 5) -> float:
+    taken = []
+    for _ in range(times):
+        begun = time.perf_counter()
+        answer = client.get(address)
+        taken.append((time.perf_counter() - begun) * 1e3)
+        assert answer.status_code == 200, answer.text
+    return median(taken)
+
+
+if __name__ == "__main__":
+    main()
