@@ -1,7 +1,9 @@
 """Records in, verdicts out."""
 
+from assay.analysis.analyzer import BenchmarkAnalyzer, Results
 from assay.analysis.compare import compare
 from assay.analysis.comparison import Comparison, Row
+from assay.analysis.insights import Insight, extract, recommendations
 from assay.analysis.past import HistoryPast, NoPast, Past
 from assay.analysis.rules import MetricRule, Rules
 from assay.analysis.summary import summary_lines
@@ -9,15 +11,20 @@ from assay.analysis.verdict import Verdict
 from assay.analysis.what_changed import what_changed
 
 __all__ = [
+    "BenchmarkAnalyzer",
     "Comparison",
     "HistoryPast",
+    "Insight",
     "MetricRule",
     "NoPast",
     "Past",
+    "Results",
     "Row",
     "Rules",
     "Verdict",
     "compare",
+    "extract",
+    "recommendations",
     "summary_lines",
     "what_changed",
 ]

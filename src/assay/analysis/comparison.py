@@ -8,6 +8,9 @@ from typing import Any, Literal
 from assay.analysis.verdict import Verdict
 from assay.record.metric import Better
 
+OWN = ("exec_time_s", "usage.cpu_s", "usage.peak_rss_mb")
+"""What Assay measures of any program."""
+
 Design = Literal["paired", "unpaired", "history", "none"]
 
 
@@ -72,8 +75,14 @@ class Comparison:
         """None where it cannot be told: nothing was comparable, or something that matters stayed inconclusive."""
         if self.regressed:
             return True
-        judged = [row for row in self.rows if row.better is not None and row.verdict is not Verdict.NOT_COMPARABLE]
+        judged = self._decisive()
         return False if judged and all(row.conclusive for row in judged) else None
+
+    def _decisive(self) -> list[Row]:
+        """What Assay measures of any program decides only for programs that measure nothing themselves."""
+        judged = [row for row in self.rows if row.better is not None and row.verdict is not Verdict.NOT_COMPARABLE]
+        speak = {row.entry for row in judged if row.metric not in OWN}
+        return [row for row in judged if row.metric not in OWN or row.entry not in speak]
 
     @property
     def reason(self) -> str:
@@ -81,10 +90,11 @@ class Comparison:
             named = ", ".join(f"{row.entry} {row.metric} ({row.reason})" for row in self.regressed[:5])
             more = len(self.regressed) - 5
             return named + (f" and {more} more" if more > 0 else "")
-        open_rows = [row for row in self.of(Verdict.INCONCLUSIVE) if row.better is not None]
-        if open_rows:
-            first = open_rows[0]
-            return f"{len(open_rows)} of {len(self.rows)} inconclusive; {first.entry} {first.metric}: {first.reason}"
+        decisive = self._decisive()
+        undecided = [row for row in decisive if row.verdict is Verdict.INCONCLUSIVE]
+        if undecided:
+            first = undecided[0]
+            return f"{len(undecided)} of {len(decisive)} inconclusive; {first.entry} {first.metric}: {first.reason}"
         if self.regression_detected is None:
             first_reason = next((row.reason for row in self.rows), "the sessions have no metric in common")
             return f"nothing could be compared: {first_reason}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from assay.analysis import Comparison, Row, Rules, Verdict, compare
+from assay.analysis.comparison import OWN
 from assay.analysis.until_sure import looks, open_entries
 from assay.config.plan import Plan
 from assay.errors import UsageError
@@ -21,10 +22,6 @@ from assay.session.events import Event, Listener, SessionFinished, SessionStarte
 from assay.session.interrupts import Interrupts
 from assay.session.requirement_check import NoPast
 from assay.session.session import Session
-
-OWN = ("exec_time_s", "usage.cpu_s", "usage.peak_rss_mb")
-"""What Assay measures of any program. Where it says nothing itself, the two times decide: the clock's, which is what a
-user waits, and the processor's, which stays true when others keep the machine busy."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +115,8 @@ class AB:
         return replace(whole, rows=(*rows, *failed))
 
     def _decides(self, row: Row, rows: Iterable[Row]) -> bool:
+        """Where a program says nothing itself, the two times decide: the clock's, which is what a user waits, and the
+        processor's, which stays true when others keep the machine busy."""
         if self._metrics:
             return any(fnmatchcase(row.metric, pattern) for pattern in self._metrics)
         said = [r for r in rows if r.entry == row.entry and r.metric not in OWN and r.better is not None]

@@ -26,7 +26,7 @@ from assay.stats.intervals import Floats, finite
 
 MIN_SIZE = 5
 FLOOR = 0.02
-PRICE = 2.6
+PRICE = 2.8
 _MOST_CORRELATED = 0.9
 _ROUNDS = 4
 

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.analysis.compare import compare
+from assay.analysis.comparison import Comparison
+from assay.analysis.insights import Insight, extract, recommendations
+from assay.analysis.noise_floors import load_floors, margins
+from assay.analysis.results_folder import read_results_folder
+from assay.analysis.rules import Rules
+from assay.history import find_session
+from assay.record import Record, SessionFolder
+
+
+@dataclass(frozen=True)
+class Results:
+    """What `load_results` gives: a session, or the folder that one program wrote."""
+
+    name: str
+    folder: Path
+    records: tuple[Record, ...]
+
+    def metrics(self, entry: str | None = None) -> dict[str, Any]:
+        """Of the last counted run of the entry; of the only entry if none is named."""
+        runs = [run for run in self.records if run.counts and entry in (None, run.name)]
+        return {name: metric.value for name, metric in runs[-1].metrics.items()} if runs else {}
+
+
+class BenchmarkAnalyzer:
+    """For scripts and notebooks: load results, compare two of them, say what stands out and what to do.
+
+    analyzer = BenchmarkAnalyzer()
+    comparison = analyzer.compare_results("baseline", "feature")
+    comparison["regression_detected"]   # True, False, or None where it cannot be told; comparison["reason"] says why
+    """
+
+    def __init__(self, results_dir: str | Path | None = None, rules: Rules | None = None) -> None:
+        self._results_dir = Path(results_dir or os.environ.get("ASSAY_RESULTS_DIR") or "results")
+        self._rules = rules or Rules(floors=margins(load_floors(self._results_dir)))
+
+    def load_results(self, where: str | Path) -> Results:
+        """A session's folder or name, `latest`, a git revision, or a folder with `metrics.json`."""
+        path = Path(where)
+        if (path / "metrics.json").is_file() and not SessionFolder.is_one(path):
+            return Results(path.name, path, (read_results_folder(path),))
+        folder = find_session(str(where), self._results_dir)
+        return Results(folder.info().name, folder.path, tuple(folder.records()))
+
+    def compare(self, base: str | Path | Results, head: str | Path | Results, **options: Any) -> Comparison:
+        """The same as `assay compare`, as an object; options are those of `assay.analysis.compare`."""
+        before, after = (side if isinstance(side, Results) else self.load_results(side) for side in (base, head))
+        return compare(
+            before.records, after.records, names=(before.name, after.name), **{"rules": self._rules, **options}
+        )
+
+    def compare_results(self, base: str | Path | Results, head: str | Path | Results, **options: Any) -> dict[str, Any]:
+        return self.compare(base, head, **options).to_json()
+
+    def extract_insights(self, results: Results | Sequence[Record] | str | Path) -> list[Insight]:
+        if isinstance(results, str | Path):
+            results = self.load_results(results)
+        if isinstance(results, Results):
+            return extract(results.records, results.folder)
+        return extract(results)
+
+    def generate_recommendations(self, results: Results | Sequence[Record] | str | Path) -> list[str]:
+        return recommendations(self.extract_insights(results))

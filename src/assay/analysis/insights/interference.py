@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay.analysis.insights.insight import EntryRuns, Insight
+
+SLOWED = 1.1
+_NAME = re.compile(r"^slowdown\.(?P<who>.+)\.beside\.(?P<other>.+)\.(?P<what>[a-z0-9_]+)$")
+
+
+def interference(entry: EntryRuns) -> Iterator[Insight]:
+    """A pipeline beside another is slower than alone, and the whole interval says so."""
+    for name, metric in entry.metrics.items():
+        found = _NAME.match(name)
+        value = metric.number
+        if found is None or value is None or found["what"] in ("low", "high"):
+            continue
+        low, high = entry.number(f"{name}.low"), entry.number(f"{name}.high")
+        if low is None or low <= 1 or value < SLOWED:
+            continue
+        interval = f"95% interval {low:.2f} to {high:.2f}" if high is not None else f"at least {low:.2f}"
+        yield Insight(
+            "interference", entry.name,
+            f"{found['who']} loses {found['what']} beside {found['other']}: {value:.2f} times worse than alone",
+            interval, "give each its own processors (`limits: {cpus: …}`), or do not run them on one machine",
+            numbers={"slowdown": value, "low": low},
+        )  # fmt: skip

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay.errors import DataError
+from assay.record import Fingerprint, Outcome, Record
+from assay.record.fingerprint import digest
+from assay.record.strict_json import decode
+from assay.record.tasks_file import read_tasks
+
+_MOST_BYTES = 64 * 2**20
+
+
+def read_results_folder(path: Path) -> Record:
+    """What one program wrote when it was run alone, as a record: `metrics.json`, and `params.json` and tasks if any.
+
+    Two such folders count as the same entry: who compares them says so by naming both.
+    """
+    metrics = _read(path / "metrics.json", required=True)
+    params = _read(path / "params.json", required=False)
+    written = datetime.fromtimestamp((path / "metrics.json").stat().st_mtime, UTC)
+    lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}
+    seconds = metrics.get("time_taken", metrics.get("time_taken_s", 0.0))
+    return Record(
+        name="results",
+        session=path.name,
+        run_id=f"{path.name}/results/run-01",
+        outcome=Outcome.FAILED if metrics.get("is_success") is False else Outcome.PASSED,
+        started_at=written.isoformat(timespec="microseconds"),
+        fingerprint=Fingerprint("results", digest(lasting), "", ""),
+        exec_time_s=float(seconds) if isinstance(seconds, int | float) else 0.0,
+        script_params=params,
+        script_metrics=metrics,
+        tasks=tuple(read_tasks(path).tasks),
+    )
+
+
+def _read(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise DataError(f"{path}: is larger than {_MOST_BYTES >> 20} MB")
+        written = decode(path.read_bytes())
+    except FileNotFoundError:
+        if required:
+            raise DataError(f"{path.parent} has no {path.name}") from None
+        return {}
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: is not valid JSON: {error}") from None
+    if not isinstance(written, dict):
+        raise DataError(f"{path}: holds a {type(written).__name__}, not an object of names and values")
+    return written

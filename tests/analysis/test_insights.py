@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.analysis.records import noisy, record
+
+from assay.analysis.insights import Insight, extract, recommendations
+from assay.record import Record, TaskPerf, Usage
+
+
+def _only(records: list[Record], kind: str, folder: Path | None = None) -> list[Insight]:
+    return [insight for insight in extract(records, folder) if insight.kind == kind]
+
+
+def _tasks(**seconds: float) -> tuple[TaskPerf, ...]:
+    return tuple(TaskPerf(stage, {"process_time": s / 10}) for stage, s in seconds.items() for _ in range(10))
+
+
+def test_a_bottleneck_stage_with_what_it_is_worth() -> None:
+    found = _only([record(tasks=_tasks(read=1.0, embed=8.0, write=1.0))], "bottleneck")
+    assert [insight.says for insight in found] == ["stage embed takes 80% of the time of all 3 stages"]
+    assert found[0].evidence == "8 s of 10 s in 10 calls"
+    assert found[0].numbers["gain_if_twice_as_fast"] == pytest.approx(1 / 0.6)
+    assert _only([record(tasks=_tasks(a=1.0, b=1.0, c=1.0))], "bottleneck") == []
+    assert _only([record(tasks=_tasks(alone=1.0))], "bottleneck") == []
+
+
+def test_scaling_that_a_benchmark_measured() -> None:
+    steep = {"commit_exponent": 1.6, "commit_exponent_low": 1.4, "commit_exponent_high": 1.8}
+    assert "power 1.60" in _only([record(metrics=steep)], "scaling")[0].says
+    unsure = {**steep, "commit_exponent_low": 0.9}
+    assert _only([record(metrics=unsure)], "scaling") == []
+    users = _only([record(metrics={"x.parallel_efficiency": 0.4})], "scaling")
+    assert users[0].evidence == "40% of the ideal speed-up"
+
+
+@pytest.mark.parametrize(("power", "steep"), [(2.0, True), (1.0, False)])
+def test_scaling_over_entries_that_differ_in_one_number(power: float, steep: bool) -> None:
+    runs = [_timed(f"n{size}", {"rows": size, "mode": "x"}, 0.001 * size**power) for size in (10, 40, 160)]
+    assert bool(_only(runs, "scaling")) is steep
+
+
+def test_more_workers_that_do_not_help() -> None:
+    slow = [_timed(f"w{n}", {"workers": n}, 10 / n**0.2) for n in (1, 2, 4)]
+    good = [_timed(f"w{n}", {"workers": n}, 10 / n**0.95) for n in (1, 2, 4)]
+    assert _only(slow, "scaling")[0].says == "more workers help little"
+    assert _only(good, "scaling") == []
+
+
+def _timed(name: str, params: dict[str, Any], seconds: float) -> Record:
+    made = record(name, params=params)
+    return Record(**{**made.__dict__, "exec_time_s": seconds})
+
+
+def test_memory_that_a_benchmark_calls_a_leak() -> None:
+    metrics = {"m.commit_leaks": True, "m.growth_per_commit": 5.0, "m.growth_per_commit_low": 4.0,
+               "m.growth_per_commit_high": 6.0}  # fmt: skip
+    found = _only([record(metrics=metrics)], "memory")
+    assert found[0].severity == 2
+    assert found[0].evidence == "5 each time, 95% interval 4 to 6"
+    assert _only([record(metrics={**metrics, "m.commit_leaks": False})], "memory") == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "grows"),
+    [
+        (lambda t: 100 + 5 * t, True),
+        (lambda t: 200 + 0 * t, False),
+        (lambda t: np.where(t > 40, 400.0, 100.0), False),
+        (lambda t: 100 + 200 * (1 - np.exp(-t / 5)), False),
+    ],
+)
+def test_memory_that_rises_to_the_end(tmp_path: Path, shape: Any, grows: bool) -> None:
+    seconds = np.linspace(0, 60, 120)
+    memory = shape(seconds) + np.random.default_rng(0).normal(0, 1, 120)
+    lines = ["t_s,cpu_s,rss_mb", *(f"{t:.3f},0,{m:.2f}" for t, m in zip(seconds, memory, strict=True))]
+    (tmp_path / "usage.csv").write_text("\n".join(lines))
+    found = _only([record(files={"usage": "usage.csv"})], "memory", tmp_path)
+    assert bool(found) is grows
+
+
+def test_a_usage_file_outside_the_session_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "usage.csv").write_text("t_s,rss_mb\n" + "\n".join(f"{i},{100 + i * 9}" for i in range(60)))
+    inside = tmp_path / "session"
+    inside.mkdir()
+    assert _only([record(files={"usage": "../usage.csv"})], "memory", inside) == []
+
+
+def test_compression_below_its_limit_and_lost_tensors() -> None:
+    metrics = {"c.similar.s.of_limit": 0.6, "c.similar.s.compression_ratio": 3.0, "c.similar.s.limit_ratio": 5.0,
+               "c.fine.s.of_limit": 0.95, "c.similar.s.wrong_tensors": 2}  # fmt: skip
+    assert [i.evidence for i in _only([record(metrics=metrics)], "compression")] == [
+        "60% of the limit: 3.00 times where 5.00 is possible"
+    ]
+    assert extract([record(metrics=metrics)])[0].kind == "accuracy"
+
+
+def test_load_past_the_knee() -> None:
+    curve = [{"rate": r, "p99": p} for r, p in ((100, 1.0), (200, 1.1), (400, 1.3), (800, 9.0))]
+    found = _only([record(metrics={"sweep": curve})], "load")
+    assert found[0].numbers["knee"] == 400
+    assert found[0].evidence == "p99 1 at 100, 9 at 800"
+    assert _only([record(metrics={"sweep": curve[:3]})], "load") == []
+    behind = _only([record(metrics={"api.offered_rate": 100.0, "api.throughput": 60.0})], "load")
+    assert "does not keep up" in behind[0].says
+
+
+def test_interference_needs_its_whole_interval_above_one() -> None:
+    key = "slowdown.api.beside.batch.throughput"
+    sure = {key: 1.5, f"{key}.low": 1.3, f"{key}.high": 1.7}
+    found = _only([record(metrics=sure)], "interference")
+    assert found[0].says == "api loses throughput beside batch: 1.50 times worse than alone"
+    assert _only([record(metrics={**sure, f"{key}.low": 0.9})], "interference") == []
+
+
+def test_warm_up_and_outliers_within_a_run_are_flagged() -> None:
+    samples = list(noisy(1.0, 0.01, 60))
+    slow_start = [1.5, 1.4, 1.3, 1.25, 1.2, 1.15, 1.1, 1.08, 1.06, 1.05, *samples]
+    found = _only([record(metrics={"step_s": {"value": 1.0, "samples": slow_start}})], "measurement")
+    assert any("warm-up: the first" in insight.says for insight in found)
+    spiked = [*samples[:30], 5.0, *samples[30:]]
+    found = _only([record(metrics={"step_s": {"value": 1.0, "samples": spiked}})], "measurement")
+    assert [insight.evidence for insight in found] == ["number 31 is 5, the median 1.001"]
+    assert _only([record(metrics={"step_s": {"value": 1.0, "samples": samples}})], "measurement") == []
+
+
+def test_noise_between_runs_and_a_busy_machine() -> None:
+    busy = Usage(wall_s=10.0, neighbour_cpu_s=12.0, throttled_s=2.0, samples=1)
+    values = noisy(1, 0.2, 8)
+    runs = [record(metrics={"time_taken_s": float(v)}, run=i + 1, usage=busy) for i, v in enumerate(values)]
+    says = [str(insight) for insight in _only(runs, "measurement")]
+    assert any("time_taken_s varies by" in line for line in says)
+    assert any("8 of 8 runs were not alone" in line and "1.2 CPUs busy" in line for line in says)
+
+
+def test_recommendations_say_why_once() -> None:
+    metrics = {f"slowdown.{who}.beside.b.p99{part}": value for who in ("x", "y")
+               for part, value in (("", 2.0), (".low", 1.8), (".high", 2.2))}  # fmt: skip
+    said = recommendations(extract([record(metrics=metrics)]))
+    assert len(said) == 1
+    assert said[0].startswith("Give each its own processors")
+    assert "x loses p99 beside b" in said[0]
+    assert "y loses p99 beside b" in said[0]
