@@ -37,7 +37,8 @@ class Script:
     def argv(self, interpreter: str | None) -> list[str]:
         if self.path.suffix == ".py" or interpreter:
             if self.path.is_relative_to(BUNDLED) and not interpreter:
-                return [sys.executable, "-m", f"assay.benchmarks.{self.path.stem}"]
+                module = ".".join(self.path.relative_to(BUNDLED).with_suffix("").parts)
+                return [sys.executable, "-m", f"assay.benchmarks.{module}"]
             return [interpreter or sys.executable, str(self.path)]
         if not os.access(self.path, os.X_OK):
             raise ScriptNotFound(f"script {self.path} is not executable: chmod +x it, or give an `interpreter`")
