@@ -21,6 +21,7 @@ from tests.sinks.moody_server import Answer, MoodyServer, Request, forward_to
 from tests.sinks.otlp_collector import Collector
 from tests.sinks.sessions import Told, a_record, wait_for
 from tests.sinks.slack_service import CHANNEL, TOKEN, Slack, all_text
+from tests.sinks.wandb_service import KEY, Wandb
 
 from assay.record import Record
 from assay.sinks import Delivery, SinkStatus
@@ -146,14 +147,31 @@ def gdrive(tmp_path: Path) -> Service:
     return Service({**spec, "service_account_file": account}, drive.server, entries, live=False)
 
 
+@pytest.fixture
+def wandb(monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    wandb = Wandb()
+    # Files of an artifact go through a dozen more calls of W&B's own; offline they are tested.
+    spec = {"name": "wandb", "mode": "online", "project": "bench", "base_url": wandb.server.url, "artifacts": False}
+
+    def entries() -> Counter[str]:
+        for run in wandb.runs.values():
+            if run.exit_code is not None:
+                assert [row["speed"] for row in run.history] == [1.0, 2.0, 3.0]
+        assert wandb.unknown == []
+        return wandb.finished()
+
+    return Service({**spec, "delivery_timeout_s": 20}, wandb.server, entries)
+
+
 def _named(texts: list[str]) -> Counter[str]:
     return Counter(entry for text in texts for entry in ("entry-1", "entry-2") if f"✅ `{entry}`" in text)
 
 
 SERVICES = [
-    pytest.param(name, marks=pytest.mark.xdist_group("mlflow" if name == "mlflow" else "monitoring"))
+    pytest.param(name, marks=pytest.mark.xdist_group(name if name in ("mlflow", "wandb") else "monitoring"))
     for name in (
-        "mlflow", "pushgateway", "remote_write", "otlp", "grafana", "slack_bot", "slack_webhook", "gdrive",
+        "mlflow", "pushgateway", "remote_write", "otlp", "grafana", "slack_bot", "slack_webhook", "gdrive", "wandb",
     )
 ]  # fmt: skip
 

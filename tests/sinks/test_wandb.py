@@ -58,7 +58,7 @@ def test_a_service_that_is_down_is_pending_and_can_be_delivered_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WANDB_API_KEY", "a" * 40)
-    spec = {"name": "wandb", "mode": "online", "base_url": "http://127.0.0.1:9", "delivery_timeout_s": 8}
+    spec = {"name": "wandb", "mode": "online", "base_url": "http://127.0.0.1:9"}
     told = Told(tmp_path, [spec])
     told.run(a_record(1))
     [status] = told.end(wait_s=12)

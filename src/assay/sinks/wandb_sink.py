@@ -4,11 +4,15 @@ import hashlib
 import math
 import os
 import shutil
+import socket
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from assay.errors import MissingExtra
 from assay.record import Record
 from assay.record.strict_json import encode
+from assay.sinks.failure import Unavailable
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink
 
@@ -56,6 +60,8 @@ class WandbSink(Sink):
         record = Record.from_json(result)
         run_id = hashlib.sha256(record.run_id.encode()).hexdigest()[:16]
         self._clear(run_id)
+        if self._mode == "online":
+            self._reach()
         run = self._wandb.init(
             project=str(self.config.get("project") or "assay"),
             entity=self.config.get("entity"),
@@ -107,10 +113,24 @@ class WandbSink(Sink):
                 artifact.add_file(str(path), name=path.name)
         run.log_artifact(artifact)
 
+    def _reach(self) -> None:
+        """The library waits minutes for a server that is not there; a connection tells at once."""
+        address = urlsplit(self._base_url())
+        if address.hostname is None or getproxies():
+            return
+        port = address.port or (443 if address.scheme == "https" else 80)
+        try:
+            socket.create_connection((address.hostname, port), timeout=10).close()
+        except OSError as error:
+            raise Unavailable(f"{address.hostname}:{port}: {error}") from None
+
+    def _base_url(self) -> str:
+        return str(self.config.get("base_url") or os.environ.get("WANDB_BASE_URL") or "https://api.wandb.ai")
+
     def _settings(self) -> Any:
         return self._wandb.Settings(
             root_dir=str(self._dir),
-            base_url=self.config.get("base_url") or os.environ.get("WANDB_BASE_URL") or "https://api.wandb.ai",
+            base_url=self._base_url(),
             silent=True,
             console="off",
             # The session knows its machine and its code; measuring them again would only cost time beside a run.
