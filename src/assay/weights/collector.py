@@ -43,6 +43,10 @@ def collect(repository: Repository, recluster: bool) -> Collected:
     live = _with_bases(repository, digests)
     packs_before, bytes_before = len(objects.packs), _bytes(repository)
     every = {record.digest for record in objects.records()}
+    # Commits that nothing leads to go before their tensors: a commit must never be there without them.
+    for commit_id in dead_commits:
+        repository.commits.remove(commit_id)
+    repository.disk.sync_folder(repository.commits.folder)
     if recluster:
         from assay.weights.repack import repack
 
@@ -50,8 +54,6 @@ def collect(repository: Repository, recluster: bool) -> Collected:
         live = set(digests)
     else:
         _copy_live(repository, live)
-    for commit_id in dead_commits:
-        repository.commits.remove(commit_id)
     _clear(repository)
     objects.refresh()
     objects.cache.clear()

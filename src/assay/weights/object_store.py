@@ -22,7 +22,6 @@ class ObjectStore:
         self.cache = ChunkCache(memory_limit // 2)
         self._packs: dict[str, PackReader] = {}
         self._places: dict[bytes, tuple[PackReader, TensorRecord]] = {}
-        self.refresh()
 
     def refresh(self) -> None:
         """Takes up packs that have come, lets go of packs that have gone."""
@@ -42,6 +41,7 @@ class ObjectStore:
         return list(self._packs.values())
 
     def __contains__(self, digest: bytes) -> bool:
+        """As of the last `refresh`."""
         return digest in self._places
 
     def records(self) -> Iterator[TensorRecord]:

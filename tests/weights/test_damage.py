@@ -1,0 +1,181 @@
+"""Every changed byte is noticed and named; a pack made to do harm is refused."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from assay.errors import AssayError, DataError
+from assay.weights.codec.chunk import decode_chunk, encode_chunk
+from assay.weights.codec_methods import Method
+from assay.weights.digest import bytes_digest
+from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.pack_reader import PackReader
+from assay.weights.pack_writer import END, FOOTER, MAGIC
+from assay.weights.repository import Repository
+from assay.weights.tensor_record import ChunkPlace, TensorRecord, pack_record
+
+
+@pytest.mark.slow
+def test_every_flipped_byte_is_detected(tmp_path, rng):
+    repo = Repository.init(tmp_path / "r")
+    base = rng.standard_normal(400).astype(np.float32)
+    repo.commit({"w": base, "b": base[:3]}, "first")
+    repo.commit({"w": base + np.float32(1e-3), "b": base[:4]}, "second")
+    repo.tag("v1")
+    checked = 0
+    for path in sorted(p for p in (tmp_path / "r").rglob("*") if p.is_file()):
+        whole = path.read_bytes()
+        for place in range(len(whole)):
+            damaged = bytearray(whole)
+            damaged[place] ^= 1 << (place % 8)
+            path.write_bytes(damaged)
+            try:
+                problems = Repository.open(tmp_path / "r").verify().problems
+            except AssayError as error:
+                problems = (str(error),)
+            assert problems, (path, place)
+            checked += 1
+        path.write_bytes(whole)
+    assert checked > 1500
+    assert Repository.open(tmp_path / "r").verify().passed
+
+
+def test_a_damaged_byte_is_named_on_read(tmp_path, rng):
+    repo = Repository.init(tmp_path / "r")
+    commit_id = repo.commit({"w": rng.standard_normal(5000).astype(np.float32)})
+    (pack,) = (tmp_path / "r" / "packs").iterdir()
+    data = bytearray(pack.read_bytes())
+    data[300] ^= 4
+    pack.write_bytes(data)
+    with pytest.raises(DataError, match=rf"{pack.name} is damaged between bytes \d+ and \d+"):
+        Repository.open(tmp_path / "r").checkout(commit_id)
+
+
+def write_pack(path, records, chunks=b"", index=None):
+    from xxhash import xxh3_64_intdigest
+    from zstandard import ZstdCompressor
+
+    packed = ZstdCompressor().compress(index if index is not None else b"".join(map(pack_record, records)))
+    body = MAGIC + chunks
+    path.write_bytes(body + packed + FOOTER.pack(len(body), len(packed), xxh3_64_intdigest(packed), END))
+
+
+def record(shape, chunks, base=None, depth=0, digest=b"d" * 24, dtype="float32"):
+    return TensorRecord(digest, ELEMENT_TYPES[dtype], shape, base, depth, False, 0, chunks)
+
+
+def test_a_pack_that_claims_a_huge_size(tmp_path):
+    path = tmp_path / "p.pack"
+    for shape in ((1 << 40,), (1 << 62, 1 << 62), (2**63, 2)):
+        write_pack(path, [record(shape, (ChunkPlace(8, 16, Method.RAW, 0),))], bytes(16))
+        with pytest.raises(DataError, match="claims a tensor of shape"):
+            PackReader(path)
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([record((4,), (ChunkPlace(8, 1 << 20, Method.RAW, 0),))], "beyond the end"),
+        ([record((4,), (ChunkPlace(8, 16, 77, 0),))], "makes no sense"),
+        ([record((4,), (ChunkPlace(8, 0, Method.RAW, 0),))], "makes no sense"),
+        ([record((1,) * 65, (ChunkPlace(8, 4, Method.RAW, 0),))], "65 dimensions"),
+    ],
+)
+def test_hostile_indexes(tmp_path, records, message):
+    write_pack(tmp_path / "p.pack", records, bytes(16))
+    with pytest.raises(DataError, match=message):
+        PackReader(tmp_path / "p.pack")
+
+
+def test_an_index_that_expands_without_end(tmp_path):
+    write_pack(tmp_path / "p.pack", [], index=bytes((1 << 28) + 1))
+    assert (tmp_path / "p.pack").stat().st_size < 1 << 20
+    with pytest.raises(DataError, match="larger than any index"):
+        PackReader(tmp_path / "p.pack")
+    write_pack(tmp_path / "p.pack", [], index=b"\x01" * 33)
+    with pytest.raises(DataError, match="ends inside a record|makes no sense"):
+        PackReader(tmp_path / "p.pack")
+
+
+def test_bases_that_refer_in_a_circle(repo):
+    from xxhash import xxh3_64_intdigest
+
+    one, two = b"1" * 24, b"2" * 24
+    same = (ChunkPlace(8, 0, Method.SAME, xxh3_64_intdigest(b"")),)
+    for depths in ((1, 1), (1, 2), (2, 1)):
+        records = [record((4,), same, two, depths[0], one), record((4,), same, one, depths[1], two)]
+        write_pack(repo.path / "packs" / f"{depths[0]}{depths[1]}.pack", records)
+        fresh = Repository.open(repo.path)
+        with pytest.raises(DataError, match="cannot be one"):
+            fresh.objects.read(one)
+        (repo.path / "packs" / f"{depths[0]}{depths[1]}.pack").unlink()
+
+
+def test_a_commit_made_to_do_harm(repo, tmp_path):
+    from zstandard import ZstdCompressor
+
+    hostile = [
+        {"parents": ["../../etc"], "message": "", "branch": "", "created_at": 0, "entries": []},
+        {"parents": [], "message": "", "branch": "", "created_at": 0, "entries": [["w", "float32", [-1], "0" * 48]]},
+        {"parents": [], "message": "", "branch": "", "created_at": 0, "entries": [["w", "object", [1], "0" * 48]]},
+        {"parents": [], "message": "", "branch": "", "created_at": 0, "entries": [["w", "int8", [1], "../" * 16]]},
+        {"entries": 3},
+        [],
+    ]
+    for body in hostile:
+        data = ZstdCompressor().compress(json.dumps(body).encode())
+        commit_id = bytes_digest(data).hex()
+        (repo.path / "commits" / commit_id).write_bytes(data)
+        with pytest.raises(DataError, match="not a commit|makes no sense"):
+            repo.checkout(commit_id)
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../b", "", "a b", "-x", "0" * 48, "a//b", "x\n"])
+def test_names_of_branches_never_leave_the_repository(repo, name):
+    repo.commit({"w": np.zeros(3, np.float32)})
+    with pytest.raises(AssayError, match="cannot name a branch or tag"):
+        repo.branch(name)
+
+
+@pytest.mark.parametrize("method", sorted(set(Method) - {Method.SAME, Method.LOSSY_INT8, Method.LOSSY_INT16}))
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "float64", "int16"])
+@pytest.mark.parametrize("size", [700, 9000])
+def test_changed_chunks_never_read_outside(method, dtype, size):
+    """With checksums made to match, a stranger's bytes reach the decoders: each refuses or returns something."""
+    kind = ELEMENT_TYPES[dtype]
+    if kind.bits == 64 and method in (Method.DIFFERENCE, Method.XOR):
+        pytest.skip("64-bit elements are never tokens")
+    rng = np.random.default_rng(size)
+    base = bits_of((rng.standard_normal(size) * 50).astype(kind.numpy))
+    bits = base ^ (rng.random(size) < 0.1).astype(base.dtype) * base.dtype.type(5)
+    chunk = encode_chunk(method, bits, base, kind)
+    refused = 0
+    for trial in range(120):
+        data = bytearray(chunk.data)
+        if trial % 4 == 0:
+            data = data[: rng.integers(0, len(data) + 1)]
+        elif trial % 4 == 1:
+            data += bytes(rng.integers(0, 256, 40, dtype=np.uint8))
+        elif trial % 4 == 2:
+            data[int(rng.integers(0, min(64, len(data))))] ^= int(rng.integers(1, 256))
+        else:
+            data[int(rng.integers(0, len(data)))] ^= int(rng.integers(1, 256))
+        out = np.empty_like(bits)
+        try:
+            decode_chunk(chunk.method, memoryview(bytes(data)), base, kind, out)
+        except DataError:
+            refused += 1
+    assert refused >= 30
+
+
+def test_a_reference_to_nowhere_is_a_problem(repo):
+    repo.commit({"w": np.zeros(3, np.float32)})
+    (commit,) = (repo.path / "commits").iterdir()
+    commit.unlink()
+    problems = Repository.open(repo.path).verify().problems
+    assert any("main refers to commit" in problem for problem in problems)
+    assert struct.calcsize(FOOTER.format) == FOOTER.size
