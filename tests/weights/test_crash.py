@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.weights.conftest import same
 
 from assay.weights.disk import Disk
 from assay.weights.repository import Repository
-from tests.weights.conftest import same
 
 
 def model(number: int):
@@ -55,7 +55,7 @@ def test_sigkill_at_random_points_of_200_commits(tmp_path):
         last_number, last_id = acknowledged[-1]
         assert same(again.checkout(last_id), model(last_number))
         # A commit may have become durable just before it could say so; never is anything else on the branch.
-        assert [c.id for c in again.log() if c.id in dict((i, n) for n, i in acknowledged)][0] == last_id
+        assert next(c.id for c in again.log() if c.id in {i for _, i in acknowledged}) == last_id
     assert killed >= 20
     assert len(acknowledged) >= 20
     for number, commit_id in acknowledged:

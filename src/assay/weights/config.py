@@ -45,7 +45,7 @@ class RepositoryConfig:
     cleanup_frequency: str = "normal"
     """How often a commit collects: never, every 64 commits, or after every commit (aggressive)."""
     streaming_operations: bool = True
-    """True: one tensor in flight. False: as many as there are cores."""
+    """True: one tensor is read at a time. False: `checkout` reads as many at once as there are cores."""
     longest_chain: int = 8
     """Differences that may stand on one another before a tensor is stored whole again."""
 

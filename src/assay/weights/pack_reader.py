@@ -38,7 +38,7 @@ class PackReader:
         if xxh3_64_intdigest(index) != checksum:
             raise DataError(f"{self.path} is damaged: the checksum of its index does not match")
         try:
-            return unpack_records(_decompress(index), offset)
+            return unpack_records(decompress_index(index), offset)
         except DataError as error:
             raise DataError(f"{self.path}: {error}") from None
 
@@ -60,7 +60,7 @@ class PackReader:
         return int(offset) - len(MAGIC) - covered
 
 
-def _decompress(index: memoryview) -> bytes:
+def decompress_index(index: memoryview) -> bytes:
     from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from assay.errors import DataError, UsageError
 from assay.weights.disk import Disk
@@ -40,7 +41,10 @@ def checked_name(name: str) -> str:
 
 
 def read_references(path: Path) -> References:
-    value = unseal(path)
+    return parse_references(str(path), unseal(path))
+
+
+def parse_references(path: str, value: dict[str, Any]) -> References:
     head, branches, tags = value.get("head"), value.get("branches"), value.get("tags")
     if not isinstance(head, str) or not isinstance(branches, dict) or not isinstance(tags, dict):
         raise DataError(f"{path} is damaged: it must have head, branches and tags")

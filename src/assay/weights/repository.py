@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +70,15 @@ class Repository:
         if value.get("format") != FORMAT:
             raise UsageError(f"{path} has format {value.get('format')}; this version of Assay reads format {FORMAT}")
         return cls(path, repository_config(config, base=repository_config(value.get("config"))), disk)
+
+    @property
+    def cores(self) -> int:
+        return len(os.sched_getaffinity(0))
+
+    @property
+    def workers(self) -> int:
+        """Tensors in flight: the kernels let go of the interpreter, so several really run at once."""
+        return 1 if self.config.streaming_operations else self.cores
 
     # ── versions ──
 
@@ -176,6 +187,10 @@ class Repository:
                 raise UsageError(f"there is a tag {name!r} already, and tags do not move; choose another name")
             self._change(lambda current: current.with_tag(name, commit_id))
 
+    def add_tags(self, tags: Mapping[str, str]) -> None:
+        """Tags from elsewhere; those that are here stay as they are."""
+        self._change(lambda current: replace(current, tags={**tags, **current.tags}))
+
     def diff(self, a: str, b: str) -> Diff:
         return diff_of(self.show(a), self.show(b))
 
@@ -195,6 +210,9 @@ class Repository:
             raise UsageError(f"{ref} has no tensor {', '.join(unknown)}; see: assay weights log {self.path} {ref}")
         if self.config.lazy_loading:
             return LazyTensors(wanted, lambda name: self._read(entries[name]))
+        if self.workers > 1:
+            with ThreadPoolExecutor(self.workers) as pool:
+                return dict(zip(wanted, pool.map(lambda name: self._read(entries[name]), wanted), strict=True))
         return {name: self._read(entries[name]) for name in wanted}
 
     load = checkout

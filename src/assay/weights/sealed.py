@@ -19,12 +19,19 @@ def unseal(path: Path) -> dict[str, Any]:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    return unseal_bytes(str(path), data)
+
+
+def unseal_bytes(where: str, data: bytes) -> dict[str, Any]:
     body, last = data[:-17], data[-17:]
     if last != _checksum(body) + b"\n":
-        raise DataError(f"{path} is damaged: its checksum does not match")
-    value = json.loads(body)
+        raise DataError(f"{where} is damaged: its checksum does not match")
+    try:
+        value = json.loads(body)
+    except ValueError:
+        value = None
     if not isinstance(value, dict):
-        raise DataError(f"{path} is damaged: not a mapping")
+        raise DataError(f"{where} is damaged: not a mapping")
     return value
 
 

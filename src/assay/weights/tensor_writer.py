@@ -52,7 +52,8 @@ class Elements:
         part = self._flat(number * step, (number + 1) * step)
         if part.dtype.byteorder == ">":
             part = part.astype(part.dtype.newbyteorder("<"))
-        return np.ascontiguousarray(part).view(self.kind.bit_view)
+        # The kernels take aligned memory only, and a file may have put a tensor anywhere.
+        return np.require(part, requirements=["C", "A"]).view(self.kind.bit_view)
 
     def _flat(self, start: int, stop: int) -> Tensor:
         if self.tensor.flags.c_contiguous:

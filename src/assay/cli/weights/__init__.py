@@ -15,14 +15,30 @@ if TYPE_CHECKING:
 class Subcommand:
     name: str
     summary: str
+    file: str = ""
 
     def module(self) -> CommandModule:
-        return cast("CommandModule", import_module(f"assay.cli.weights.{self.name}"))
+        return cast("CommandModule", import_module(f"assay.cli.weights.{self.file or self.name}"))
 
 
 SUBCOMMANDS: tuple[Subcommand, ...] = (
     Subcommand("bench", "measure the store, and others, with six suites"),
     Subcommand("init", "make a repository"),
+    Subcommand("import", "commit a safetensors file, a PyTorch file or a folder of shards", "import_model"),
+    Subcommand("export", "write a version as safetensors"),
+    Subcommand("commit", "commit a model file as the next version of a branch", "import_model"),
+    Subcommand("checkout", "write tensors of a version, by name if asked", "checkout"),
+    Subcommand("log", "the versions, or the tensors of one"),
+    Subcommand("branch", "list, make, delete or switch branches"),
+    Subcommand("tag", "list or make tags"),
+    Subcommand("merge", "bring another branch into the current one"),
+    Subcommand("diff", "which tensors two versions have changed"),
+    Subcommand("stats", "sizes, ratio, duplicates, differences"),
+    Subcommand("gc", "drop what nothing refers to and repack"),
+    Subcommand("verify", "read everything and compare with its checksums"),
+    Subcommand("push", "send a branch to another place"),
+    Subcommand("pull", "fetch branches from another place"),
+    Subcommand("clone", "copy a repository from another place"),
 )
 
 

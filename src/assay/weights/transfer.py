@@ -1,0 +1,180 @@
+"""Push, pull and clone.
+
+Tensors are compared one by one through the indexes of the packs, so only those that the other side lacks are carried,
+as the differences they are stored as. What comes from a remote is decoded and compared with its digest before any
+branch refers to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from assay.errors import DataError, UsageError
+from assay.weights.commit import Commit
+from assay.weights.digest import content_digest
+from assay.weights.dtype import bits_of
+from assay.weights.pack_writer import PackWriter
+from assay.weights.remote import Remote
+from assay.weights.remote_pack import RemotePack
+from assay.weights.repository import Repository
+from assay.weights.sealed import unseal_bytes
+from assay.weights.tensor_record import TensorRecord
+
+
+@dataclass(frozen=True)
+class Carried:
+    commits: int
+    tensors: int
+    bytes: int
+
+
+def push(repository: Repository, url: str, branch: str | None = None, force: bool = False) -> Carried:
+    """Sends a branch and every tag on its way; refuses to drop commits of the remote unless told to."""
+    remote = Remote(url)
+    if not remote.exists():
+        remote.init(repository.config.as_dict())
+    references = repository.references
+    name = branch or references.head
+    if name not in references.branches:
+        raise UsageError(f"there is no branch {name!r} to push; there are {', '.join(references.branches) or 'none'}")
+    theirs = remote.references()
+    history = {commit.id: commit for commit in repository.log(name)}
+    if not force and theirs.branches.get(name, next(iter(history))) not in history:
+        raise UsageError(f"{url} has commits on {name!r} that are not here; pull and merge first, or push with --force")
+    known = remote.names("commits")
+    commits = [commit for commit_id, commit in history.items() if commit_id not in known]
+    missing = _missing(repository, commits, set(remote.records()))
+    sent = _send(repository, remote, missing) if missing else 0
+    for commit in reversed(commits):
+        remote.write(repository.commits.raw(commit.id), "commits", commit.id)
+    tags = {tag: tip for tag, tip in references.tags.items() if tip in history}
+    updated = replace(
+        theirs, branches={**theirs.branches, name: references.branches[name]}, tags={**theirs.tags, **tags}
+    )
+    remote.write_references(updated)
+    return Carried(len(commits), len(missing), sent)
+
+
+def _missing(repository: Repository, commits: list[Commit], known: set[bytes]) -> list[TensorRecord]:
+    """Tensors to send and what they are differences to, bases first."""
+    found: dict[bytes, TensorRecord] = {}
+    for commit in commits:
+        for entry in commit.entries:
+            chain = []
+            current: bytes | None = bytes.fromhex(entry.digest)
+            while current is not None and current not in known and current not in found:
+                record = repository.objects.record(current)
+                chain.append(record)
+                current = record.base
+            found |= {record.digest: record for record in reversed(chain)}
+    return list(found.values())
+
+
+def _send(repository: Repository, remote: Remote, records: list[TensorRecord]) -> int:
+    folder = repository.temporary / f"push-{uuid4().hex}"
+    folder.mkdir()
+    pack = PackWriter(repository.disk, folder, folder)
+    try:
+        for record in records:
+            places = tuple(
+                pack.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
+                for number, chunk in enumerate(record.chunks)
+            )
+            pack.add_record(replace(record, chunks=places))
+        path = pack.finish()
+        remote.upload(path, "packs", path.name)
+        return path.stat().st_size
+    finally:
+        for leftover in folder.iterdir():
+            leftover.unlink()
+        folder.rmdir()
+
+
+def pull(repository: Repository, url: str, branch: str | None = None) -> Carried:
+    """Brings a branch (or all) and its tags; a branch that has gone another way here is left, and said so."""
+    remote = Remote(url)
+    if not remote.exists():
+        raise UsageError(f"{url} is not a weight repository")
+    theirs = remote.references()
+    wanted = {branch: theirs.branches[branch]} if branch and branch in theirs.branches else theirs.branches
+    if branch and branch not in theirs.branches:
+        raise UsageError(f"{url} has no branch {branch!r}; it has {', '.join(theirs.branches) or 'none'}")
+    with repository.writing:
+        commits = _fetch_commits(repository, remote, [*wanted.values(), *theirs.tags.values()])
+        carried, size = _fetch_tensors(repository, remote, [commit for commit, _ in commits.values()])
+        for commit_id, (_, data) in commits.items():
+            repository.commits.put(commit_id, data)
+        for name, tip in wanted.items():
+            ours = repository.references.branches.get(name)
+            if ours is not None and ours not in {commit.id for commit in repository.log(tip)}:
+                if tip in {commit.id for commit in repository.log(ours)}:
+                    continue
+                raise UsageError(
+                    f"branch {name!r} has other commits here than at {url}; they are here now: "
+                    f"merge {tip[:12]} with: assay weights merge {repository.path} {tip[:12]}"
+                )
+            repository.move(name, tip)
+        repository.add_tags(theirs.tags)
+    return Carried(len(commits), carried, size)
+
+
+def _fetch_commits(repository: Repository, remote: Remote, tips: list[str]) -> dict[str, tuple[Commit, bytes]]:
+    fetched: dict[str, tuple[Commit, bytes]] = {}
+    todo = list(tips)
+    while todo:
+        commit_id = todo.pop()
+        if commit_id not in fetched and commit_id not in repository.commits:
+            fetched[commit_id] = remote.commit(commit_id)
+            todo.extend(fetched[commit_id][0].parents)
+    return fetched
+
+
+def _fetch_tensors(repository: Repository, remote: Remote, commits: list[Commit]) -> tuple[int, int]:
+    repository.objects.refresh()
+    available = remote.records()
+    needed: dict[bytes, tuple[RemotePack, TensorRecord]] = {}
+    for commit in commits:
+        for entry in commit.entries:
+            current: bytes | None = bytes.fromhex(entry.digest)
+            while current is not None and current not in repository.objects and current not in needed:
+                if current not in available:
+                    raise DataError(f"{remote.url} lacks tensor {entry.name!r} of commit {commit.id[:12]}")
+                needed[current] = available[current]
+                current = needed[current][1].base
+    if not needed:
+        return 0, 0
+    pack = PackWriter(repository.disk, repository.temporary, repository.objects.folder)
+    for source, record in needed.values():
+        places = tuple(pack.add_chunk(chunk.method, source.chunk(chunk)) for chunk in record.chunks)
+        pack.add_record(replace(record, chunks=places))
+    path = pack.finish()
+    repository.objects.refresh()
+    try:
+        _check(repository, list(needed))
+    except DataError:
+        repository.disk.remove(path)
+        repository.objects.refresh()
+        raise
+    return len(needed), path.stat().st_size
+
+
+def _check(repository: Repository, digests: list[bytes]) -> None:
+    for digest in digests:
+        record = repository.objects.record(digest)
+        if content_digest(bits_of(repository.objects.read(digest)), record.kind, record.shape) != digest:
+            raise DataError(f"tensor {digest.hex()[:16]}… of the remote is not what its digest says; nothing taken")
+
+
+def clone(url: str, path: str | Path) -> Repository:
+    remote = Remote(url)
+    if not remote.exists():
+        raise UsageError(f"{url} is not a weight repository")
+    value = unseal_bytes(f"{url}/format", remote.read("format"))
+    repository = Repository.init(path, value.get("config"))
+    pull(repository, url)
+    head = remote.references().head
+    if head in repository.references.branches:
+        repository.switch(head)
+    return repository
