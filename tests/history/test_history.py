@@ -62,6 +62,8 @@ def test_a_trend_is_in_order_of_time_whatever_the_order_of_import(tmp_path: Path
             (102.0, "night-2", "2"),
         ]
         assert [p.value for p in history.points(series.id, limit=2)] == [101.0, 102.0]
+        assert history.values_by_session(series.id) == [[100.0], [101.0], [102.0]]
+        assert history.values_by_session(series.id, before=points[2].started_at, limit=1) == [[101.0]]
 
 
 def test_booleans_nan_and_failures_give_no_points(tmp_path: Path) -> None:

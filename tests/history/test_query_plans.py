@@ -21,13 +21,14 @@ QUESTIONS = {
     "series of an entry": f"{queries.SERIES} WHERE series.entry = 'e'",
     "series by id": f"{queries.SERIES} WHERE series.id = 1",
     "trend": queries.TREND.replace("?", "1"),
+    "levels": queries.LEVELS.replace("?", "1"),
     "last comparable": queries.LAST_COMPARABLE.replace("?", "'1'"),
     "runs of a series in a session": re.sub(r"\?\d", "'1'", queries.RUNS_OF_SERIES_IN_SESSION),
     "previous session": queries.PREVIOUS_SESSION.replace("?", "'1'"),
     "records of a session": queries.RECORDS_OF_SESSION.replace("?", "'1'"),
     "comparison of two sessions": queries.COMPARISON.replace("?", "'1'"),
 }
-SORTED_BY_INDEX = ("latest runs", "latest runs of an entry", "latest failures", "latest sessions", "trend")
+SORTED_BY_INDEX = ("latest runs", "latest runs of an entry", "latest failures", "latest sessions", "trend", "levels")
 
 
 @pytest.fixture(scope="module")

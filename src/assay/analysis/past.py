@@ -47,11 +47,9 @@ class HistoryPast:
         series_id = next((series.id for series in found if series.fingerprint == fingerprint), None)
         if series_id is None:
             return np.empty(0)
-        by_session: dict[str, list[float]] = {}
-        for point in self._history.points(series_id, before=self._before, limit=_LOOK_BACK):
-            if point.value > 0:
-                by_session.setdefault(point.session, []).append(log(point.value))
-        return np.array([median(values) for values in by_session.values()], dtype=np.float64)
+        by_session = self._history.values_by_session(series_id, before=self._before, limit=_LOOK_BACK)
+        levels = ([log(value) for value in values if value > 0] for values in by_session)
+        return np.array([median(level) for level in levels if level], dtype=np.float64)
 
 
 def movement(levels: Floats, within: float, runs: int) -> float | None:

@@ -13,6 +13,7 @@ from assay.history.queries import (
     COMPARISON,
     EXPORT,
     LAST_COMPARABLE,
+    LEVELS,
     PREVIOUS_SESSION,
     RECORDS_OF_SESSION,
     RUN,
@@ -161,6 +162,15 @@ class History:
         """The newest `limit` values, oldest first."""
         until = microseconds(before) if before else 2**62
         return [_point(row) for row in reversed(self._db.rows(TREND, series, until, limit))]
+
+    def values_by_session(self, series: int, *, before: str | None = None, limit: int = 1000) -> list[list[float]]:
+        """The newest `limit` values, those of one session together, oldest session first. A comparison asks it of each
+        of its metrics, so it gives no more than the numbers."""
+        until = microseconds(before) if before else 2**62
+        sessions: dict[int, list[float]] = {}
+        for session, value in reversed(self._db.rows(LEVELS, series, until, limit)):
+            sessions.setdefault(session, []).append(value)
+        return list(sessions.values())
 
     def metric_rows(self) -> Iterator[MetricRow]:
         """Every value there is, series by series in order of time."""

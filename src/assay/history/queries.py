@@ -32,6 +32,9 @@ TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_
     FROM point JOIN run ON run.id = point.run JOIN session ON session.id = run.session
     WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
 
+LEVELS = """SELECT run.session, point.value FROM point JOIN run ON run.id = point.run
+    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
+
 EXPORT = """SELECT session.name, run.run_id, run.entry, run.started, run.git_commit, run.outcome, run.fingerprint,
     fingerprint.params, fingerprint.workload, fingerprint.machine, series.metric, series.unit, series.better,
     point.value

@@ -49,8 +49,7 @@ class SessionShown:
 def session(store: Store, asked: Asked) -> SessionShown:
     with store.history() as history:
         opened = opened_session(store, history, asked.get("name", ""))
-        records = [record for entry in opened.view.entries for record in entry.runs]
-        comparison = what_changed(records, history) if history and records else None
+        comparison = store.what_changed(opened, history)
     entries = [EntryPage.brief(entry, comparison) for entry in opened.view.ended]
     entries.sort(key=lambda entry: (not entry.regressed, entry.view.passed))
     running = opened.view.info.status == "running"

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay.analysis import Comparison, what_changed
 from assay.errors import DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
@@ -13,6 +14,9 @@ from assay.report.view import SessionView
 
 _LOOKED_AT = 30
 """Newest folders that are looked into for a running session; there may be thousands."""
+
+
+_KEPT = 100
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,20 @@ class Opened:
 @dataclass(frozen=True)
 class Store:
     results_dir: Path
+    _compared: dict[tuple[str, str | None, int], Comparison | None] = field(default_factory=dict)
+
+    def what_changed(self, opened: Opened, history: History | None) -> Comparison | None:
+        """Kept for sessions that have ended: their past does not change, and reading it takes the longest of all."""
+        records = [record for entry in opened.view.entries for record in entry.runs]
+        if history is None or not records:
+            return None
+        info = opened.view.info
+        key = (info.name, info.finished_at, len(records))
+        if key not in self._compared:
+            if len(self._compared) >= _KEPT:
+                self._compared.clear()
+            self._compared[key] = what_changed(records, history)
+        return self._compared[key]
 
     @contextmanager
     def history(self) -> Iterator[History | None]:
