@@ -33,7 +33,6 @@ def extract(args: Namespace, results: Benchmark) -> None:
     parts = run.add(Pipeline(source, stages, name="common_crawl"), args)
     archives = {piece.path for split in source.splits() for piece in split.ranges}
     size = sum(Path(path).stat().st_size for path in archives)
-    run.report(results)
     results.metrics(
         num_archives=len(archives),
         num_fetched=fetched,
@@ -44,6 +43,7 @@ def extract(args: Namespace, results: Benchmark) -> None:
     results.metric("input_bytes", size, unit="B")
     results.metric("output_bytes", sum(part.size for part in parts), unit="B")
     results.metric("throughput_mb_per_s", size / 1e6 / run.seconds, unit="MB/s", better="higher")
+    run.report(results)
 
 
 def parser() -> ArgumentParser:

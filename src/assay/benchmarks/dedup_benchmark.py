@@ -49,7 +49,6 @@ def identify(args: Namespace, results: Benchmark) -> None:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     documents = sum(part.rows for part in store.parts)
-    run.report(results)
     results.metrics(
         num_documents=documents,
         num_candidate_pairs=run.rows("confirmation", "rows_in"),
@@ -61,6 +60,7 @@ def identify(args: Namespace, results: Benchmark) -> None:
     if args.known_duplicates is not None:
         for kind, share in recalls(args.known_duplicates, args.id_field, set(ids)).items():
             results.metric(f"recall_{kind}", share, better="higher")
+    run.report(results)
 
 
 def keys_pipeline(args: Namespace, work: Path) -> Pipeline:

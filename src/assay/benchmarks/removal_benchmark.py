@@ -31,7 +31,6 @@ def remove(args: Namespace, results: Benchmark) -> None:
     run = TimedRun()
     parts = run.add(Pipeline(source, stages, name="removal"), args)
     rows_in, rows_out = (run.rows("id_removal", which) for which in ("rows_in", "rows_out"))
-    run.report(results)
     results.metrics(
         is_success=rows_out == sum(part.rows for part in parts),
         num_input_rows=rows_in,
@@ -40,6 +39,7 @@ def remove(args: Namespace, results: Benchmark) -> None:
         num_output_tasks=len(parts),
     )
     results.metric("throughput_rows_per_s", rows_in / run.seconds, unit="1/s", better="higher")
+    run.report(results)
 
 
 def parser() -> ArgumentParser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import resource
 import sys
 from pathlib import Path
 
@@ -31,12 +32,24 @@ def main(scratch: Path) -> None:
             "stateful": outcome(name, Numbers(splits=4), [Running()]),
         }
         # cosmos-xenna takes five seconds a run; what a bug looks like does not depend on it.
+        if name in ("ray_actors", "ray_data"):
+            answer[f"{name} driver"] = driver_growth(name, scratch / f"{name}-growth")
         if name != "xenna":
             answer[f"{name} bug"] = outcome(name, Numbers(splits=4), [FailOn(25, "bug"), Sum()], workers=1)
         if name != "local":
             answer[f"{name} death"] = outcome(name, Numbers(splits=6), [DieOnce(33, scratch / f"{name}.died"), Sum()])
     answer["poison"] = outcome("ray_actors", Numbers(splits=4), [FailOn(25, "die"), Sum()])
     (scratch / "answer.json").write_text(json.dumps(answer))
+
+
+def driver_growth(executor: str, folder: Path) -> dict[str, int]:
+    """How many kilobytes more this process needs at its peak for 200 times the data; and how much data that was."""
+    little = parts(executor, folder / "little", 8, rows=1_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    much = parts(executor, folder / "much", 8, rows=200_000)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    written = {size: sum(told[2] for told in run["told"]) for size, run in (("little", little), ("much", much))}
+    return {"grown": after - before, **written}
 
 
 if __name__ == "__main__":

@@ -81,10 +81,13 @@ def outcome(executor: str, source: Source, stages: Sequence[Stage[Any, Any]], wo
     return [shown, calls]
 
 
-def parts(executor: str, folder: Path, splits: int, seconds: float = 0.0, workers: int | None = 2) -> dict[str, Any]:
+def parts(
+    executor: str, folder: Path, splits: int, seconds: float = 0.0, workers: int | None = 2, rows: int = 10
+) -> dict[str, Any]:
     """Part files, their bytes, and what the driver was told of them."""
     stages: list[Stage[Any, Any]] = [Slow(seconds), TextWriter(folder, ".txt")]
-    result = Pipeline(Numbers(splits=splits), stages).run(executor_named(executor, workers=workers))
+    source = Numbers(splits=splits, rows=rows, batch=max(4, rows // 20))
+    result = Pipeline(source, stages).run(executor_named(executor, workers=workers))
     return {
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
         "told": [[Path(part.path).name, part.rows, part.size] for part in result.outputs],

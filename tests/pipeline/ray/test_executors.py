@@ -53,3 +53,10 @@ def test_a_split_that_kills_its_workers_is_named(one_node: dict[str, Any]) -> No
 def test_without_an_address_a_cluster_is_started_and_ended(one_node: dict[str, Any]) -> None:
     assert one_node["own cluster"][0] == [45, 145, 245]
     assert one_node["left behind"] is False
+
+
+@pytest.mark.parametrize("executor", ["ray_actors", "ray_data"])
+def test_the_driver_does_not_grow_with_the_data(one_node: dict[str, Any], executor: str) -> None:
+    driver = one_node[f"{executor} driver"]
+    assert driver["much"] > 200 * driver["little"]
+    assert driver["grown"] < 8_000, "kilobytes, for ten megabytes written"
