@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).parents[3]
 
 
-def run_in_namespace(program: str, *args: str, timeout: float = 280) -> dict[str, Any]:
+def run_in_namespace(program: str, *args: str, timeout: float = 560) -> dict[str, Any]:
     """Runs `tests/pipeline/ray/<program>.py`; what it leaves in answer.json is its answer."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     # Sockets have a path length limit, so not pytest's long temporary folders.
