@@ -94,9 +94,10 @@ class _Table:
         base, head = _measured(base), _measured(head)
         notes += unequal_conditions(base, head)
         sides = [run.metrics for run in base], [run.metrics for run in head]
+        key = head[0].fingerprint.key
         for metric in dict.fromkeys([*sides[1][0], *sides[0][0]]):
             if any(run[metric].number is not None for side in sides for run in side if metric in run):
-                yield self._metric(head[0], metric, *sides, tuple(notes))
+                yield self._metric(head[0], key, metric, *sides, tuple(notes))
 
     def _against(self, base: list[Record], head: list[Record]) -> tuple[list[str], list[str]]:
         for side, other in ((base, "head"), (head, "base")):
@@ -108,8 +109,10 @@ class _Table:
         differences = [_readable(part, first, second) for part in reasons_against(first, second)]
         return ([], differences) if self._across else (differences, [])
 
-    def _metric(self, run: Record, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]) -> _Draft:
-        entry, fingerprint = run.name, run.fingerprint.key
+    def _metric(
+        self, run: Record, fingerprint: str, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]
+    ) -> _Draft:
+        entry = run.name
         sides = both_sides(base, head, metric)
         if sides is None:
             which = "head" if metric in head[0] else "base"
@@ -120,7 +123,7 @@ class _Table:
         better = direction(metric, unit, rule.better or after.better or before.better)
         row = Row(
             entry, metric, Verdict.INCONCLUSIVE, "", unit=unit, better=better,
-            base=before.middle, head=after.middle, margin=self._rules.margin(run, metric),
+            base=before.middle, head=after.middle, margin=self._rules.margin(run, metric, fingerprint),
             base_runs=before.values.size, head_runs=after.values.size, notes=notes,
         )  # fmt: skip
         if (before.values <= 0).any() or (after.values <= 0).any():

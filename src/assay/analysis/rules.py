@@ -41,14 +41,14 @@ class Rules:
                 )
         return found
 
-    def margin(self, run: Record, metric: str) -> float:
+    def margin(self, run: Record, metric: str, fingerprint: str) -> float:
         """What was asked for, what the run's configuration declares, or the larger of default and noise floor."""
         declared = self.of(run.name, metric).margin
         if declared is None:
             declared = run.margins.get(metric)
         if declared is not None:
             return declared
-        return max(self.default_margin, self.floors.get((run.fingerprint.key, metric), 0.0))
+        return max(self.default_margin, self.floors.get((fingerprint, metric), 0.0))
 
     def with_margins(self, words: list[str]) -> Rules:
         """`5%`, `METRIC=5%` or `ENTRY:METRIC=5%`, as written after `--margin`."""

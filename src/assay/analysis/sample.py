@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.record import Metric
 from assay.record.metric import Better
+from assay.stats.biweight import middle
 from assay.stats.intervals import Floats
 
 FEWEST = 6
@@ -25,7 +26,7 @@ class Sample:
 
     @property
     def middle(self) -> float:
-        return float(np.median(self.values))
+        return middle(self.values)
 
 
 Runs = Sequence[Mapping[str, Metric]]

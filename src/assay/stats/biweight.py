@@ -17,15 +17,22 @@ REACH = 9.0
 _STEPS = 5
 
 
+def middle(values: Floats) -> float:
+    """The median. numpy's own takes ten times as long for the ten values that a side usually has."""
+    n = values.size
+    ordered = np.sort(values)
+    return float(ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2)
+
+
 def deviation(values: Floats, centre: float) -> float:
     """Median absolute deviation; where more than half are equal, the mean one at the same scale."""
     distance = np.abs(values - centre)
-    middle = float(np.median(distance))
-    return middle if middle > 0 else 0.845 * float(distance.mean())
+    typical = middle(distance)
+    return typical if typical > 0 else 0.845 * float(distance.sum()) / distance.size
 
 
 def location(values: Floats) -> float:
-    centre = float(np.median(values))
+    centre = middle(values)
     scale = deviation(values, centre)
     if scale == 0:
         return centre
@@ -44,13 +51,14 @@ def spread(values: Floats, centre: float | None = None, reach: float = REACH) ->
     n = values.size
     if n < 2:
         return 0.0
-    middle = float(np.median(values)) if centre is None else centre
-    scale = deviation(values, float(np.median(values)))
+    median = middle(values)
+    around = median if centre is None else centre
+    scale = deviation(values, median)
     if scale == 0:
         return 0.0
-    u2 = ((values - middle) / (reach * scale)) ** 2
+    u2 = ((values - around) / (reach * scale)) ** 2
     near = u2 < 1
     kept = 1 - u2[near]
-    above = float(((values[near] - middle) ** 2 * kept**4).sum())
+    above = float(((values[near] - around) ** 2 * kept**4).sum())
     below = float((kept * (1 - 5 * u2[near])).sum())
     return float(np.sqrt(n * above / (below * max(1.0, below - 1)))) if below > 0 else float(values.std(ddof=1))

@@ -21,7 +21,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from assay.stats.biweight import deviation, location, spread
+from assay.stats.biweight import deviation, location, middle, spread
 from assay.stats.distributions import t_quantile, t_two_sided_p
 from assay.stats.intervals import Floats
 
@@ -78,13 +78,13 @@ def history_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE)
     """`past` has one value a session, so its spread holds what sessions differ by; so has each value of `head`."""
     n = past.size
     error = spread(past) * sqrt(1 + 1 / n)
-    centre = float(np.median(head)) - location(past)
+    centre = middle(head) - location(past)
     return _shift(centre, error, n - 1, error, n - 1, int(head.size), int(_mend(past)[1].sum()), 1, confidence)
 
 
 def _mend(values: Floats) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     """A spike says nothing about the code; the rest of its side stands in, so that its partner is not lost with it."""
-    centre = float(np.median(values))
+    centre = middle(values)
     wild = np.abs(values - centre) > SPIKE * deviation(values, centre)
     if not wild.any():
         return values, wild
