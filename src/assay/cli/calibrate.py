@@ -8,6 +8,7 @@ from assay.errors import UsageError
 from assay.experiment.variant import Variant
 
 if TYPE_CHECKING:
+    from assay.experiment.ab import Found
     from assay.experiment.calibration import Calibrated
 
 
@@ -32,8 +33,20 @@ def run(args: Namespace) -> int:
         raise UsageError(f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}")
     path = save_floors(plan.results_dir, floors(found, measured, [pair.name for pair in pairs]))
     print(_table(measured), end="")
+    for plan_line in _repeats(found, measured):
+        print(plan_line)
     print(f"\nstored in {path}; the runs are in {folder.path}")
     return 1 if any(item.suspicious for item in measured) else 0
+
+
+def _repeats(found: Found, measured: list[Calibrated]) -> list[str]:
+    """Where a benchmark iterates within its runs, how often it should."""
+    from assay.analysis.repeat_plan import repeat_plan
+    from assay.experiment.pair import complete_pairs
+    from assay.report.printable import printable
+
+    plans = [repeat_plan(complete_pairs(found.records, i.row.entry)[0], i.row.metric) for i in measured]
+    return [printable(str(plan)) for plan in plans if plan is not None]
 
 
 def _table(measured: list[Calibrated]) -> str:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from assay.history import History
 
 
+MOST_INSIGHTS = 20
+
+
 def write_report(
     folder: SessionFolder,
     *,
@@ -32,13 +35,14 @@ def render_report(
     folder: SessionFolder, *, history: History | None = None, comparison: Comparison | None = None
 ) -> str:
     # numpy comes with the analysis: not before a report is written.
-    from assay.analysis import what_changed
+    from assay.analysis import extract, what_changed
     from assay.report.limits import MOST_BYTES, STEPS
     from assay.report.page_templates import page_scripts, templates
     from assay.report.session_page import SessionPage
 
     if comparison is None and history is not None:
         comparison = what_changed(folder.records(), history)
+    insights = extract(folder.records(), folder.path)[:MOST_INSIGHTS]
     text = ""
     for number, limits in enumerate(STEPS):
         page = SessionPage.of(folder, comparison, limits)
@@ -46,7 +50,7 @@ def render_report(
         text = (
             templates()
             .get_template("session.html")
-            .render(page=page, insights=(), scripts=page_scripts(), version=__version__, limited=limited)
+            .render(page=page, insights=insights, scripts=page_scripts(), version=__version__, limited=limited)
         )
         if len(text.encode()) <= MOST_BYTES:
             break
