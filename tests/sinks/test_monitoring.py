@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
+import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -13,13 +15,15 @@ from typing import Any
 import cramjam
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.sinks.conftest import Program, a_free_port
 from tests.sinks.dogstatsd_agent import Agent
 from tests.sinks.moody_server import Answer, MoodyServer, Request
 from tests.sinks.otlp_collector import Collector, fields
 from tests.sinks.sessions import Told, a_record, wait_for
 
 from assay.errors import UsageError
-from assay.record import Outcome
+from assay.history import History
+from assay.record import Outcome, SessionFolder
 from assay.sinks import Delivery
 from assay.sinks.grafana_dashboard import dashboard
 from assay.sinks.measurement import HELP, of_record
@@ -52,7 +56,9 @@ def test_the_text_is_what_a_scraper_reads_with_the_latest_run_of_each_entry() ->
         a_record(2, name=nasty, outcome=Outcome.FAILED),
         a_record(3, warmup=True),
     ]
-    families = {f.name: f.samples for f in text_string_to_metric_families(exposition(records, "h").decode())}
+    families = {
+        f.name: f.samples for f in text_string_to_metric_families(exposition(records, {"nightly": "h"}).decode())
+    }
     metrics = {(s.labels["entry"], s.labels["metric"]): s.value for s in families["assay_metric"]}
     assert metrics["entry-1", "rows"] == 7
     assert math.isnan(metrics["entry-1", "nan"])
@@ -256,3 +262,32 @@ def test_a_datadog_agent_that_dies_in_the_middle(tmp_path: Path) -> None:
     Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
     again.end()
     assert {event.fields["k"] for event in again.events()} == {"nightly/entry-2/run-01"}
+
+
+def test_prometheus_scrapes_assay_serve(tmp_path: Path) -> None:
+    """A real Prometheus, pointed at a real `assay serve`."""
+    results = tmp_path / "results"
+    Told(results, []).run(a_record(1, script_metrics={"rows": 7}))
+    with History.beside(results) as history:
+        history.add_session(SessionFolder(results / "nightly"))
+    words = [sys.executable, "-m", "assay", "serve", "--port", "0", "--results-dir", str(results)]
+    serving = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert serving.stdout is not None
+    try:
+        address = serving.stdout.readline().strip().removeprefix("http://").rstrip("/")
+        port = a_free_port()
+        (tmp_path / "prometheus.yml").write_text(
+            "global: {scrape_interval: 1s}\nscrape_configs:\n"
+            f"- job_name: assay\n  static_configs:\n  - targets: ['{address}']\n"
+        )
+        command = ["prometheus", f"--web.listen-address=127.0.0.1:{port}"]
+        command += [f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data"]
+        program = Program(command, f"http://127.0.0.1:{port}/-/ready", tmp_path / "server.log")
+        try:
+            [found] = wait_for(lambda: query(port, 'assay_metric{entry="entry-1",metric="rows"}'))
+        finally:
+            program.end()
+    finally:
+        serving.terminate()
+        serving.wait()
+    assert (found["value"][1], found["metric"]["host"]) == ("7", "bench-1")

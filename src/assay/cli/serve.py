@@ -31,6 +31,9 @@ def run(args: Namespace) -> int:
         import uvicorn
     except ImportError:
         raise MissingExtra("The dashboard (uvicorn)", "serve") from None
+    from starlette.routing import Route
+
+    from assay.cli.scrape import scrape
     from assay.report.dashboard.app import LOOPBACK, dashboard
 
     folder = results_dir(args)
@@ -39,6 +42,7 @@ def run(args: Namespace) -> int:
     listening = _listen(args.host, args.port)
     port = listening.getsockname()[1]
     app = dashboard(folder, (*LOOPBACK, args.host, *args.allow_host))
+    app.router.routes.append(Route("/metrics", scrape(folder)))
     print(f"http://{f'[{args.host}]' if ':' in args.host else args.host}:{port}/", flush=True)
     if args.host not in LOOPBACK:
         print("assay: anybody who can reach this address can read all results", file=sys.stderr)

@@ -1,11 +1,11 @@
 """Measurements in Prometheus' text format. For a scrape endpoint:
 
-Response(exposition(latest(records), host), media_type=CONTENT_TYPE)
+Response(exposition(records, hosts), headers={"Content-Type": CONTENT_TYPE})
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -16,13 +16,14 @@ from assay.sinks.measurement import HELP, Measurement, of_record
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def exposition(records: Iterable[Record], host: str = "") -> bytes:
-    """The latest result of every entry, whatever order the records come in."""
+def exposition(records: Iterable[Record], hosts: Mapping[str, str] | None = None) -> bytes:
+    """The latest result of every entry, whatever order the records come in. `hosts`: of each session."""
     try:
         from prometheus_client import generate_latest
     except ImportError:
         raise MissingExtra("prometheus-client", "monitoring") from None
-    found = [measurement for record in latest(records) for measurement in of_record(record, host)]
+    known = hosts or {}
+    found = [found for record in latest(records) for found in of_record(record, known.get(record.session, ""))]
     return bytes(generate_latest(Families(found)))
 
 

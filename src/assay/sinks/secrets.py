@@ -10,21 +10,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from assay.record.secrets import SHORTEST, is_secret
 from assay.sinks.registry import built_in_class
 from assay.sinks.spec import SinkSpec
 
-_SECRET_NAME = re.compile(
-    r"token|secret|passw|passphrase|api_?key|access_?key|private_?key|credential|webhook|authorization|(^|_)(auth|key)$",
-    re.IGNORECASE,
-)
 _POINTS_ELSEWHERE = re.compile(r"_(file|path|env|id)$", re.IGNORECASE)
+_HEADERS = ("authorization", "auth", "key")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SHORTEST = 6
 MASK = "***"
 
 
 def is_secret_name(name: str) -> bool:
-    return bool(_SECRET_NAME.search(name)) and not _POINTS_ELSEWHERE.search(name)
+    return (is_secret(name) or name.lower() in _HEADERS) and not _POINTS_ELSEWHERE.search(name)
 
 
 class Secrets:
@@ -32,7 +29,7 @@ class Secrets:
 
     def __init__(self, specs: Iterable[SinkSpec], environ: Mapping[str, str] = os.environ) -> None:
         self._environ = {
-            name: value for name, value in environ.items() if is_secret_name(name) and len(value) >= _SHORTEST
+            name: value for name, value in environ.items() if is_secret_name(name) and len(value) >= SHORTEST
         }
         found: set[str] = set(self._environ.values())
         for spec in specs:
@@ -118,7 +115,7 @@ def _pieces(value: str) -> set[str]:
         return pieces
     if address.scheme and address.netloc:
         pieces |= {address.path, address.path.rpartition("/")[2], address.password or "", address.query}
-    return {piece for piece in pieces if len(piece) >= _SHORTEST}
+    return {piece for piece in pieces if len(piece) >= SHORTEST}
 
 
 def _has_password(value: str) -> bool:
