@@ -8,6 +8,7 @@ import numpy as np
 from tests.analysis.records import noisy, record, side
 
 from assay.analysis import Verdict, summary_lines, what_changed
+from assay.analysis.noise_floors import NoiseFloor, save_floors
 from assay.history import History
 from assay.record import Environment, Record, SessionInfo
 
@@ -65,6 +66,21 @@ def test_too_few_runs_is_said_once(tmp_path: Path) -> None:
     lines = summary_lines(changed)
     assert lines[0] == "against older: nothing changed; 2 inconclusive"
     assert lines[1].startswith("too few runs: 1 and 1")
+
+
+def test_a_calibrated_noise_floor_is_the_margin_and_a_broken_file_costs_nothing(tmp_path: Path) -> None:
+    head = side(noisy(10.8, 0.003, seed=1), session="head", day=2)
+    with History(tmp_path / "h.sqlite") as history:
+        _add(history, side(noisy(10, 0.003), session="older", day=1))
+        assert what_changed(head, history).regressed  # type: ignore[union-attr]
+        floor = NoiseFloor("entry", "time_taken_s", head[0].fingerprint.key, 0.15, 20, "2026-01-01T00:00:00+00:00")
+        save_floors(tmp_path, [floor])
+        assert not what_changed(head, history).regressed  # type: ignore[union-attr]
+        (tmp_path / "noise_floors.json").write_text("{")
+        changed = what_changed(head, history)
+    assert changed is not None
+    assert changed.regressed
+    assert "noise floors are not used" in summary_lines(changed)[-1]
 
 
 def test_no_scipy_is_imported() -> None:

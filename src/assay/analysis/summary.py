@@ -21,7 +21,7 @@ def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
     reason = _most_common_reason(comparison)
     if reason:
         lines.append(reason)
-    return lines
+    return [*lines, *comparison.notes]
 
 
 def _line(row: Row) -> str:

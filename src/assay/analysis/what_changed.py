@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assay.analysis.compare import compare
 from assay.analysis.comparison import Comparison
+from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.past import HistoryPast
 from assay.analysis.rules import Rules
+from assay.errors import DataError
 from assay.history import History
 from assay.record import Record
 
@@ -27,10 +30,22 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     known = {run.name for run in base}
     sessions = list(dict.fromkeys(run.session for run in base))
     name = sessions[0] if len(sessions) == 1 else f"{len(sessions)} earlier sessions"
-    return compare(
+    notes: tuple[str, ...] = ()
+    if rules is None:
+        rules, notes = _calibrated(history)
+    comparison = compare(
         base,
         [record for record in counted if record.name in known],
         names=(name, counted[0].session),
         rules=rules,
         past=HistoryPast(history, before),
     )
+    return replace(comparison, notes=notes)
+
+
+def _calibrated(history: History) -> tuple[Rules, tuple[str, ...]]:
+    """The noise floors beside the history. A file that cannot be read must not cost a session its summary."""
+    try:
+        return Rules(floors=margins(load_floors(history.path.parent))), ()
+    except DataError as error:
+        return Rules(), (f"noise floors are not used: {error}",)
