@@ -17,7 +17,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     """A session's records against the last comparable runs of each entry, whichever session they are from.
 
     Called after every `assay run`: reads only what it needs and imports no scipy. None if nothing comparable was run
-    before. `history` may already hold `records`: only what started earlier is looked at.
+    before. Without rules, noise floors that `assay calibrate` measured count. `history` may already hold `records`: only what started earlier is looked at.
     """
     counted = [record for record in records if record.counts]
     if not counted:
@@ -37,7 +37,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
         base,
         [record for record in counted if record.name in known],
         names=(name, counted[0].session),
-        rules=rules,
+        rules=rules or Rules(floors=margins(load_floors(history.path.parent))),
         past=HistoryPast(history, before),
     )
     return replace(comparison, notes=notes)
