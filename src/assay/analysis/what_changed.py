@@ -17,7 +17,8 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     """A session's records against the last comparable runs of each entry, whichever session they are from.
 
     Called after every `assay run`: reads only what it needs and imports no scipy. None if nothing comparable was run
-    before. Without rules, noise floors that `assay calibrate` measured count. `history` may already hold `records`: only what started earlier is looked at.
+    before. Without rules, the noise floors that `assay calibrate` measured count. `history` may already hold `records`:
+    only what started earlier is looked at.
     """
     counted = [record for record in records if record.counts]
     if not counted:
