@@ -34,8 +34,8 @@ class Chart:
         scale = _Scale.of(self)
         marks = self._bars(scale) if self.kind == "bars" else self._lines(scale)
         legend = "".join(
-            f'<rect x="{LEFT + 150 * i}" y="{HEIGHT - 16}" width="10" height="10" fill="{_colour(i)}"/>'
-            f'<text x="{LEFT + 150 * i + 14}" y="{HEIGHT - 7}">{escape(series.name)}</text>'
+            f'<rect x="{LEFT + 215 * i}" y="{HEIGHT - 16}" width="10" height="10" fill="{_colour(i)}"/>'
+            f'<text x="{LEFT + 215 * i + 14}" y="{HEIGHT - 7}">{escape(series.name)}</text>'
             for i, series in enumerate(self.series)
         )
         return (
@@ -86,16 +86,19 @@ class _Scale:
     log: bool
     lines: bool
     unit: str
+    points: tuple[float, ...] = ()
+    """Where a line's points are: the ticks of its x axis, unless there are too many."""
 
     @classmethod
     def of(cls, chart: Chart) -> _Scale:
         xs = [x for series in chart.series for x in series.x] or [0.0, 1.0]
         ys = [y for series in chart.series for y in series.y] or [0.0, 1.0]
+        lines, points = chart.kind == "lines", tuple(sorted(set(xs)))
         if not chart.log:
-            return cls(min(xs), max(xs), 0.0, max(*ys, 1e-12) * 1.05, False, chart.kind == "lines", chart.unit)
+            return cls(min(xs), max(xs), 0.0, max(*ys, 1e-12) * 1.05, False, lines, chart.unit, points)
         positive = [y for y in ys if y > 0] or [1.0]
         low, high = 10.0 ** floor(log10(min(positive))), 10.0 ** ceil(log10(max(positive)) + 1e-9)
-        return cls(min(xs), max(xs), low, high if high > low else low * 10, True, chart.kind == "lines", chart.unit)
+        return cls(min(xs), max(xs), low, high if high > low else low * 10, True, lines, chart.unit, points)
 
     def x(self, value: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * self._share(value, self.low_x, self.high_x)
@@ -116,9 +119,10 @@ class _Scale:
             y = self.y(value)
             parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
             parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,.4g}</text>')
-        for value in self._steps(self.low_x, self.high_x) if self.lines else ():
+        ticks = self.points if len(self.points) <= 6 else self._steps(self.low_x, self.high_x)
+        for value in ticks if self.lines else ():
             parts.append(
-                f'<text x="{self.x(value):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{value:,.4g}</text>'
+                f'<text x="{self.x(value):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{value:,.7g}</text>'
             )
         return "".join(parts)
 

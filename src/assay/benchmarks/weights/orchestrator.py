@@ -86,6 +86,7 @@ class BenchmarkOrchestrator:
         for name in profile.suites:
             if name not in self.suites:
                 raise unknown_suite(name, self.suites)
+            self.suites[name].settings = self.settings
         stores = self.stores or tuple(profile.stores) or (f"assay-{self.settings.setting}",)
         names = tuple(store_kind(name).name for name in stores)
         config = ScenarioConfig(

@@ -11,7 +11,6 @@ from assay.benchmarks.weights.performance_operations import BATCH, OPERATIONS
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.store_kind import FLOOR, Handle, store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.table import Table
@@ -31,12 +30,11 @@ class PerformanceSuite(BenchmarkSuite):
         "Memory: what Python and numpy allocate at the operation's peak",
     )
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__("performance")
-        self._io = (settings or Settings.from_environment()).io_intensive
 
     def get_scenarios(self) -> list[str]:
-        return [name for name in OPERATIONS if name != "io_intensive" or self._io]
+        return [name for name in OPERATIONS if name != "io_intensive" or self.settings.io_intensive]
 
     def estimate(self, name: str, config: ScenarioConfig) -> float:
         model = config.smallest.nbytes(4) / 1e6

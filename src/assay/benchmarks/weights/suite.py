@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from assay.benchmarks.weights.chart import Chart
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.table import Table
 
 
@@ -20,6 +21,8 @@ class BenchmarkSuite(ABC):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.settings = Settings()
+        """The orchestrator's, from before it asks for scenarios."""
 
     @abstractmethod
     def get_scenarios(self) -> Sequence[str]: ...
