@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.weights.conftest import same
@@ -140,3 +143,16 @@ def test_a_config_given_when_opening_is_for_this_time_only(tmp_path):
     Repository.init(tmp_path / "r")
     assert Repository.open(tmp_path / "r", {"setting": "fast"}).config.setting == "fast"
     assert Repository.open(tmp_path / "r").config == RepositoryConfig()
+
+
+def test_without_memory_mapping_nothing_is_mapped_and_everything_comes_back(tmp_path, rng):
+    weights = rng.standard_normal(5000).astype(np.float32)
+    Repository.init(tmp_path / "r").commit({"w": weights})
+    mapped = {}
+    for mapping in (True, False):
+        repo = Repository.open(tmp_path / "r", {"memory_mapping": mapping})
+        assert repo.checkout("main")["w"].tobytes() == weights.tobytes()
+        mapped[mapping] = str(tmp_path / "r") in Path("/proc/self/maps").read_text()
+        del repo
+        gc.collect()
+    assert mapped == {True: True, False: False}

@@ -49,6 +49,9 @@ class RepositoryConfig:
     longest_chain: int = 8
     """Differences that may stand on one another before a tensor is stored whole again."""
 
+    memory_mapping: bool = True
+    """False: packs are read piece by piece, for file systems on which a mapping is slow or not allowed."""
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -124,7 +127,7 @@ def _checked(config: RepositoryConfig) -> RepositoryConfig:
         isinstance(threshold, int | float) and not isinstance(threshold, bool) and 0 <= threshold <= 1,
         "a number from 0 to 1",
     )
-    for key in ("enable_gc", "lazy_loading", "streaming_operations"):
+    for key in ("enable_gc", "lazy_loading", "streaming_operations", "memory_mapping"):
         require(key, type(getattr(config, key)) is bool, "true or false")
     whole("batch_size", 1)
     whole("memory_limit_mb", 16)

@@ -17,8 +17,9 @@ from assay.weights.tensor_record import TensorRecord
 class ObjectStore:
     """Every tensor of a repository by the digest of its content."""
 
-    def __init__(self, packs: Path, memory_limit: int) -> None:
+    def __init__(self, packs: Path, memory_limit: int, mapped: bool = True) -> None:
         self.folder = packs
+        self._mapped = mapped
         self.cache = ChunkCache(memory_limit // 2)
         self._packs: dict[str, PackReader] = {}
         self._places: dict[bytes, tuple[PackReader, TensorRecord]] = {}
@@ -31,7 +32,7 @@ class ObjectStore:
                 del self._packs[name]
             self._places = {digest: place for digest, place in self._places.items() if place[0].path.name in present}
         for name in sorted(present - self._packs.keys()):
-            pack = PackReader(self.folder / name)
+            pack = PackReader(self.folder / name, self._mapped)
             self._packs[name] = pack
             for record in pack.records:
                 self._places.setdefault(record.digest, (pack, record))

@@ -11,30 +11,45 @@ LARGEST_INDEX = 1 << 28
 
 
 class PackReader:
-    """A finished pack, mapped into memory. Nothing in it is believed before its checksum is."""
+    """A finished pack, mapped into memory or read piece by piece. Nothing in it is believed before its checksum is."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mapped: bool = True) -> None:
         self.path = path
+        self._view: memoryview | None = None
         try:
             with path.open("rb") as file:
                 self.size = path.stat().st_size
                 if self.size < len(MAGIC) + FOOTER.size:
                     raise DataError(f"{path} is damaged: too short for a pack")
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                if mapped:
+                    self._view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from None
-        self._view = memoryview(self._map)
         self.records = self._read_index()
+
+    def _bytes(self, start: int, end: int) -> memoryview:
+        if self._view is not None:
+            return self._view[start:end]
+        try:
+            with self.path.open("rb") as file:
+                file.seek(start)
+                return memoryview(file.read(end - start))
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be read: {error.strerror}") from None
+
+    def _footer(self) -> tuple[int, int, int, bytes]:
+        offset, length, checksum, end = FOOTER.unpack(self._bytes(self.size - FOOTER.size, self.size))
+        return offset, length, checksum, end
 
     def _read_index(self) -> list[TensorRecord]:
         from xxhash import xxh3_64_intdigest
 
-        offset, length, checksum, end = FOOTER.unpack_from(self._view, self.size - FOOTER.size)
-        if bytes(self._view[: len(MAGIC)]) != MAGIC or end != END:
+        offset, length, checksum, end = self._footer()
+        if bytes(self._bytes(0, len(MAGIC))) != MAGIC or end != END:
             raise DataError(f"{self.path} is damaged: it does not begin and end as a pack")
         if offset + length + FOOTER.size != self.size or offset < len(MAGIC):
             raise DataError(f"{self.path} is damaged: its footer does not fit its size")
-        index = self._view[offset : offset + length]
+        index = self._bytes(offset, offset + length)
         if xxh3_64_intdigest(index) != checksum:
             raise DataError(f"{self.path} is damaged: the checksum of its index does not match")
         try:
@@ -45,7 +60,7 @@ class PackReader:
     def chunk(self, place: ChunkPlace, whose: str) -> memoryview:
         from xxhash import xxh3_64_intdigest
 
-        stored = self._view[place.offset : place.offset + place.padded]
+        stored = self._bytes(place.offset, place.offset + place.padded)
         if xxh3_64_intdigest(stored) != place.checksum:
             raise DataError(
                 f"{self.path} is damaged between bytes {place.offset} and {place.offset + place.padded} ({whose}); "
@@ -56,8 +71,7 @@ class PackReader:
     def uncovered(self) -> int:
         """Bytes that belong to no chunk; there should be none."""
         covered = sum(record.stored_bytes for record in self.records)
-        (offset, _, _, _) = FOOTER.unpack_from(self._view, self.size - FOOTER.size)
-        return int(offset) - len(MAGIC) - covered
+        return self._footer()[0] - len(MAGIC) - covered
 
 
 def decompress_index(index: memoryview) -> bytes:

@@ -41,7 +41,7 @@ class Repository:
         self.disk = disk or Disk()
         self.temporary = path / "tmp"
         self.commits = CommitStore(self.disk, path / "commits", self.temporary)
-        self.objects = ObjectStore(path / "packs", config.memory_limit_mb << 20)
+        self.objects = ObjectStore(path / "packs", config.memory_limit_mb << 20, config.memory_mapping)
         self.writing = WriterLock(path / "lock")
         self._ingest: Ingest | None = None
 

@@ -42,6 +42,8 @@ class StoreKind:
             wanted["memory_limit_mb"] = max(16, self.settings.memory_limit_mb)
         if self.settings.enable_streaming is not None:
             wanted["streaming_operations"] = self.settings.enable_streaming
+        if not self.settings.use_mmap:
+            wanted["memory_mapping"] = False
         wanted |= self.config
         exists = path.is_dir() and any(path.iterdir())
         return (Repository.open if exists else Repository.init)(path, wanted)
