@@ -287,3 +287,15 @@ def test_secrets_reach_neither_disk_nor_messages(tmp_path: Path, monkeypatch: py
     assert spec_back.missing == ("ASSAY_SINK_DIARY_API_KEY", "DIARY_TOKEN")
     [status] = Delivery.reopen(told.folder.path, linger_s=20, tries=1).close(20)
     assert "set ASSAY_SINK_DIARY_API_KEY, DIARY_TOKEN in the environment" in status.reason
+
+
+def test_a_secret_that_is_also_a_word_of_ours_loses_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_SECRET", "passed")
+    monkeypatch.setenv("OTHER_TOKEN", "script_metrics")
+    told = Told(tmp_path, [diary(tmp_path), {"name": "csv"}])
+    told.run(a_record(1, reasons=("passed on",)))
+    for status in told.end():
+        assert (status.state, status.refused) == ("delivered", ())
+    [message] = [m for m in told.delivery._outbox.log.read(0) if m.kind == "run_finished"]
+    assert message.body["reasons"] == ["*** on"]
+    assert message.body["outcome"] == "passed"

@@ -21,6 +21,8 @@ from tests.sinks.moody_server import Answer, MoodyServer, Request
 from tests.sinks.otlp_collector import Collector, fields
 from tests.sinks.sessions import Told, a_record, wait_for
 
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import BenchmarkResults, ScenarioResult, SuiteResult
 from assay.errors import UsageError
 from assay.history import History
 from assay.record import Outcome, SessionFolder
@@ -170,6 +172,20 @@ class TestMetricsCollector:
             if s.labels.get("entry") == "dedup" and "metric" in s.labels
         }
         assert found == {"ratio": 2.5, "detail.ok": 1.0}
+
+    def test_results_of_the_weight_suites(self) -> None:
+        readings = Readings()
+        readings.add("ratio", 1.5, "x", "higher")
+        results = BenchmarkResults("quick", (SuiteResult("sizes", (ScenarioResult("tiny", readings),)),), 1.0, 1.0)
+        collector = Collector()
+        assert MetricsCollector("otlp", collector.server.url).send_metrics(results).measurements == 1
+        [point] = collector.points
+        assert (point.attributes["entry"], point.attributes["metric"], point.value, point.unit) == (
+            "quick",
+            "sizes.tiny.ratio",
+            1.5,
+            "x",
+        )
 
     def test_otlp_and_datadog(self) -> None:
         collector, agent = Collector(), Agent()

@@ -117,7 +117,7 @@ class Delivery:
         if not self._active:
             return
         with self._noting(message.key):
-            self._outbox.log.append(message, self._secrets.mask)
+            self._outbox.add(message, self._secrets)
         self._kick()
 
     def _kick(self) -> None:

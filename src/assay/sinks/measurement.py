@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from assay.record import Record
+from assay.record import Metric, Record
 
 _NUMBERS = (bool, int, float)
 
@@ -43,17 +43,28 @@ def of_record(record: Record, host: str = "") -> Iterator[Measurement]:
     yield Measurement("assay_run_finished_timestamp_seconds", ended / 1000, entry, ended, "s")
     told = {"session": record.session, "run_id": record.run_id, "outcome": str(record.outcome)}
     yield Measurement("assay_run_info", 1.0, {**entry, **told, "git_commit": record.git_commit or ""}, ended)
-    for name, metric in record.metrics.items():
+    yield from _of_metrics(record.metrics.values(), entry, ended)
+
+
+def of_metrics(metrics: Iterable[Metric], entry: str, at_ms: int) -> Iterator[Measurement]:
+    """Of results that are no records."""
+    return _of_metrics(metrics, {"entry": entry, "repeat": "1", "host": ""}, at_ms)
+
+
+def _of_metrics(metrics: Iterable[Metric], entry: Mapping[str, str], at_ms: int) -> Iterator[Measurement]:
+    for metric in metrics:
         if isinstance(metric.value, _NUMBERS):
-            labels = {**entry, "metric": name, "unit": metric.unit or "", "better": metric.better or ""}
-            yield Measurement("assay_metric", float(metric.value), labels, ended, metric.unit or "", name)
+            labels = {**entry, "metric": metric.name, "unit": metric.unit or "", "better": metric.better or ""}
+            yield Measurement("assay_metric", float(metric.value), labels, at_ms, metric.unit or "", metric.name)
 
 
-def of_numbers(numbers: Mapping[str, Any], entry: str, at_ms: int) -> Iterator[Measurement]:
-    """Of results that are no records: every number in them, however deep, named by its path."""
-    for path, value in _leaves(numbers, ""):
-        labels = {"entry": entry, "repeat": "1", "host": "", "metric": path, "unit": "", "better": ""}
-        yield Measurement("assay_metric", value, labels, at_ms, "", path)
+def numbers_in(value: Any, path: str = "") -> Iterator[Metric]:
+    """Every number, however deep, named by its path."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from numbers_in(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, _NUMBERS):
+        yield Metric(path, value)
 
 
 def ended_ms(record: Record) -> int:
@@ -68,11 +79,3 @@ def plain_name(name: str) -> str:
     """Letters, digits and `_` only, as metric names of most systems are."""
     plain = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
     return plain if plain[:1].isalpha() else f"m_{plain}"
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, float]]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _leaves(item, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, _NUMBERS):
-        yield path, float(value)

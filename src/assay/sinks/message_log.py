@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from assay.record.strict_json import decode, encode
@@ -19,10 +19,9 @@ class MessageLog:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def append(self, message: Message, mask: Callable[[str], str] | None = None) -> None:
+    def append(self, message: Message) -> None:
         """On disk when this returns. A line that a crash cut short is closed off first."""
-        text = encode({"key": message.key, "kind": message.kind, "body": message.body})
-        line = (mask(text) if mask else text).encode() + b"\n"
+        line = encode({"key": message.key, "kind": message.kind, "body": message.body}).encode() + b"\n"
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             end = os.lseek(descriptor, 0, os.SEEK_END)

@@ -57,6 +57,12 @@ class MlflowSink(Sink):
             self.context.memory["environment is there"] = True
 
     def process_result(self, result: dict[str, Any]) -> None:
+        try:
+            self._log(result)
+        except Exception as error:
+            raise _told(error) from error
+
+    def _log(self, result: dict[str, Any]) -> None:
         record = Record.from_json(result)
         tags = {
             "mlflow.parentRunId": self._parent,
@@ -71,16 +77,13 @@ class MlflowSink(Sink):
         run_id = self._run(_digest(record.run_id), name, tags, record.started_at)
         self._show(run_id, f"MLflow {name}")
         ended = _milliseconds(record.started_at) + round(record.exec_time_s * 1000)
-        try:
-            MlflowRun(self._client, run_id).log(
-                params=dict(record.script_params), metrics=tuple(record.metrics.values()), at_ms=ended
-            )
-            if self.config.get("artifacts", True):
-                self._client.log_text(run_id, encode(result, indent=2), "result.json")
-                self._upload(run_id, self._files(record))
-            self._client.set_terminated(run_id, _status(record.outcome), end_time=ended)
-        except Exception as error:
-            raise _told(error) from error
+        MlflowRun(self._client, run_id).log(
+            params=dict(record.script_params), metrics=tuple(record.metrics.values()), at_ms=ended
+        )
+        if self.config.get("artifacts", True):
+            self._client.log_text(run_id, encode(result, indent=2), "result.json")
+            self._upload(run_id, self._files(record))
+        self._client.set_terminated(run_id, _status(record.outcome), end_time=ended)
 
     def finalize(self) -> None:
         records = passed = 0
@@ -190,7 +193,9 @@ def _beside_database(uri: str) -> str | None:
 
 
 def _told(error: Exception) -> Exception:
-    refused = getattr(error, "error_code", "") in ("INVALID_PARAMETER_VALUE", "BAD_REQUEST")
+    # What does not exist any more was deleted by somebody, who will not want it back.
+    never = ("INVALID_PARAMETER_VALUE", "BAD_REQUEST", "RESOURCE_DOES_NOT_EXIST")
+    refused = getattr(error, "error_code", "") in never
     return Rejected(str(error)) if refused else error
 
 

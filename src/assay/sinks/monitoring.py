@@ -18,7 +18,7 @@ from assay.errors import AssayError, UsageError
 from assay.record import Record
 from assay.sinks.failure import SinkFailure
 from assay.sinks.http_target import HttpTarget
-from assay.sinks.measurement import Measurement, of_numbers, of_record
+from assay.sinks.measurement import Measurement, numbers_in, of_metrics, of_record
 
 BACKENDS = ("prometheus", "pushgateway", "remote_write", "grafana", "datadog", "otlp")
 _AT_ONCE = 500
@@ -93,10 +93,13 @@ def _measurements(results: Any) -> Iterator[Measurement]:
             yield from of_record(result)
         elif isinstance(result, Mapping) and "run_id" in result and "script_metrics" in result:
             yield from of_record(Record.from_json(result))
+        elif callable(getattr(result, "metrics", None)):
+            name = next((getattr(result, word) for word in ("suite", "profile", "name") if hasattr(result, word)), "")
+            yield from of_metrics(result.metrics(), str(name or f"result-{place}"), now)
         else:
             plain = _plain(result)
-            name = next((str(plain[key]) for key in ("name", "scenario", "entry") if plain.get(key)), f"result-{place}")
-            yield from of_numbers(plain.get("metrics", plain) if "metrics" in plain else plain, name, now)
+            name = next((plain[word] for word in ("name", "scenario", "entry") if plain.get(word)), f"result-{place}")
+            yield from of_metrics(numbers_in(plain.get("metrics", plain)), str(name), now)
 
 
 def _each(results: Any) -> Iterator[Any]:

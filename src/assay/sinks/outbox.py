@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay.errors import DataError
@@ -71,13 +72,16 @@ class Outbox:
             finally:
                 state.close()
 
+    def add(self, message: Message, secrets: Secrets) -> None:
+        self.log.append(replace(message, body=secrets.masked(message.body)))
+
     def add_missed(self, secrets: Secrets) -> int:
         """Results that are in the session's folder but, for a kill at the wrong moment, not in the log."""
         known = self.log.known()
         folder = SessionFolder(self.session_folder)
         missed = [record for record in folder.records() if run_finished_key(record) not in known]
         for record in missed:
-            self.log.append(run_finished(record), secrets.mask)
+            self.add(run_finished(record), secrets)
         return len(missed)
 
 

@@ -3,7 +3,6 @@ variable it came from; one that stood in a file in clear is asked for by the nam
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ _POINTS_ELSEWHERE = re.compile(r"_(file|path|env|id)$", re.IGNORECASE)
 _HEADERS = ("authorization", "auth", "key")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 MASK = "***"
+_STRUCTURE = frozenset({"run_id", "name", "session", "outcome", "started_at"})
 
 
 def is_secret_name(name: str) -> bool:
@@ -40,10 +40,22 @@ class Secrets:
                     found |= _pieces(environ[value])
         # Longest first: a secret inside a longer one must not leave the rest of it standing.
         values = sorted(found, key=len, reverse=True)
-        forms = [
-            form for value in values for form in dict.fromkeys((value, json.dumps(value, ensure_ascii=False)[1:-1]))
-        ]
-        self._pattern = re.compile("|".join(map(re.escape, forms))) if forms else None
+        self._pattern = re.compile("|".join(map(re.escape, values))) if values else None
+
+    def masked(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A message's body: its words, not its names, nor the fields that say which run it is and how it ended."""
+        if self._pattern is None:
+            return dict(body)
+        return {key: value if key in _STRUCTURE else self._masked(value) for key, value in body.items()}
+
+    def _masked(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, Mapping):
+            return {key: self._masked(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._masked(item) for item in value]
+        return value
 
     def mask(self, text: str) -> str:
         return self._pattern.sub(MASK, text) if self._pattern else text
