@@ -71,7 +71,7 @@ def test_a_disabled_sink_needs_no_other_key_and_starts_nothing(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("hook", ["construct", "initialize", "process_result", "finalize"])
-@pytest.mark.parametrize("how", ["raise", "exit"])
+@pytest.mark.parametrize("how", ["raise", "exit", "garbled"])
 def test_what_fails_is_pending_with_its_reason_and_delivered_once_by_a_flush(
     tmp_path: Path, trouble: Path, hook: str, how: str
 ) -> None:
@@ -82,7 +82,7 @@ def test_what_fails_is_pending_with_its_reason_and_delivered_once_by_a_flush(
     [status] = told.end()
     assert status.state == "failing"
     assert status.pending
-    assert ("no" if how == "raise" else "SystemExit: 3") in status.reason
+    assert {"raise": "no", "exit": "SystemExit: 3", "garbled": "JSONDecodeError: Expecting"}[how] in status.reason
 
     trouble.unlink()
     [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
@@ -225,6 +225,27 @@ def _command_line(pid: str) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_a_hook_that_ends_its_process_has_not_delivered(tmp_path: Path, trouble: Path) -> None:
+    trouble.write_text("process_result:end")
+    told = Told(tmp_path, [diary(tmp_path, trouble=str(trouble))])
+    told.run(a_record(1))
+    [status] = told.end()
+    assert (status.pending, status.state) == (2, "failing")
+    assert status.reason.startswith("its process ended with code 0")
+
+
+def test_an_error_of_our_own_does_not_reach_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(outbox: Outbox, secrets: object) -> int:
+        raise KeyError("a field that every record has")
+
+    monkeypatch.setattr(Outbox, "add_missed", broken)
+    told = Told(tmp_path, [diary(tmp_path)])
+    told.run(a_record(1))
+    statuses = told.end()
+    assert statuses[0].state == "delivered"
+    assert "results of the interrupted session" in statuses[1].reason
 
 
 def test_a_full_disk_costs_the_outbox_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ starts another courier. So nothing here needs to be interruptible, only what is 
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -28,7 +29,8 @@ from assay.sinks.spec import SinkSpec
 
 # Importing a service's library on a busy machine, and its first connection, may take far longer than a delivery.
 STARTING_S = 120.0
-# A hook that stumbles over one message this often, in a way no service would cause, must not hold up the others.
+# A hook that stumbles over one message this often, in a way no service would cause (a service's garbled answer is
+# another thing), must not hold up the others.
 STUMBLES = 3
 _STUMBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
@@ -67,7 +69,8 @@ class Courier:
             self._state.set_aside(message.key, message.end, self._words(refusal))
             return True
         except _STUMBLE as error:
-            if self._sink is not None and self._state.progress.failures + 1 >= STUMBLES:
+            garbled = isinstance(error, json.JSONDecodeError | UnicodeError)
+            if self._sink is not None and not garbled and self._state.progress.failures + 1 >= STUMBLES:
                 self._state.set_aside(message.key, message.end, self._words(error))
                 return True
             self._state.failed(self._words(error))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -37,44 +38,45 @@ class Delivery:
     def __init__(
         self, session_folder: Path, specs: Sequence[Mapping[str, Any]], linger_s: float = 60.0, tries: int = 2
     ) -> None:
-        self._specs = [SinkSpec.parse(spec) for spec in specs]
+        """`linger_s`: how long delivery goes on after this process is gone; `tries`: after how many failures, once the
+        session is over, a sink is left pending."""
+        self._begin(session_folder, [SinkSpec.parse(spec) for spec in specs], linger_s, tries)
+
+    def _begin(self, session_folder: Path, specs: Sequence[SinkSpec], linger_s: float, tries: int) -> None:
+        self._specs = specs
         self._outbox = Outbox(Path(session_folder).resolve())
-        self._active = any(spec.enabled for spec in self._specs)
+        self._active = any(spec.enabled for spec in specs)
         self._linger_s = linger_s
         self._tries = tries
         self._worker: subprocess.Popen[bytes] | None = None
         self._news: IO[bytes] | None = None
         self._trouble: list[str] = []
-        if self._active:
-            self._secrets = Secrets(self._specs)
-            with self._noting("the outbox cannot be written"):
-                self._outbox.create(self._specs, self._secrets)
+        self._secrets = Secrets(specs if self._active else ())
 
     @classmethod
     def reopen(cls, session_folder: Path, linger_s: float, tries: int, only: Sequence[str] = ()) -> Delivery:
         """For a session that is over: `close` then delivers what is pending."""
         outbox = Outbox(Path(session_folder).resolve())
         delivery = cls.__new__(cls)
-        delivery._outbox = outbox
-        delivery._specs = [spec for spec in outbox.specs() if not only or spec.name in only]
-        delivery._active = any(spec.enabled for spec in delivery._specs)
-        delivery._linger_s = linger_s
-        delivery._tries = tries
-        delivery._worker = delivery._news = None
-        delivery._trouble = []
-        delivery._secrets = Secrets(delivery._specs)
+        delivery._begin(
+            outbox.session_folder, [spec for spec in outbox.specs() if not only or spec.name in only], linger_s, tries
+        )
         if delivery._active:
-            outbox.add_missed(delivery._secrets)
-            delivery._start()
+            with delivery._noting("results that are not in the outbox"):
+                outbox.add_missed(delivery._secrets)
+            with delivery._noting("the delivery process cannot be started"):
+                delivery._start()
         return delivery
 
     def session_started(self, info: SessionInfo, environment: Environment) -> None:
-        key = f"session_started {info.name}"
         if not self._active:
             return
-        if key not in self._outbox.log.known():
-            told = {"info": {**info.to_json(), "plan": {}}, "environment": environment.to_json()}
-            self._append(Message("session_started", key, told))
+        key = f"session_started {info.name}"
+        with self._noting("the outbox cannot be written"):
+            self._outbox.create(self._specs, self._secrets)
+            if key not in self._outbox.log.known():
+                told = {"info": {**info.to_json(), "plan": {}}, "environment": environment.to_json()}
+                self._outbox.add(Message("session_started", key, told), self._secrets)
         with self._noting("results of the interrupted session"):
             self._outbox.add_missed(self._secrets)
         with self._noting("the delivery process cannot be started"):
@@ -107,7 +109,7 @@ class Delivery:
             _end(self._worker)
         try:
             found = statuses(self._outbox, self._specs)
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             found = [SinkStatus(spec.name, "failing", reason=str(error)) for spec in self._specs if spec.enabled]
         if not self._trouble:
             return found
@@ -151,7 +153,7 @@ class Delivery:
         """A full disk must not cost a run its result: what was lost here is in results.jsonl, and found there."""
         try:
             yield
-        except (OSError, ValueError, TypeError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not reach the run
             self._trouble.append(self._secrets.mask(f"{what}: {error}"))
 
 

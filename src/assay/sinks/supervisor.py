@@ -22,6 +22,8 @@ from assay.sinks.spec import SinkSpec
 
 _LOOK_EVERY_S = 0.1
 _PR_SET_PDEATHSIG = 1
+# Not 0: a sink may end its process with that at any moment.
+_ALL_DELIVERED = 86
 
 
 @dataclass
@@ -124,7 +126,7 @@ class Supervisor:
                 self._close(other)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             Courier(self._outbox, post.spec, self._secrets, kicks).run()
-            code = 0
+            code = _ALL_DELIVERED
         except BaseException:  # noqa: BLE001 - a forked child must not go on as the supervisor
             print(self._secrets.mask(traceback.format_exc()), file=sys.stderr, flush=True)
         finally:
@@ -140,8 +142,8 @@ class Supervisor:
             _kill_group(post.pid)
             self._close(post)
             post.pid = 0
-            post.served = status == 0
-            if status:
+            post.served = os.WIFEXITED(status) and os.WEXITSTATUS(status) == _ALL_DELIVERED
+            if not post.served:
                 self._failed(post, _cause(post.spec, status))
 
     def _kick(self) -> None:
