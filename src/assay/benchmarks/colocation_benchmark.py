@@ -23,8 +23,11 @@ from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.read import read_config
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.colocation.tables import group_table, matrix_table, stage_table
+from assay.loadgen.measured import Ints
 from assay.record.benchmark import Benchmark
 from assay.record.task_perf import TaskPerf
+
+MOST_SAMPLES = 2000
 
 
 def main() -> int:
@@ -83,6 +86,7 @@ def _pipelines(b: Benchmark, groups: Sequence[GroupOutcome]) -> None:
             b.metric(f"{name}.valid", result.verdict.valid)
             for share in ("p50", "p99", "p99.9"):
                 b.metric(f"{name}.{share}_s", result.latency[share] / 1e9, unit="s", better="lower")
+            b.metric(f"{name}.latency_s", unit="s", better="lower", samples=_thinned(result.measured.latency))
             b.metric(f"{name}.lateness_p50_s", result.lateness["p50"] / 1e9, unit="s", better="lower")
             if result.first_result is not None:
                 b.metric(f"{name}.first_result_p99_s", result.first_result["p99"] / 1e9, unit="s", better="lower")
@@ -95,6 +99,12 @@ def _pipelines(b: Benchmark, groups: Sequence[GroupOutcome]) -> None:
                 for stage in result.stages.values()
                 if stage.latency.count
             )
+
+
+def _thinned(latency: Ints) -> list[float]:
+    """Every n-th query, in order: enough for a histogram, little enough for a file that is kept for ever."""
+    step = max(1, len(latency) // MOST_SAMPLES)
+    return [float(f"{ns / 1e9:.5g}") for ns in latency[::step]]
 
 
 def _slowdowns(b: Benchmark, matrix: Matrix) -> None:

@@ -12,6 +12,7 @@ from assay.report.exhibits.distribution import Distribution, distribution, perce
 from assay.report.exhibits.grid import Cell, Grid
 from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
 from assay.report.exhibits.resources import Plot, resource_plots
+from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import StageTime, stage_breakdown
 from assay.report.limits import Limits
 from assay.report.metric_row import MetricRow
@@ -51,6 +52,7 @@ class EntryPage:
         metrics = view.metrics()
         shaped = [grid for metric in metrics for grid in (matrix(metric), table_of_rows(metric)) if grid]
         ladders, plain = _ladders([m for m in metrics if not (matrix(m) or table_of_rows(m))])
+        slowdowns, plain = slowdown_matrices(plain)
         dotted, plain = dotted_tables(plain)
         rows = [MetricRow.of(metric, found.get(metric.name)) for metric in _in_order(plain, view, found)]
         files = RunFolder(folder, view.shown) if view.shown else None
@@ -63,7 +65,7 @@ class EntryPage:
             headline=tuple(MetricRow.of(metric, found.get(metric.name)) for metric in view.headline()),
             metrics=tuple(rows[: limits.metrics]),
             left_out=max(0, len(rows) - limits.metrics),
-            grids=(*shaped, *dotted, *ladders),
+            grids=(*slowdowns, *shaped, *dotted, *ladders),
             distributions=tuple((made, histogram_svg(made)) for made in distributions),
             stages=stage_breakdown(files.tasks()) if files else (),
             curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),

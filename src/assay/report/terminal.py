@@ -89,7 +89,8 @@ def metric_words(metric: MetricView) -> str:
     """`rows_per_s 101 1/s (98.2 to 103 in 5 runs)`."""
     words = f"{printable(metric.name)} {printable(quantity(metric.value, metric.unit))}"
     if metric.low is not None and metric.high is not None and metric.low != metric.high:
-        words += f" ({number(metric.low)} to {number(metric.high)} in {len(metric.values)} runs)"
+        low, high = (printable(quantity(end, metric.unit)) for end in (metric.low, metric.high))
+        words += f" ({low} to {high} in {len(metric.values)} runs)"
     return words
 
 

@@ -16,7 +16,7 @@ from assay.report.quantity import number, quantity
 from assay.report.view import MetricView
 
 MOST_ROWS = 60
-MOST_COLUMNS = 12
+MOST_COLUMNS = 16
 
 
 def table_of_rows(metric: MetricView) -> Grid | None:

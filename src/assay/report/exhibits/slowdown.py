@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.report.exhibits.grid import Cell, Grid
+from assay.report.view import MetricView
+
+_NAME = re.compile(r"slowdown\.(?P<who>.+)\.beside\.(?P<beside>.+)\.(?P<what>throughput|p99)(?:\.(?P<bound>low|high))?")
+_TITLES = {"throughput": "Slowdown, by throughput", "p99": "Slowdown, by 99th percentile of latency"}
+NOTE = "Row: whose slowdown. Column: what ran beside it. 1× is as fast as alone."
+
+
+def slowdown_matrices(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[MetricView]]:
+    """From `slowdown.A.beside.B.throughput`, with `.low` and `.high`, as colocation writes them; and what is left."""
+    found: dict[str, dict[tuple[str, str], dict[str, float]]] = {}
+    rest = []
+    for metric in metrics:
+        named = _NAME.fullmatch(metric.name)
+        if named is None or not metric.values:
+            rest.append(metric)
+            continue
+        cell = found.setdefault(named["what"], {}).setdefault((named["who"], named["beside"]), {})
+        cell[named["bound"] or "value"] = float(metric.value)
+    return [_matrix(what, cells) for what, cells in found.items()], rest
+
+
+def _matrix(what: str, cells: dict[tuple[str, str], dict[str, float]]) -> Grid:
+    rows = list(dict.fromkeys(who for who, _ in cells))
+    columns = list(dict.fromkeys([*rows, *(beside for _, beside in cells)]))
+    table = []
+    for who in rows:
+        shown = [
+            Cell("alone", number=True)
+            if beside == who and (who, beside) not in cells
+            else _cell(cells.get((who, beside)))
+            for beside in columns
+        ]
+        table.append((Cell(who), *shown))
+    return Grid(_TITLES[what], ("", *columns), tuple(table), NOTE)
+
+
+def _cell(cell: dict[str, float]) -> Cell:
+    if "value" not in cell:
+        return Cell("–", number=True)
+    text = f"{cell['value']:.2f}×"
+    if "low" in cell and "high" in cell:
+        text += f" ({cell['low']:.2f} to {cell['high']:.2f})"
+    # Twice as slow is as red as it gets.
+    return Cell(text, number=True, heat=max(0.0, min(1.0, cell["value"] - 1.0)))

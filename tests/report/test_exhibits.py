@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from assay.record import TaskPerf
+from assay.report.exhibits.curve import curve
+from assay.report.exhibits.distribution import distribution, percentile_ladder
+from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
+from assay.report.exhibits.resources import resource_plots, thin
+from assay.report.exhibits.slowdown import slowdown_matrices
+from assay.report.exhibits.stages import stage_breakdown
+from assay.report.run_folder import UsageSeries
+from assay.report.view import MetricView
+
+
+def metric(name: str, value: object, samples: tuple[float, ...] = (), unit: str | None = None) -> MetricView:
+    values = (float(value),) if isinstance(value, int | float) else ()
+    return MetricView(name, value, unit, None, values, samples)
+
+
+def texts(row: object) -> list[str]:
+    return [cell.text for cell in row]  # type: ignore[attr-defined]
+
+
+def test_a_histogram_counts_every_sample_and_promises_no_percentile_it_cannot_know() -> None:
+    samples = tuple(0.001 * 1.01**i for i in range(300))
+    found = distribution(metric("latency_s", 0.004, samples, "s"))
+    assert found is not None
+    assert sum(one.count for one in found.bins) == 300
+    assert [name for name, _ in found.percentiles] == ["p50", "p75", "p90", "p95", "p99"]
+    assert dict(found.percentiles)["p50"] == samples[149]
+    assert distribution(metric("few", 1.0, samples[:19])) is None
+    assert distribution(metric("constant", 1.0, (1.0,) * 50)) is None
+
+
+def test_stages_share_the_time_and_a_copied_call_counts_once() -> None:
+    call = TaskPerf("read", {"process_time": 1.0}, "same")
+    stages = stage_breakdown([call, call, TaskPerf("write", {"process_time": 3.0})])
+    assert [(stage.name, stage.calls, stage.share) for stage in stages] == [("read", 1, 0.25), ("write", 1, 0.75)]
+    assert stage_breakdown([TaskPerf("x", {"rows": 3.0})]) == ()
+
+
+def test_slowdown_as_colocation_writes_it() -> None:
+    metrics = [
+        metric("slowdown.api.beside.batch.throughput", 1.5),
+        metric("slowdown.api.beside.batch.throughput.low", 1.4),
+        metric("slowdown.api.beside.batch.throughput.high", 1.6),
+        metric("slowdown.batch.beside.api.throughput", 1.1),
+        metric("api.throughput", 90.0),
+    ]
+    [grid], rest = slowdown_matrices(metrics)
+    assert grid.columns == ("", "api", "batch")
+    assert texts(grid.rows[0]) == ["api", "alone", "1.50× (1.40 to 1.60)"]
+    assert texts(grid.rows[1]) == ["batch", "1.10×", "alone"]
+    assert grid.rows[0][2].heat == pytest.approx(0.5)
+    assert [m.name for m in rest] == ["api.throughput"]
+
+
+def test_dotted_names_are_one_table() -> None:
+    metrics = [metric(f"compression.{s}.{m}", 1.0) for s in ("mixed", "similar") for m in ("ratio", "saved")]
+    [grid], rest = dotted_tables([*metrics, metric("alone.x", 2.0), metric("plain", 3.0)])
+    assert (grid.title, grid.columns) == ("compression", ("", "ratio", "saved"))
+    assert [row[0].text for row in grid.rows] == ["mixed", "similar"]
+    assert [m.name for m in rest] == ["alone.x", "plain"]
+
+
+def test_a_matrix_and_rows_by_shape() -> None:
+    shown = matrix(metric("slowdown", {"a": {"a": 1.0, "b": {"value": 3.0, "low": 2.5, "high": 3.5}}}))
+    assert shown is not None
+    assert texts(shown.rows[0]) == ["a", "1.00×", "3.00× (2.50 to 3.50)"]
+    assert shown.rows[0][2].heat == 1.0
+    assert matrix(metric("x", {"a": {"b": "text"}})) is None
+    rows = table_of_rows(metric("t", [{"a": 1, "b": "x"}, {"a": 2}]))
+    assert rows is not None
+    assert [texts(row) for row in rows.rows] == [["1", "x"], ["2", "–"]]
+
+
+def test_a_curve_needs_a_load_and_percentiles_in_every_row() -> None:
+    rows = [{"rate": r, "p50_ms": 1.0, "p99_ms": 2.0 * r} for r in (3, 1, 2)]
+    found = curve(metric("sweep", rows))
+    assert found is not None
+    assert (found.x, found.lines[1]) == ((1.0, 2.0, 3.0), ("p99_ms", (2.0, 4.0, 6.0)))
+    assert curve(metric("sweep", [*rows, {"rate": 4}])) is None
+
+
+def test_percentiles_by_name() -> None:
+    assert percentile_ladder({"count": 3, "p50_us": 1, "p99_us": 2, "p99.9_us": 3}) == {
+        "p50_us": 1.0,
+        "p99_us": 2.0,
+        "p99.9_us": 3.0,
+    }
+    assert percentile_ladder({"p50": 1}) == {}
+
+
+def test_thinned_series_keep_their_mean() -> None:
+    values = [float(i) for i in range(1000)]
+    shown = thin(values, 50)
+    assert len(shown) == 50
+    assert math.fsum(shown) / 50 == pytest.approx(499.5, rel=0.01)
+
+
+def test_processor_use_is_the_rate_of_its_time() -> None:
+    series = UsageSeries({"t_s": [0.0, 1.0, 2.0], "cpu_s": [0.0, 2.0, 3.0], "rss_mb": [10.0, 20.0, 30.0]})
+    cpu, memory = resource_plots(series, 100)
+    assert cpu.lines == (("used", (2.0, 2.0, 1.0)),)
+    assert memory.says == "resident: mean 20 MB, highest 30 MB"
+    assert resource_plots(UsageSeries({"t_s": [0.0]}), 100) == ()
