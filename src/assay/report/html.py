@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from assay.history import History
 
 
-MOST_INSIGHTS = 20
-
-
 def write_report(
     folder: SessionFolder,
     *,
@@ -36,7 +33,7 @@ def render_report(
 ) -> str:
     # numpy comes with the analysis: not before a report is written.
     from assay.analysis import extract, what_changed
-    from assay.report.limits import MOST_BYTES, STEPS
+    from assay.report.limits import MOST_BYTES, MOST_INSIGHTS, STEPS
     from assay.report.page_templates import page_scripts, templates
     from assay.report.session_page import SessionPage
 

@@ -18,3 +18,5 @@ MOST_BYTES = 500_000
 
 STEPS = (Limits(), Limits(100, 25, 50, 30), Limits(60, 12, 25, 24), Limits(40, 6, 12, 16))
 """Tried in order until the page is small enough."""
+
+MOST_INSIGHTS = 20

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.analysis import Comparison, Verdict, what_changed
+from assay.analysis import Comparison, Verdict, extract, what_changed
 from assay.history import History
 from assay.record import SessionFolder
 from assay.report.entry_page import EntryPage
 from assay.report.exhibits.grid import Grid
-from assay.report.limits import Limits
+from assay.report.limits import MOST_INSIGHTS, Limits
 from assay.report.page_templates import verdict_counts
 from assay.report.printable import printable
 from assay.report.quantity import duration, percent, quantity
@@ -31,6 +31,7 @@ def session_markdown(
         + (f" · git {escaped(commit[:10])}" if commit else ""),
         "## What changed",
         _changes(comparison) if comparison else "There is no earlier session to compare with.",
+        *_insights(folder),
         "## Entries",
         table(("entry", "outcome", "runs", "time", "measured"), (_row(entry) for entry in page.entries), right=(2, 3)),
         *(_entry(entry) for entry in page.entries),
@@ -38,6 +39,12 @@ def session_markdown(
         table(("", ""), _environment(page)),
     ]
     return "\n\n".join(block.rstrip("\n") for block in blocks if block) + "\n"
+
+
+def _insights(folder: SessionFolder) -> list[str]:
+    found = extract(folder.records(), folder.path)[:MOST_INSIGHTS]
+    lines = [f"- **{escaped(i.entry)}**: {escaped(i.says)} ({escaped(i.evidence)}). {escaped(i.advice)}" for i in found]
+    return ["## What stands out", "\n".join(lines)] if lines else []
 
 
 def _changes(comparison: Comparison) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analysis import Comparison, what_changed
+from assay.analysis import Comparison, Insight, extract, what_changed
 from assay.history import SessionRow
 from assay.record import SessionInfo
 from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, opened_session
 from assay.report.dashboard.live import LiveEntry, live_entry
 from assay.report.dashboard.store import Opened, Store
 from assay.report.entry_page import EntryPage
-from assay.report.limits import Limits
+from assay.report.limits import MOST_INSIGHTS, Limits
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class SessionShown:
     opened: Opened
     entries: tuple[EntryPage, ...]
     comparison: Comparison | None
+    insights: tuple[Insight, ...]
     live: LiveEntry | None
 
     @property
@@ -53,7 +54,9 @@ def session(store: Store, asked: Asked) -> SessionShown:
     entries = [EntryPage.brief(entry, comparison) for entry in opened.view.ended]
     entries.sort(key=lambda entry: (not entry.regressed, entry.view.passed))
     running = opened.view.info.status == "running"
-    return SessionShown(opened, tuple(entries), comparison, live_entry(opened.folder) if running else None)
+    found = extract([run for entry in opened.view.entries for run in entry.runs], opened.folder.path)
+    insights = tuple(found[:MOST_INSIGHTS])
+    return SessionShown(opened, tuple(entries), comparison, insights, live_entry(opened.folder) if running else None)
 
 
 @dataclass(frozen=True)

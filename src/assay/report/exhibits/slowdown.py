@@ -30,13 +30,9 @@ def _matrix(what: str, cells: dict[tuple[str, str], dict[str, float]]) -> Grid:
     columns = list(dict.fromkeys([*rows, *(beside for _, beside in cells)]))
     table = []
     for who in rows:
-        shown = [
-            Cell("alone", number=True)
-            if beside == who and (who, beside) not in cells
-            else _cell(cells.get((who, beside)))
-            for beside in columns
-        ]
-        table.append((Cell(who), *shown))
+        shown = {who: Cell("alone", number=True)}
+        shown |= {beside: _cell(cells[who, beside]) for beside in columns if (who, beside) in cells}
+        table.append((Cell(who), *(shown.get(beside, Cell("–", number=True)) for beside in columns)))
     return Grid(_TITLES[what], ("", *columns), tuple(table), NOTE)
 
 
