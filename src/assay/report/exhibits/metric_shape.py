@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -78,7 +79,8 @@ def dotted_tables(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[Metri
     """Tables, and what fits into none. A table needs two rows with a column in common."""
     groups: dict[str, dict[str, dict[str, MetricView]]] = {}
     for metric in metrics:
-        parts = metric.name.split(".")
+        # Not before a digit: `p99.9_s` is one name.
+        parts = re.split(r"\.(?!\d)", metric.name)
         if len(parts) < 2 or not metric.values or parts[0] == "usage":
             continue
         suite, name = (parts[0], ".".join(parts[1:-1])) if len(parts) > 2 else ("", parts[0])
