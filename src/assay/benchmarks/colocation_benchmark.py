@@ -52,7 +52,7 @@ def _measure(b: Benchmark, folder: Path) -> int:
         groups = [outcome for rounds in [*done.solo.values(), *done.together.values()] for outcome in rounds]
         _slowdowns(b, done)
         print(matrix_table(done))
-        _pipelines(b, [rounds[-1] for rounds in done.solo.values()])
+        _pipelines(b, [rounds[-1] for rounds in done.solo.values() if rounds])
     else:
         groups = [colocation.run(config.pipelines, "together")]
         print(group_table(groups[0]), stage_table(groups[0]), sep="\n\n")

@@ -97,7 +97,8 @@ def _matrix(args: Namespace, config: ColocationConfig, colocation: Colocation, r
     for title, rounds in [(f"{n} alone", matrix.solo[n]) for n in matrix.names] + [
         (" + ".join(group), matrix.together[group]) for group in matrix.groups
     ]:
-        print(f"{title}\n{group_table(rounds[-1])}\n\n{stage_table(rounds[-1])}\n")
+        if rounds:
+            print(f"{title}\n{group_table(rounds[-1])}\n\n{stage_table(rounds[-1])}\n")
     print(matrix_table(matrix))
     return matrix.success
 

@@ -54,7 +54,8 @@ class Colocation:
 
     def __init__(self, config: ColocationConfig, results: Path, listener: Listener | None = None) -> None:
         self._config = config
-        self._results = results
+        # Processes are started from elsewhere.
+        self._results = results.resolve()
         self._listener = listener
 
     def run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:

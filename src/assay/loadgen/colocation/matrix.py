@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -59,17 +59,32 @@ def run_matrix(colocation: Colocation, config: ColocationConfig, groups: Sequenc
         raise UsageError("a matrix needs at least two pipelines")
     solo: dict[str, list[GroupOutcome]] = {name: [] for name in names}
     together: dict[Group, list[GroupOutcome]] = {group: [] for group in groups}
-    for number in range(1, repeat + 1):
-        prefix = f"round-{number:02d}/" if repeat > 1 else ""
-        for name in names:
-            solo[name].append(colocation.run([config.pipeline(name)], f"{prefix}solo-{folder_name(name)}"))
-        for group in groups:
-            label = "+".join(folder_name(name) for name in group)
-            together[group].append(colocation.run([config.pipeline(name) for name in group], f"{prefix}{label}"))
+    for label, members, rounds in _plan(names, groups, repeat, solo, together):
+        outcome = colocation.run([config.pipeline(name) for name in members], label)
+        rounds.append(outcome)
+        if not outcome.success:
+            # What was measured is kept; a matrix with a pipeline that cannot run is not worth the rest of the time.
+            break
     cells = {}
     for group in groups:
         for name in group:
             alone = [Slices.of(outcome[name], outcome.window) for outcome in solo[name]]
             beside = [Slices.of(outcome[name], outcome.window) for outcome in together[group]]
-            cells[name, group] = slowdown(alone, beside)
+            if alone and beside:
+                cells[name, group] = slowdown(alone, beside)
     return Matrix(names, tuple(groups), cells, solo, together)
+
+
+def _plan(
+    names: Sequence[str],
+    groups: Sequence[Group],
+    repeat: int,
+    solo: dict[str, list[GroupOutcome]],
+    together: dict[Group, list[GroupOutcome]],
+) -> Iterator[tuple[str, Group, list[GroupOutcome]]]:
+    for number in range(1, repeat + 1):
+        prefix = f"round-{number:02d}/" if repeat > 1 else ""
+        for name in names:
+            yield f"{prefix}solo-{folder_name(name)}", (name,), solo[name]
+        for group in groups:
+            yield prefix + "+".join(folder_name(name) for name in group), group, together[group]

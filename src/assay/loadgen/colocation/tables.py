@@ -101,6 +101,8 @@ def _cell(cell: Slowdown | None, pick: str) -> str:
     if cell is None:
         return "–"
     interval: Interval = getattr(cell, pick)
+    if interval.estimate != interval.estimate:
+        return "–"
     return f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
