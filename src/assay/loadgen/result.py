@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from assay.loadgen.board import CPU_NS, CUT, DROPPED, ENDED_AT, FAILED, HELD, IGNORED, SENT, STARTED_AT, Board
+from assay.loadgen.board import (
+    COMPLETED,
+    CPU_NS,
+    CUT,
+    DROPPED,
+    ENDED_AT,
+    FAILED,
+    HELD,
+    IGNORED,
+    SENT,
+    STARTED_AT,
+    Board,
+)
 from assay.loadgen.drive.ending import Ending
 from assay.loadgen.latency.latency import Latency
 from assay.loadgen.latency.objective import Objective, Verdict, good, judge
@@ -115,7 +127,8 @@ def summarise(
     started = page[STARTED_AT]
     ended = int(queries["end"][-1]) if len(queries) else max(page[ENDED_AT], started)
     duration = max((ended - started) / 1e9, 0.0)
-    sent = int(page[SENT])
+    # A closed loop does not count every send as it happens; what came back was sent.
+    sent = max(int(page[SENT]), int(page[COMPLETED] + page[FAILED]))
     last_sent = int(measured.rows["start"].max()) if len(measured.rows) else started
     streamed = measured.streamed()
     lost = max(sent - len(queries) - dropped, 0)

@@ -18,7 +18,7 @@ from assay.loadgen.colocation.matrix import pairs, run_matrix
 
 SECONDS = 2.0
 ITERATIONS = 20_000
-ROUNDS = 3
+ROUNDS = 4
 
 # The same arithmetic as the stage, with nothing around it: rounds done from one instant to another.
 SPINNER = """

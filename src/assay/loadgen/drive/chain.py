@@ -20,7 +20,12 @@ Keep = Callable[[int, Any], None]
 
 class Chain:
     def __init__(
-        self, nodes: Sequence[Node], board: Board, samples: int | None, max_failures: int = 0, keep: Keep | None = None
+        self,
+        nodes: Sequence[Node],
+        board: Board,
+        samples: int | None,
+        max_failures: int = 0,
+        keep: Keep | None = None,
     ) -> None:
         self._steps = [(node.id + 1, node.id, node.stage.process) for node in nodes]
         self._names = {node.id: node.shape.name for node in nodes}
@@ -31,7 +36,8 @@ class Chain:
         if len(nodes) + 1 > board.capacity:
             raise ValueError(f"a chain of {len(nodes)} stages needs a ring of more than {board.capacity} rows")
 
-    def run(self, turns: Iterable[Turn]) -> None:
+    def run(self, turns: Iterable[Turn], queued: bool) -> None:
+        """`queued`: queries were sent elsewhere and waited; otherwise one begins at the instant it is sent."""
         clock, pack, size = monotonic_ns, ROW.pack_into, ROW.size
         steps, samples, keep = self._steps, self._samples, self._keep
         board = self._board
@@ -41,15 +47,18 @@ class Chain:
         # A full ring's rows go here: the loop stays the same, and only the count of dropped rows tells.
         nowhere = memoryview(bytearray(size))
         head, completed, failed = page[HEAD], page[COMPLETED], page[FAILED]
+        limit = page[TAIL] + capacity
         for query, intended, sent in turns:
             payload: Any = query if samples is None else query % samples
-            if head + width - page[TAIL] <= capacity:
+            if head + width > limit:
+                limit = page[TAIL] + capacity
+            if head + width <= limit:
                 target, offset, mask = rows, head * size & ring, ring
             else:
                 target, offset, mask = nowhere, 0, 0
             page[in_query] = query
             written = 0
-            begin = clock()
+            begin = clock() if queued else sent
             try:
                 for place, stage, process in steps:
                     page[in_stage] = place

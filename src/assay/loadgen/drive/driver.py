@@ -154,7 +154,7 @@ class Driver:
 
     def _pass(self, turns: Iterator[Turn]) -> None:
         if self._chain is not None:
-            self._chain.run(turns)
+            self._chain.run(turns, queued=self._reception is not None)
             return
         assert self._walker is not None
         entered = 0

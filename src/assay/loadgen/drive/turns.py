@@ -44,9 +44,13 @@ def single_turns(page: memoryview, max_queries: int, until: int) -> Iterator[Tur
     for query in range(max_queries):
         now = monotonic_ns()
         if now >= until or page[STOP]:
+            page[SENT] = query
             return
-        page[SENT] = query + 1
+        # With one in flight, what was sent follows from what is done; a store a query would only cost.
+        if not query & 63:
+            page[SENT] = query + 1
         yield query, now, now
+    page[SENT] = max_queries
 
 
 def concurrent_turns(page: memoryview, max_queries: int, until: int, concurrency: int, grouped: bool) -> Iterator[Turn]:
