@@ -7,6 +7,7 @@ from typing import IO
 from assay.pipeline import FileRange
 from assay.stages.alm.bad_line import BadLine
 from assay.stages.alm.lines import Lines, count_lines
+from assay.stages.alm.manifest_file import compressed
 
 BLOCK = 2**20
 """Bytes in a batch: small enough to stay in a core's cache through all stages."""
@@ -17,13 +18,21 @@ LONGEST_LINE = 64 * 2**20
 def line_blocks(manifest: IO[bytes], piece: FileRange) -> Iterator[Lines]:
     """Whole lines of a range, about a megabyte at a time. A line belongs to the range its first byte is in."""
     position = _first_line(manifest, piece.start)
+    # Where going back is free, the line that a block breaks off in is read again; elsewhere it is carried along.
+    rewinds = "://" not in piece.path and not compressed(piece.path)
     held = b""
     while piece.end is None or position < piece.end:
-        block = manifest.read(max(BLOCK, len(held)))
-        held = held + block if held else block
+        want = min(max(BLOCK, 2 * len(held)), LONGEST_LINE + 1)
+        if rewinds:
+            manifest.seek(position)
+            held = manifest.read(want)
+            ended = len(held) < want
+        else:
+            block = manifest.read(want - len(held))
+            held, ended = held + block if held else block, not block
         if not held:
             return
-        whole = held.rfind(b"\n") + 1 if block else len(held)
+        whole = len(held) if ended else held.rfind(b"\n") + 1
         if not whole and len(held) > LONGEST_LINE:
             bad = BadLine(
                 piece.path, position, open_key(held[:BLOCK]), f"the line is longer than {LONGEST_LINE >> 20} MB"
@@ -38,6 +47,8 @@ def line_blocks(manifest: IO[bytes], piece: FileRange) -> Iterator[Lines]:
             data, held = (held, b"") if whole == len(held) else (held[:whole], held[whole:])
             yield Lines(data, piece.path, position, count_lines(data))
             position += whole
+            if rewinds:
+                held = b""
 
 
 def open_key(beginning: bytes) -> str:

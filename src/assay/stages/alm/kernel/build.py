@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
-import subprocess
-import tempfile
 import zlib
 from pathlib import Path
 
@@ -35,6 +32,9 @@ def find() -> Path | None:
 
 def build() -> Path | None:
     """None where there is no compiler: everything works without, only slower."""
+    import shutil
+    import subprocess
+
     compiler = shutil.which(os.environ.get("CC", "gcc")) or shutil.which("cc")
     if compiler is None:
         return None
@@ -48,6 +48,9 @@ def build() -> Path | None:
 
 
 def _compile(compiler: str, path: Path) -> Path:
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         Path(scratch, "powers.h").write_text(_powers())
         made = Path(scratch, path.name)

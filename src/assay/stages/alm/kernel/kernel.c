@@ -2,6 +2,9 @@
    A block goes through alm_build, alm_overlap and then alm_digest or alm_write. Rows the scanner is not sure of are
    left PLAIN for the caller, who does them in Python. Not for several threads on one batch. */
 #include <errno.h>
+#if defined(__linux__)
+#include <malloc.h>
+#endif
 #include <unistd.h>
 #include "emit.h"
 #include "overlap.h"
@@ -16,6 +19,15 @@
 typedef struct { int64_t rows, native, with_windows, windows, filtered, truncation_events; double duration; } Counts;
 
 Batch *alm_new(void) { return calloc(1, sizeof(Batch)); }
+
+/* Blocks of a megabyte come and go. Left to itself the allocator gives each back to the system, which maps and
+   clears it again for the next one: as much work as parsing it. */
+void alm_keep_memory(void) {
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
 
 /* Lines that are not blank. */
 int64_t alm_lines(const uint8_t *data, uint64_t size) {

@@ -51,6 +51,7 @@ class Counts(ctypes.Structure):
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "alm_new": (c_void_p, ()),
     "alm_free": (None, (c_void_p,)),
+    "alm_keep_memory": (None, ()),
     "alm_lines": (c_int64, (c_char_p, c_uint64)),
     "alm_build": (c_int64, (c_void_p, c_char_p, c_uint64, POINTER(Parameters))),
     "alm_overlap": (c_int64, (c_void_p, POINTER(Parameters))),
@@ -76,6 +77,7 @@ def library() -> Any:
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
+    loaded.alm_keep_memory()
     return loaded
 
 
