@@ -59,7 +59,9 @@ def short(python: str, scratch: Path, args: argparse.Namespace) -> bool:
     counted = bare(python, manifest, scratch)
     bare_written = bare(python, manifest, scratch, scratch / "reference.jsonl")
     ok = same(scratch / "assay.jsonl", scratch / "reference.jsonl")
-    print(f"{args.recordings} recordings, {manifest.stat().st_size / 1e6:.0f} MB, against the bare functions:")
+    print(
+        f"{args.recordings} recordings, {manifest.stat().st_size / 1e6:.0f} MB, against the bare functions:", flush=True
+    )
     row("counted, with a digest", counted, digest, 45, 120)
     row("written as JSONL", bare_written, written, 12, None)
     lines = hashes(scratch / "assay.jsonl")
@@ -71,7 +73,10 @@ def short(python: str, scratch: Path, args: argparse.Namespace) -> bool:
             continue
         equal = found == lines
         ok &= equal
-        print(f"  executor {name}: {cost.wall:.1f} s wall, {cost.cpu:.1f} s CPU; records {'equal' if equal else 'DIFFER'}")
+        print(
+            f"  executor {name}: {cost.wall:.1f} s wall, {cost.cpu:.1f} s CPU; records {'equal' if equal else 'DIFFER'}",
+            flush=True,
+        )
         best = cost if best is None or cost.cpu < best.cpu else best
     if best is not None:
         print("against its best executor (its results thrown away in both rows):")
@@ -89,7 +94,13 @@ def hour_long(python: str, scratch: Path, args: argparse.Namespace) -> bool:
     print(f"{args.long} hour-long recordings, {manifest.stat().st_size / 1e6:.0f} MB, against the bare functions:")
     row("counted, with a digest", theirs, ours, 60, 120)
     start = assay(generated(scratch / "one.jsonl", 1, args.seed, "short"), scratch)
-    row("  without Assay's start-up", theirs, Cost(ours.wall - start.wall, ours.cpu - start.cpu, ours.memory_mb), None, None)
+    row(
+        "  without Assay's start-up",
+        theirs,
+        Cost(ours.wall - start.wall, ours.cpu - start.cpu, ours.memory_mb),
+        None,
+        None,
+    )
     return same(scratch / "assay.jsonl", scratch / "reference.jsonl")
 
 
@@ -127,7 +138,9 @@ def assay(manifest: Path, scratch: Path, output: Path | None = None, runs: int =
 
 def bare(python: str, manifest: Path, scratch: Path, output: Path | None = None) -> Cost:
     report = scratch / "bare.json"
-    cost = measured([python, str(HERE / "reference.py"), "bare", str(manifest), str(report), *([str(output)] if output else [])])
+    cost = measured(
+        [python, str(HERE / "reference.py"), "bare", str(manifest), str(report), *([str(output)] if output else [])]
+    )
     told = json.loads(report.read_text())
     return Cost(told["wall_s"], told["cpu_s"], cost.memory_mb)
 

@@ -1,6 +1,6 @@
 """Process 1 of a namespace: runs a command, then ends and reaps everything it left, so that all of its CPU is counted.
 
-    unshare -n -p -f --mount-proc python contained.py USAGE COMMAND…
+unshare -n -p -f --mount-proc python contained.py USAGE COMMAND…
 """
 
 import json

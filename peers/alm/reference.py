@@ -41,10 +41,17 @@ def bare(manifest, output):
 
 
 def executed(name, manifest, output):
+    # A busy machine takes longer than Ray's own limit.
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
     import ray
 
-    ray.init(num_cpus=int(os.environ.get("PEERS_CPUS", "8")), include_dashboard=False, log_to_driver=False,
-             _temp_dir=os.environ["RAY_TMPDIR"])
+    ray.init(
+        _node_ip_address="127.0.0.1",
+        num_cpus=int(os.environ.get("PEERS_CPUS", "8")),
+        include_dashboard=False,
+        log_to_driver=False,
+        _temp_dir=os.environ["RAY_TMPDIR"],
+    )
     os.environ["RAY_ADDRESS"] = ray.get_runtime_context().gcs_address
     from nemo_curator.pipeline import Pipeline
     from nemo_curator.stages.audio.common import ManifestReader, ManifestWriterStage
