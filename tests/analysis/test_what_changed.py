@@ -64,8 +64,17 @@ def test_too_few_runs_is_said_once(tmp_path: Path) -> None:
         changed = what_changed(side([1.0], session="head", day=2), history)
     assert changed is not None
     lines = summary_lines(changed)
-    assert lines[0] == "against older: nothing changed; 2 inconclusive"
-    assert lines[1].startswith("too few runs: 1 and 1")
+    assert lines[0] == "against older: no change can be shown: 2 inconclusive"
+    assert lines[1].startswith("2 inconclusive: too few runs: 1 and 1")
+    assert len(lines) == 2
+
+
+def test_nothing_changed_is_only_said_where_it_is_known(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        _add(history, side(noisy(10, 0.002), session="older", day=1))
+        changed = what_changed(side(noisy(10, 0.002, seed=1), session="head", day=2), history)
+    assert changed is not None
+    assert summary_lines(changed) == ["against older: nothing changed: 2 equivalent"]
 
 
 def test_a_calibrated_noise_floor_is_the_margin_and_a_broken_file_costs_nothing(tmp_path: Path) -> None:

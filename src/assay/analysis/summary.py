@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+
 from assay.analysis.comparison import Comparison, Row
 from assay.analysis.verdict import Verdict
 
@@ -17,10 +19,11 @@ def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
         if counts[verdict]
     ]
     if rest:
-        lines.append(f"against {comparison.base}: {'nothing changed; ' if not changed else ''}{', '.join(rest)}")
-    reason = _most_common_reason(comparison)
-    if reason:
-        lines.append(reason)
+        told = (
+            "" if changed else "nothing changed: " if not counts[Verdict.INCONCLUSIVE] else "no change can be shown: "
+        )
+        lines.append(f"against {comparison.base}: {told}{', '.join(rest)}")
+    lines += _why_not(comparison)
     return [*lines, *comparison.notes]
 
 
@@ -31,11 +34,7 @@ def _line(row: Row) -> str:
     return f"{row.verdict}: {row.entry} {row.metric}{ratio}{interval}{notes}"
 
 
-def _most_common_reason(comparison: Comparison) -> str:
-    reasons = [row.reason for row in comparison.of(Verdict.INCONCLUSIVE)]
-    if not reasons:
-        return ""
-    few = sum(reason.startswith("too few runs") for reason in reasons)
-    if few == len(reasons):
-        return next(reason for reason in reasons if reason.startswith("too few runs"))
-    return ""
+def _why_not(comparison: Comparison) -> list[str]:
+    """The commonest reason of what stayed open, since it is the one to do something about."""
+    reasons = Counter(row.reason for row in comparison.of(Verdict.INCONCLUSIVE))
+    return [f"{count} inconclusive: {reason}" for reason, count in reasons.most_common(1)]

@@ -59,7 +59,7 @@ def _between_runs(entry: EntryRuns) -> Iterator[Insight]:
         values = [v for m in metrics if name in m and (v := m[name].number) is not None and v > 0 and isfinite(v)]
         variation = spread(np.log(values)) if len(values) >= 5 else 0.0
         if variation > NOISY:
-            needed = max(len(values), int(np.ceil((2 * variation / 0.03) ** 2 / 2)))
+            needed = max(len(values), int(np.ceil(2 * (2 * variation / 0.03) ** 2)))
             yield Insight(
                 "measurement", entry.name, f"{name} varies by {variation:.0%} from run to run",
                 f"{len(values)} runs, {min(values):.4g} to {max(values):.4g}",
