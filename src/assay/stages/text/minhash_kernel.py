@@ -15,6 +15,8 @@ _OLDEST = np.uint64(pow(int(_BASE), WIDTH, 1 << 64))
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _BIN_SHIFT = np.uint64(64 - BINS.bit_length() + 1)
 _SPACE = np.uint8(32)
+_ONE = np.uint64(1)
+_LOW = np.uint64(0xFFFFFFFE)  # so that no hash is _EMPTY
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
@@ -27,43 +29,48 @@ def _mixed(x: Any) -> Any:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def fill(data: Any, offsets: Any, out: Any) -> None:
-    ring = np.zeros(WIDTH, np.uint8)
+    longest = 0
+    for row in range(len(offsets) - 1):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    plain = np.empty(longest + 1, np.uint8)
     for row in range(len(offsets) - 1):
         bins = out[row]
         bins[:] = _EMPTY
-        ring[:] = 0
+        count = _normalised(data, offsets[row], offsets[row + 1], plain)
         rolling = np.uint64(0)
-        count = 0
-        slot = 0
-        last = _SPACE
-        for at in range(offsets[row], offsets[row + 1]):
-            byte = data[at]
-            if byte == 9 or byte == 10 or byte == 13:
-                byte = _SPACE
-            elif 65 <= byte <= 90:
-                byte = np.uint8(byte + 32)
-            if byte == _SPACE and last == _SPACE:
-                continue
-            last = byte
-            rolling = rolling * _BASE + np.uint64(byte) + np.uint64(1)
-            if count >= WIDTH:
-                rolling -= _OLDEST * (np.uint64(ring[slot]) + np.uint64(1))
-            ring[slot] = byte
-            slot += 1
-            if slot == WIDTH:
-                slot = 0
-            count += 1
-            if count >= WIDTH:
-                hashed = _mixed(rolling)
-                where = hashed >> _BIN_SHIFT
-                value = np.uint32(hashed & np.uint64(0xFFFFFFFF))
-                if value < bins[where]:
-                    bins[where] = value
+        for at in range(min(count, WIDTH)):
+            rolling = rolling * _BASE + np.uint64(plain[at]) + _ONE
         if count < WIDTH:
             # Shorter than one gram: the document itself is its only gram.
             hashed = _mixed(rolling + np.uint64(count))
-            bins[hashed >> _BIN_SHIFT] = np.uint32(hashed & np.uint64(0xFFFFFFFE))
+            bins[hashed >> _BIN_SHIFT] = np.uint32(hashed & _LOW)
+        else:
+            hashed = _mixed(rolling)
+            bins[hashed >> _BIN_SHIFT] = np.uint32(hashed & _LOW)
+            for at in range(WIDTH, count):
+                oldest = _OLDEST * (np.uint64(plain[at - WIDTH]) + _ONE)
+                rolling = rolling * _BASE + (np.uint64(plain[at]) + _ONE) - oldest
+                hashed = _mixed(rolling)
+                where = hashed >> _BIN_SHIFT
+                bins[where] = min(bins[where], np.uint32(hashed & _LOW))
         _borrow(bins)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _normalised(data: Any, start: int, end: int, plain: Any) -> int:
+    """Without branches on what the bytes are: text is what a predictor cannot predict."""
+    count = 0
+    last = _SPACE
+    for at in range(start, end):
+        byte = data[at]
+        if byte == 9 or byte == 10 or byte == 13:
+            byte = _SPACE
+        elif 65 <= byte <= 90:
+            byte = np.uint8(byte + 32)
+        plain[count] = byte
+        count += not (byte == _SPACE and last == _SPACE)
+        last = byte
+    return count
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
