@@ -27,7 +27,7 @@ def main(scratch: Path) -> None:
             import ray
 
             quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
-            ray.init(address="local", num_cpus=8, include_dashboard=True, **quiet)
+            ray.init(address="local", num_cpus=8, include_dashboard=False, **quiet)
         output, results = scratch / f"{name}.jsonl", scratch / f"{name}-results"
         words = ["--input-manifest", str(manifest), "--output-manifest", str(output), "--executor", name]
         code = alm_pipeline_benchmark.main([*words, "--workers", "2", "--benchmark-results-path", str(results)])

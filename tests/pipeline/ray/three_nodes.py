@@ -27,7 +27,7 @@ def main(scratch: Path) -> None:
         "RAY_health_check_failure_threshold": "4",
     }
     answer: dict[str, Any] = {"local": parts("local", scratch / "local", SPLITS, workers=1)}
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": True})
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
     nodes = [cluster.add_node(num_cpus=2), cluster.add_node(num_cpus=2)]
     ray.init(address=cluster.address, logging_level=logging.ERROR, log_to_driver=False)
     for name in sys.argv[2:] or RAY:

@@ -19,7 +19,7 @@ def import_ray() -> Any:
 
 
 @contextmanager
-def ray_cluster(least_cpus: int = 1, dashboard: bool = False) -> Iterator[Any]:
+def ray_cluster(least_cpus: int = 1) -> Iterator[Any]:
     """The cluster of RAY_ADDRESS if that is set, otherwise one of our own that ends with the run.
 
     `least_cpus` is for our own: Ray's processors are places to put workers, and may be more than the machine has.
@@ -43,7 +43,7 @@ def ray_cluster(least_cpus: int = 1, dashboard: bool = False) -> Iterator[Any]:
             ) from None
     else:
         cpus = max(len(os.sched_getaffinity(0)), least_cpus)
-        ray.init(address="local", num_cpus=cpus, include_dashboard=dashboard, **quiet)
+        ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
     try:
         yield ray
     finally:

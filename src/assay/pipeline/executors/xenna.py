@@ -41,8 +41,7 @@ class XennaExecutor(Executor):
         splits = pipeline.source.splits()
         groups = grouped(pipeline.source, pipeline.stages, fuse=False)
         _prepare()
-        # cosmos-xenna asks the dashboard's server which actors there are.
-        with ray_cluster(least_cpus=_least_cpus(groups, self.workers or 2), dashboard=True) as ray:
+        with ray_cluster(least_cpus=_least_cpus(groups, self.workers or 2)) as ray:
             ledger = start_ledger(ray)
             try:
                 self._until_all_done(ray, xenna, ledger, groups, splits)
@@ -106,12 +105,28 @@ def _least_cpus(groups: Sequence[StageGroup], workers: int) -> int:
     return max(8, int(workers * sum(group.cpus for group in groups)) + 1)
 
 
+class _NoMonitor:
+    """cosmos-xenna's own looks at every process of every node to print what they use. Nobody reads that here, it takes
+    a processor of each node, needs Ray's dashboard server, and ends the run when a node does.
+    """
+
+    def __init__(self, *_: object) -> None: ...
+
+    def __enter__(self) -> _NoMonitor:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def update(self, *_: object) -> bool:
+        return False
+
+
 def _prepare() -> None:
-    """No log lines of its own, here or in the workers; and no more actors listed than a Ray server allows."""
-    import cosmos_xenna.ray_utils.cluster as cluster
+    """No monitor, and no log lines of its own, here or in the workers."""
+    import cosmos_xenna.pipelines.private.monitoring as monitoring
     from loguru import logger
 
-    cluster.API_LIMIT = 10_000
+    monitoring.PipelineMonitor = _NoMonitor
     logger.disable("cosmos_xenna")
     # It calls ray.init again, which Ray remarks on.
     logging.getLogger("ray._private.worker").setLevel(logging.WARNING)
