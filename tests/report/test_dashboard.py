@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dashboard_data import forty_nights, running_session
+from dashboard_data import many_nights, running_session
 from nightly import HOSTILE
 from session_factory import MadeRun, make_session
 from starlette.testclient import TestClient
@@ -11,13 +11,13 @@ from starlette.testclient import TestClient
 from assay.history import History
 from assay.report.dashboard.app import PAGES, dashboard
 
-LAST = "nightly-run__2026-04-10__02-00-00"
+LAST = "nightly-run__2026-03-25__02-00-00"
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    forty_nights(folder)
+    many_nights(folder)
     return folder
 
 
@@ -28,10 +28,10 @@ def client(results: Path) -> TestClient:
 
 def test_sessions_newest_first_and_filtered_by_the_address(client: TestClient) -> None:
     everything = client.get("/").text
-    assert everything.index(LAST) < everything.index("nightly-run__2026-04-09__02-00-00")
+    assert everything.index(LAST) < everything.index("nightly-run__2026-03-24__02-00-00")
     only = client.get("/", params={"entry": "weights"}).text
     assert LAST in only
-    assert "nightly-run__2026-04-09" not in only
+    assert "nightly-run__2026-03-24" not in only
     by_commit = client.get("/", params={"commit": "1010"}).text
     assert "nightly-run__2026-03-01" in by_commit
     assert LAST not in by_commit
@@ -52,7 +52,7 @@ def test_a_series_shows_its_change_point(client: TestClient, results: Path) -> N
     text = client.get("/series", params={"id": series.id}).text
     assert "1 change point, dashed" in text
     assert "regressed" in text
-    assert "nightly-run__2026-03-31" in text
+    assert "nightly-run__2026-03-17" in text
 
 
 def test_any_two_are_compared(client: TestClient, results: Path) -> None:
@@ -61,7 +61,7 @@ def test_any_two_are_compared(client: TestClient, results: Path) -> None:
     runs = client.get("/compare", params={"base": base, "head": head}).text
     assert "Side by side" in runs
     assert "too few runs" in runs
-    sessions = client.get("/compare", params={"base": "nightly-run__2026-04-09__02-00-00", "head": LAST}).text
+    sessions = client.get("/compare", params={"base": "nightly-run__2026-03-24__02-00-00", "head": LAST}).text
     assert "rows_per_s" in sessions
 
 

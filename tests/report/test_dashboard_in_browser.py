@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import Watched, chromium
-from dashboard_data import forty_nights, running_session
+from dashboard_data import many_nights, running_session
 from nightly import HOSTILE
 from playwright.sync_api import Browser
 from session_factory import START, MadeRun, made_record
@@ -21,7 +21,7 @@ from session_factory import START, MadeRun, made_record
 from assay.record.results_file import append_record
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chromium")]
-LAST = "nightly-run__2026-04-10__02-00-00"
+LAST = "nightly-run__2026-03-25__02-00-00"
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    forty_nights(folder)
+    many_nights(folder)
     return folder
 
 
@@ -54,7 +54,7 @@ PAGES = {
     "entry": "/entry?name=alm",
     "series": "/series?id=1",
     "runs": "/runs?entry=alm",
-    "compare": f"/compare?base=nightly-run__2026-04-09__02-00-00&head={LAST}",
+    "compare": f"/compare?base=nightly-run__2026-03-24__02-00-00&head={LAST}",
     "nothing": "/session?name=nothing",
 }
 

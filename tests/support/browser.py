@@ -29,6 +29,8 @@ class Watched:
     def __init__(self, browser: Browser, own: str, size: str = "desktop", scheme: str = "light") -> None:
         self.context = browser.new_context(viewport=SIZES[size], color_scheme=scheme)
         self.page: Page = self.context.new_page()
+        # Generous, because a busy machine is no defect of the page.
+        self.page.set_default_timeout(90_000)
         self.errors: list[str] = []
         self.outside: list[str] = []
         self.dialogs: list[str] = []

@@ -1,4 +1,4 @@
-"""A results folder with forty nights, a step in one series, a hostile name, and optionally a session that runs."""
+"""A results folder with twenty-four nights, a step in one series, a hostile name, and at will a session that runs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from assay.history import History
 from assay.record import SessionFolder
 
 
-def forty_nights(results: Path) -> list[SessionFolder]:
+def many_nights(results: Path) -> list[SessionFolder]:
     rng = random.Random(5)
     folders = []
-    for night in range(40):
-        slow = 1.12 if night >= 30 else 1.0
+    for night in range(24):
+        slow = 1.12 if night >= 16 else 1.0
         runs = [
             MadeRun(
                 "alm",
@@ -29,7 +29,7 @@ def forty_nights(results: Path) -> list[SessionFolder]:
         ]
         started = START + timedelta(days=night)
         folders.append(_night(results, runs, started, night))
-    folders.append(_night(results, [*nightly_runs(1.12), *rich_runs()], START + timedelta(days=40), 40))
+    folders.append(_night(results, [*nightly_runs(1.12), *rich_runs()], START + timedelta(days=24), 24))
     with History.beside(results) as history:
         for folder in folders:
             history.add_session(folder)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from browser import Watched, chromium
-from dashboard_data import forty_nights
+from dashboard_data import many_nights
 from nightly import HOSTILE, nightly_runs, rich_runs
 from playwright.sync_api import Browser
 from session_factory import START, make_session
@@ -19,7 +19,7 @@ from assay.history import History
 from assay.report.html import write_report
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-LAST = "nightly-run__2026-04-10__02-00-00"
+LAST = "nightly-run__2026-03-25__02-00-00"
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def _report(browser: Browser, results: Path) -> None:
 
 
 def _dashboard(browser: Browser, results: Path) -> None:
-    forty_nights(results)
+    many_nights(results)
     command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--results-dir", str(results)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as serving:
         assert serving.stdout
