@@ -104,8 +104,16 @@ class CompressionSuite(BenchmarkSuite):
                         )
             columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
             title = "Compression Performance" + (f" ({store})" if len(stores) > 1 else "")
-            notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
-            yield Table(title, columns, tuple(rows), self.interpretation, notes)
+            last = store == list(stores)[-1]
+            notes = tuple(
+                note
+                for scenario in result.scenarios
+                for note in scenario.readings.notes
+                if note.startswith(f"{store}, ")
+                or (last and not note.startswith(tuple(f"{name}, " for name in stores)))
+            )
+            # What the figures mean is said once, under the last of several tables.
+            yield Table(title, columns, tuple(rows), self.interpretation if last else (), notes)
 
     def charts(self, result: SuiteResult) -> Iterable[Chart]:
         for what, unit in (("compression_ratio", "x"), ("of_limit", "% of the limit")):
@@ -143,8 +151,9 @@ def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain,
     here.add("stored_bytes", best.stored_bytes, "B", "lower")
     here.add("logical_bytes", best.logical_bytes, "B")
     here.add("wrong_tensors", len(best.wrong), None, "lower")
-    for problem in best.wrong[:3]:
-        readings.note(f"{best.store}, {chain.data.name}, {dtype}: {problem}")
+    if best.wrong:
+        others = f" (and {len(best.wrong) - 1} more)" if len(best.wrong) > 1 else ""
+        readings.note(f"{best.store}, {chain.data.name}, {dtype}: {best.wrong[0]}{others}")
 
 
 def _delta_efficiency(run: ChainRun, floor: ChainRun) -> float:

@@ -80,7 +80,8 @@ class PerformanceSuite(BenchmarkSuite):
                 for reading in scenario.readings.where(store=store)
                 if reading.what.startswith("gain_")
             )
-            yield Table(title, columns, rows, self.interpretation, notes)
+            last = store == list(stores)[-1]
+            yield Table(title, columns, rows, self.interpretation if last else (), notes)
 
     def charts(self, result: SuiteResult) -> Iterable[Chart]:
         lines = [
