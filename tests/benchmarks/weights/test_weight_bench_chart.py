@@ -14,7 +14,10 @@ BARS = Chart("Ratio <b>", "x", (Series("ours", (0, 1), (2.0, 4.0)),), ticks=("a 
 
 
 def test_charts_are_well_formed_and_escaped() -> None:
-    for chart in (LINES, BARS, Chart("empty", "x", ())):
+    many = Series("ours", tuple(float(x) for x in range(9)), tuple(float(x + 1) for x in range(9)))
+    logged = Chart("bars on a logarithmic axis begin at 0", "x", (many,), ticks=tuple("abcdefghi"), log=True)
+    crowded = Chart("more points than ticks", "x", (many,), kind="lines")
+    for chart in (LINES, BARS, logged, crowded, Chart("empty", "x", ())):
         ElementTree.fromstring(chart.svg())
     assert "a &amp; b" in BARS.svg()
     assert "<b>" not in BARS.svg()

@@ -119,12 +119,14 @@ class _Scale:
             y = self.y(value)
             parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
             parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,.4g}</text>')
-        ticks = self.points if len(self.points) <= 6 else self._steps(self.low_x, self.high_x)
-        for value in ticks if self.lines else ():
+        for value in self._x_ticks() if self.lines else ():
             parts.append(
                 f'<text x="{self.x(value):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{value:,.7g}</text>'
             )
         return "".join(parts)
+
+    def _x_ticks(self) -> Sequence[float]:
+        return self.points if len(self.points) <= 6 else self._steps(self.low_x, self.high_x)
 
     def _steps(self, low: float, high: float) -> Sequence[float]:
         if self.log:
