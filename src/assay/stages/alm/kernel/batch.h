@@ -59,4 +59,5 @@ typedef struct {
     ARRAY(Word) words;
     Text out;
     ARRAY(uint64_t) hashes;
+    struct Workspace *workspace;
 } Batch;

@@ -18,7 +18,13 @@
 
 typedef struct { int64_t rows, native, with_windows, windows, filtered, truncation_events; double duration; } Counts;
 
-Batch *alm_new(void) { return calloc(1, sizeof(Batch)); }
+typedef struct Workspace { Parser parser; Text spoken, kept; } Workspace; /* layouts learnt from a block serve the next */
+
+Batch *alm_new(void) {
+    Batch *batch = calloc(1, sizeof(Batch));
+    if (batch && !(batch->workspace = calloc(1, sizeof(Workspace)))) free(batch), batch = 0;
+    return batch;
+}
 
 /* Blocks of a megabyte come and go. Left to itself the allocator gives each back to the system, which maps and
    clears it again for the next one: as much work as parsing it. */
@@ -46,11 +52,12 @@ void alm_free(Batch *batch) {
     if (!batch) return;
     free(batch->rows.at), free(batch->segments.at), free(batch->cuts.at), free(batch->windows.at);
     free(batch->losts.at), free(batch->order.at), free(batch->text.at);
+    Workspace *workspace = batch->workspace;
+    Parser *parser = &workspace->parser;
+    free(parser->speakers.at), free(parser->sums.at), free(parser->whole_sums.at), free(parser->counts.at), free(parser->seen.at);
+    free(workspace->spoken.at), free(workspace->kept.at), free(workspace);
     free(batch->words.at), free(batch->out.at), free(batch->hashes.at), free(batch);
 }
-
-typedef struct { Parser parser; Text spoken, kept; } Workspace;
-static _Thread_local Workspace workspace; /* layouts learnt from one block serve the next */
 
 static void build_row(Batch *batch, Parser *parser, At start, At end, At data) {
     Row *row = &PUSH(batch->rows);
@@ -59,7 +66,7 @@ static void build_row(Batch *batch, Parser *parser, At start, At end, At data) {
     *row = (Row){.line_start = start - data, .line_end = end - data};
     row->first_window = (uint32_t)built;
     row->first_lost = (uint32_t)losts;
-    if (recording(parser, start, end, row) && windows(parser, row, &workspace.spoken, &workspace.kept)) return;
+    if (recording(parser, start, end, row) && windows(parser, row, &batch->workspace->spoken, &batch->workspace->kept)) return;
     batch->segments.count = segments, batch->cuts.count = cuts, batch->windows.count = built;
     batch->losts.count = losts, batch->text.count = text;
     *row = (Row){.line_start = start - data, .line_end = end - data, .kind = PLAIN};
@@ -68,7 +75,7 @@ static void build_row(Batch *batch, Parser *parser, At start, At end, At data) {
 /* `data` is followed by a 0 byte, as every Python bytes object is. Returns the number of rows. */
 int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Parameters *parameters) {
     GUARDED(-1);
-    Parser *parser = &workspace.parser;
+    Parser *parser = &batch->workspace->parser;
     if (parser->serial != parameters->serial) parser->top.count = parser->segment.count = 0; /* they know what is dropped */
     parser->serial = parameters->serial;
     parser->batch = batch;

@@ -51,7 +51,7 @@ static int recording(Parser *parser, At p, At end, Row *row) {
             has_segments = 1;
         } else if (key->id == RATE) {
             Number number;
-            p = number_end(p, &number);
+            p = number_end(&parser->limit, p, &number);
             if (!p || !number.normal) return 0;
             sample_rate = number.value;
             rate[0] = value, rate[1] = p;

@@ -108,9 +108,57 @@ static At long_number(At start, Number *number) {
     return p;
 }
 
+/* Digits at the beginning of 8 bytes: how many (8: perhaps more), and their value, without a branch per digit
+   (D. Lemire, "Number parsing at a gigabyte per second", 2021). */
+static inline int eight_digits(At p, uint64_t *value) {
+    uint64_t bytes;
+    memcpy(&bytes, p, 8);
+    bytes ^= 0x3030303030303030ull;
+    uint64_t other = (bytes | (bytes + 0x7676767676767676ull)) & 0x8080808080808080ull;
+    int count = other ? __builtin_ctzll(other) >> 3 : 8;
+    if (!count) return 0;
+    bytes <<= 64 - 8 * count;
+    bytes = bytes * 10 + (bytes >> 8);
+    bytes = ((bytes & 0x000000FF000000FFull) * 0x000F424000000064ull +
+             ((bytes >> 16) & 0x000000FF000000FFull) * 0x0000271000000001ull) >> 32;
+    *value = bytes & 0xFFFFFFFF;
+    return count;
+}
+
+static const uint64_t WHOLE_TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+/* The usual case, at most 7 digits before the point and 7 after. 0: not this case. */
+static inline At short_number(const Limit *limit, At start, Number *number) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (start > limit->safe) return 0;
+    uint64_t whole, part;
+    int digits = eight_digits(start, &whole);
+    if (digits == 0 || digits == 8 || (*start == '0' && digits > 1)) return 0;
+    At p = start + digits;
+    if (*p != '.') {
+        if ((*p | 32) == 'e') return 0;
+        *number = (Number){(double)whole, 1, 1};
+        return p;
+    }
+    if (++p > limit->safe) return 0;
+    int places = eight_digits(p, &part);
+    if (places == 0 || places == 8) return 0;
+    p += places;
+    if ((*p | 32) == 'e') return 0;
+    uint64_t all = whole * WHOLE_TENS[places] + part;
+    double value = (double)all / TENS[places];
+    *number = (Number){value, 0, (p[-1] != '0' || places == 1) && (!all || value >= 1e-4)};
+    return p;
+#else
+    return 0;
+#endif
+}
+
 /* Up to 15 digits fit a double exactly, and so does the power of ten: one division rounds once (Clinger 1990). */
-static inline At number_end(At start, Number *number) {
-    At p = start;
+static inline At number_end(const Limit *limit, At start, Number *number) {
+    At p = short_number(limit, start, number);
+    if (p) return p;
+    p = start;
     int minus = *p == '-';
     p += minus;
     uint64_t digits = 0;
@@ -189,7 +237,7 @@ static At value_end(const Limit *limit, At p, int normal, int depth) {
     case 'f': return p[1] == 'a' && p[2] == 'l' && p[3] == 's' && p[4] == 'e' ? p + 5 : 0;
     case 'n': return p[1] == 'u' && p[2] == 'l' && p[3] == 'l' ? p + 4 : 0;
     default:
-        p = number_end(p, &number);
+        p = number_end(limit, p, &number);
         return p && (number.normal || !normal) ? p : 0;
     }
 }

@@ -78,7 +78,7 @@ static At metrics_end(Parser *parser, At p, int normal, double *bandwidth) {
         if (!p) return 0;
         if (key->id == BANDWIDTH) {
             Number number;
-            p = number_end(p, &number);
+            p = number_end(&parser->limit, p, &number);
             if (!p || (normal && !number.normal)) return 0;
             *bandwidth = number.value;
         } else if (!(p = value_end(&parser->limit, p, normal, 0))) {
@@ -101,7 +101,7 @@ static At word_end(Parser *parser, At p, int normal) {
         if (key->id == END) {
             Number number;
             At value = p;
-            p = number_end(p, &number);
+            p = number_end(&parser->limit, p, &number);
             /* The last kept word's end becomes the segment's. */
             if (!p || !number.normal) return 0;
             word.end = number.value;
@@ -164,7 +164,7 @@ static At segment_end(Parser *parser, At p) {
         At value = p;
         if (key->id == START || key->id == END) {
             Number number;
-            p = number_end(p, &number);
+            p = number_end(&parser->limit, p, &number);
             if (!p || !number.normal) return 0;
             Range range = run_range(&run, value, p);
             if (key->id == START) segment.start = number.value, segment.whole_start = number.whole, segment.start_text = range;
