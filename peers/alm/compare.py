@@ -37,7 +37,7 @@ def main() -> int:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--reference", type=Path, required=True, help="environment with nemo-curator")
     words.add_argument("--recordings", type=int, default=10_000)
-    words.add_argument("--long", type=int, default=60, help="hour-long recordings")
+    words.add_argument("--long", type=int, default=300, help="hour-long recordings")
     words.add_argument("--executors", default="xenna,ray_data,ray_actors", help="of the reference; empty: none")
     words.add_argument("--seed", type=int, default=int(time.time()), help="default: the time, so that it is a new one")
     args = words.parse_args()

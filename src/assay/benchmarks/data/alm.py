@@ -40,7 +40,7 @@ _HOUR = ManifestShape(segments=600, spread=0.0, segment_s=6.0, words_per_s=2.2, 
 _ODD = ManifestShape(segments=16, spread=0.9, segment_s=14.0, words_per_s=0.5, word_timings=True, odd=1.0)
 SHAPES = {
     "short": ManifestShape(),
-    "long": replace(_HOUR, low_rate=0.0, low_bandwidth=0.005, no_speaker=0.002),
+    "long": replace(_HOUR, low_rate=0.0),
     "odd": replace(_ODD, low_bandwidth=0.03, no_speaker=0.03),
 }
 
