@@ -38,7 +38,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
         base,
         [record for record in counted if record.name in known],
         names=(name, counted[0].session),
-        rules=rules or Rules(floors=margins(load_floors(history.path.parent))),
+        rules=rules,
         past=HistoryPast(history, before),
     )
     return replace(comparison, notes=notes)
