@@ -104,7 +104,7 @@ def _test(args: Namespace) -> int:
         )
         delivery.session_finished(info, "a test message of `assay sinks test`, not a result")
         [status] = delivery.close(args.wait)
-        print(f"Sent a session named {name} with one entry to {args.name}.")
+        print(f"A session named {name} with one entry was handed to {args.name}:")
         return _say([status], after_test=True)
 
 
