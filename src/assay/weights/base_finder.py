@@ -16,6 +16,8 @@ from assay.weights.tensor_record import TensorRecord
 
 _ALIKE_TRIED = {"small": 4, "balanced": 2, "fast": 0}
 _NAMED_TRIED = {"small": 4, "balanced": 2, "fast": 1}
+_LONGEST = {"fast": 2}
+"""Reading a chain costs a decoding a link; where speed is what counts, chains are short whatever the configuration."""
 
 
 class BaseFinder:
@@ -56,7 +58,8 @@ class BaseFinder:
         return close[:tried]
 
     def _may_serve(self, record: TensorRecord, kind: ElementType) -> bool:
-        return record.kind == kind and record.elements > 0 and record.depth < self._config.longest_chain
+        longest = min(self._config.longest_chain, _LONGEST.get(self._config.setting, self._config.longest_chain))
+        return record.kind == kind and record.elements > 0 and record.depth < longest
 
     def _index(self) -> dict[tuple[str, int], list[TensorRecord]]:
         if self._buckets is None:

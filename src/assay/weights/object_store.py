@@ -100,6 +100,7 @@ class ObjectStore:
             decode_chunk(place.method, data, base, record.kind, out)
         except DataError as error:
             raise DataError(f"{pack.path}: tensor {digest.hex()[:16]}…, chunk {number}: {error}") from None
+        pack.release(place)
 
     def _base_chunk(self, record: TensorRecord, number: int, elements: int) -> Tensor:
         if record.base is None:

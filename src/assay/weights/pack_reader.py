@@ -8,6 +8,7 @@ from assay.weights.pack_writer import END, FOOTER, MAGIC
 from assay.weights.tensor_record import ChunkPlace, TensorRecord, unpack_records
 
 LARGEST_INDEX = 1 << 28
+_WORTH_RELEASING = 1 << 20
 
 
 class PackReader:
@@ -67,6 +68,13 @@ class PackReader:
                 "restore it from a copy, for instance with: assay weights pull"
             )
         return stored[: place.length]
+
+    def release(self, place: ChunkPlace) -> None:
+        """The pages of a chunk that has been decoded need not stay in this process's memory."""
+        begin = -(-place.offset // mmap.PAGESIZE) * mmap.PAGESIZE
+        length = (place.offset + place.padded - begin) // mmap.PAGESIZE * mmap.PAGESIZE
+        if length >= _WORTH_RELEASING:
+            self._map.madvise(mmap.MADV_DONTNEED, begin, length)
 
     def uncovered(self) -> int:
         """Bytes that belong to no chunk; there should be none."""

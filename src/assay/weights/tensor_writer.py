@@ -26,6 +26,7 @@ _FORCED = {"COMPRESSED": Method.DIFFERENCE, "XOR": Method.XOR, "SPARSE": Method.
 _LOSSY = {"LOSSY_INT8_QUANTIZED": Method.LOSSY_INT8, "LOSSY_INT16_QUANTIZED": Method.LOSSY_INT16}
 _WORTH_A_BASE = 0.97
 _CLEARLY_GOOD = 0.4
+_NEARER = 1.01
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class TensorWriter:
             chunk = encode_chunk(plan.method, bits, base, elements.kind)
             used_base |= chunk.method in NEEDS_BASE
             places.append(self._pack.add_chunk(chunk.method, chunk.data))
+            # The next version is likely to stand on this one; the caller may change the tensor, so it is a copy.
+            self._store.cache.put(digest, number, bits.copy())
         return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
 
     def _write_lossy(self, elements: Elements, base: TensorRecord) -> TensorRecord:
@@ -164,13 +167,18 @@ class TensorWriter:
         for record in bases:
             size = min(first.size, record.chunk_elements(0))
             base = self._store.read_chunk(record.digest, 0)[:size]
-            method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind)
+            quick = self._config.setting == "fast"
+            method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind, quick)
             if self._config.delta_encoding in _FORCED:
                 method = _forced(self._config.delta_encoding, kind)
-            # A tensor nearer to the start of its chain reads faster: a later candidate has to be clearly better.
-            if best is None or cost < 0.98 * best.cost:
+            # A base nearer to the start of its chain reads faster, so it may be a little worse.
+            if best is None or cost < (_NEARER if _depth(record) < _depth(best.base) else 1.0) * best.cost:
                 best = Plan(method, record, cost)
         return best
+
+
+def _depth(record: TensorRecord | None) -> int:
+    return 0 if record is None else record.depth
 
 
 def _forced(encoding: str, kind: ElementType) -> Method:

@@ -28,15 +28,15 @@ def alone_cost(bits: Tensor, kind: ElementType) -> tuple[Method, float]:
     return Method.PLANES, cost
 
 
-def cost_given(bits: Tensor, base: Tensor, kind: ElementType) -> tuple[Method, float]:
-    """Bits an element with this base; both are the same sample of their tensors."""
+def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = False) -> tuple[Method, float]:
+    """Bits an element with this base; both are the same sample of their tensors. Quick: only the difference."""
     if np.array_equal(bits, base):
         return Method.DIFFERENCE if kind.bits <= 32 else Method.DIFFERENCE_PLANES, 0.0
     options: list[tuple[float, Method]] = []
     if kind.bits <= 32:
         window = window_of(base, kind)
         raw_bits = token_code(kind.bits).raw_bits
-        for method in (Method.DIFFERENCE, Method.XOR):
+        for method in (Method.DIFFERENCE,) if quick else (Method.DIFFERENCE, Method.XOR):
             residual, symbols = symbols_of(bits, base, kind, window, method is Method.XOR)
             options.append((symbol_cost(symbols, raw_bits, window.contexts), method))
             if _low_byte_is_structured(residual):
