@@ -16,6 +16,7 @@ class PackReader:
 
     def __init__(self, path: Path, mapped: bool = True) -> None:
         self.path = path
+        self._map: mmap.mmap | None = None
         self._view: memoryview | None = None
         try:
             with path.open("rb") as file:
@@ -23,7 +24,8 @@ class PackReader:
                 if self.size < len(MAGIC) + FOOTER.size:
                     raise DataError(f"{path} is damaged: too short for a pack")
                 if mapped:
-                    self._view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                    self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                    self._view = memoryview(self._map)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from None
         self.records = self._read_index()
@@ -73,7 +75,7 @@ class PackReader:
         """The pages of a chunk that has been decoded need not stay in this process's memory."""
         begin = -(-place.offset // mmap.PAGESIZE) * mmap.PAGESIZE
         length = (place.offset + place.padded - begin) // mmap.PAGESIZE * mmap.PAGESIZE
-        if length >= _WORTH_RELEASING:
+        if self._map is not None and length >= _WORTH_RELEASING:
             self._map.madvise(mmap.MADV_DONTNEED, begin, length)
 
     def uncovered(self) -> int:

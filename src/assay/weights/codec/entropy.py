@@ -96,7 +96,8 @@ def decode_symbols(data: memoryview, contexts_of: Tensor | None, size: int) -> t
     place = _HEADER.size + states_bytes
     words = np.frombuffer(data, np.uint16, count, place)
     frequency = read_tables(np.frombuffer(data, np.uint8, table_bytes, place + 2 * count), tables)
-    table_of = np.array([sum(begins >> b & 1 for b in range(context)) for context in range(contexts)], np.uint8)
+    table_of = np.zeros(contexts, np.uint8)
+    np.cumsum(begins >> np.arange(contexts - 1) & 1, out=table_of[1:])
     if int(table_of.max()) >= tables:
         raise DataError("a context of a stream of tokens names a table that is not there")
     if contexts_of is None:
