@@ -145,7 +145,7 @@ _TROUBLES = {
     "hold": _hold_the_interpreter,
     "kill": _kill_me,
     "reject": lambda: _raise(Rejected("too large")),
-    "later": lambda: _raise(Unavailable("come back", retry_after_s=1.0)),
+    "later": lambda: _raise(Unavailable("come back", retry_after_s=300.0)),
 }
 
 

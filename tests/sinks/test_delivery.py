@@ -110,15 +110,19 @@ def test_a_sink_that_never_answers_costs_the_session_no_time(tmp_path: Path, tro
     trouble.write_text("initialize:hang")
     told = Told(tmp_path, [diary(tmp_path, trouble=str(trouble))])
     wait_for(lambda: told.delivery._outbox.state_path("diary").exists())
-    before = time.process_time()
+    alone = time.thread_time()
+    for number in range(50):
+        append_record(tmp_path / "alone.jsonl", a_record(number))
+    alone = time.thread_time() - alone
+    with_sink = time.thread_time()
     for number in range(50):
         told.run(a_record(number))
-    ours = time.process_time() - before
+    with_sink = time.thread_time() - with_sink
     told.finish()
     [status] = told.delivery.close(wait_s=0.5)
     assert status.pending == 102
-    # CPU, not wall: writing 100 lines is all that the session's process does for its sinks.
-    assert ours / 100 < 0.01
+    # Writing two more lines a run is all that the session's process does for its sinks.
+    assert with_sink < 20 * alone
 
 
 def test_a_refused_message_is_set_aside_and_the_next_ones_go_on(tmp_path: Path, trouble: Path) -> None:
@@ -149,7 +153,7 @@ def test_what_the_service_asks_for_is_waited(tmp_path: Path, trouble: Path) -> N
     told.run(a_record(1))
     state = told.delivery._outbox.state("diary")
     progress = wait_for(lambda: state.progress if state.progress.failures else None)
-    assert progress.next_try_at - time.time() > 0.5
+    assert progress.next_try_at - time.time() > 60
     assert progress.reason == "come back"
     told.delivery.close(0)
 
