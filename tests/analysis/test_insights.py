@@ -96,6 +96,8 @@ def test_compression_below_its_limit_and_lost_tensors() -> None:
         "60% of the limit: 3.00 times where 5.00 is possible"
     ]
     assert extract([record(metrics=metrics)])[0].kind == "accuracy"
+    in_percent = {"of_limit": {"value": 60.0, "unit": "%"}, "other.of_limit": {"value": 98.0, "unit": "%"}}
+    assert [i.numbers["of_limit"] for i in _only([record(metrics=in_percent)], "compression")] == [0.6]
 
 
 def test_load_past_the_knee() -> None:

@@ -9,16 +9,17 @@ NEAR = 0.9
 
 
 def compression(entry: EntryRuns) -> Iterator[Insight]:
-    for name, share in entry.ending("of_limit"):
+    for name, _ in entry.ending("of_limit"):
         stem = name.rstrip("._") or entry.name
-        if not 0 < share < NEAR:
+        share = entry.share(f"{name}of_limit")
+        if share is None or not 0 < share < NEAR:
             continue
         ratio, limit = (entry.number(f"{name}{metric}") for metric in ("compression_ratio", "limit_ratio"))
         evidence = f"{share:.0%} of the limit"
         if ratio is not None and limit is not None:
             evidence += f": {ratio:.2f} times where {limit:.2f} is possible"
-        hits = entry.number(f"{name}dedup_hit_rate")
-        deltas = entry.number(f"{name}delta_share")
+        hits = entry.share(f"{name}dedup_hit_rate")
+        deltas = entry.share(f"{name}delta_share")
         advice = "try a smaller setting of the store, or clustering, which finds a better base for each tensor"
         if deltas is not None and deltas < 0.5:
             advice = f"only {deltas:.0%} of the tensors are kept as a difference: raise what counts as similar"

@@ -48,6 +48,13 @@ class EntryRuns:
         metric = self.metrics.get(name)
         return None if metric is None else metric.number
 
+    def share(self, name: str) -> float | None:
+        """0.9, whether it was written as 0.9 or as 90 with the unit %."""
+        metric = self.metrics.get(name)
+        if metric is None or metric.number is None:
+            return None
+        return metric.number / 100 if metric.unit == "%" else metric.number
+
     def ending(self, suffix: str) -> list[tuple[str, float]]:
         """Metrics whose name ends so, with what stands before it."""
         return [

@@ -20,8 +20,9 @@ def measured_scaling(entry: EntryRuns) -> Iterator[Insight]:
         low, high = entry.number(f"{name}_exponent_low"), entry.number(f"{name}_exponent_high")
         if low is not None and low > STEEP:
             yield _steep(entry.name, name, exponent, low, high if high is not None else exponent)
-    for name, efficiency in entry.ending("parallel_efficiency"):
-        if efficiency < EFFICIENT:
+    for name, _ in entry.ending("parallel_efficiency"):
+        efficiency = entry.share(f"{name}parallel_efficiency")
+        if efficiency is not None and efficiency < EFFICIENT:
             yield _inefficient(entry.name, name.strip(".") or "workers", efficiency)
 
 
