@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from assay.benchmarks.weights.memory_meter import settle
 from assay.benchmarks.weights.scenario_data import ScenarioData, Version
 from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.store_kind import Handle, store_kind
@@ -70,6 +71,7 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
     """Once. What a store refuses with an error counts as wrong, and its time is not counted.
 
     The store is opened anew for every checkout: a cache that still holds what was committed would be measured instead.
+    Free memory is given back before every step, so that none of the stores reads into pages another one has touched.
     """
     handle = Handle(store_kind(store, settings), folder)
     commits: list[_Step] = []
@@ -126,6 +128,7 @@ class _Step:
 
 def _attempt(store: WeightStore, version: Version, call: Callable[[], Any]) -> _Step:
     nbytes = sum(tensor.nbytes for tensor in version.tensors.values())
+    settle()
     try:
         answer, wall, cpu = timed(store, call)
     except Exception as error:  # noqa: BLE001  whatever another store raises is its refusal

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.memory_meter import MemoryMeter
+from assay.benchmarks.weights.memory_meter import MemoryMeter, settle
 from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.store_kind import Handle, close, store_kind
 from assay.weights.store import Tensor
@@ -33,7 +32,7 @@ def peak(question: Question) -> dict[str, float]:
         second = handle.store.commit(child)
     for name, ref in (("checkout", first), ("delta_checkout", second)):
         store = handle.reopen()
-        _settle()
+        settle()
         with MemoryMeter(_pid(handle)) as meters[name]:
             loaded = store.load(ref)
         del loaded
@@ -51,11 +50,11 @@ def leak(question: Question) -> dict[str, list[int]]:
     for number in range(question["operations"]):
         _change(model, number)
         refs.append(handle.store.commit(model))
-        _settle()
+        settle()
         commits.append(meter.resident())
     for number in range(question["operations"]):
         handle.store.load(refs[number % 4])
-        _settle()
+        settle()
         checkouts.append(meter.resident())
     handle.close()
     return {"commits": commits, "checkouts": checkouts}
@@ -86,12 +85,12 @@ def garbage(question: Question) -> dict[str, float]:
         store.load(ref)
     elapsed = time.perf_counter() - start
     gc.callbacks.remove(watch)
-    _settle()
+    settle()
     before = meter.resident()
     held = [store.load(ref) for _ in range(3)]
     full = meter.resident()
     del held
-    unreachable = _settle()
+    unreachable = settle()
     after = meter.resident()
     handle.close()
     return {
@@ -112,25 +111,18 @@ def lazy(question: Question) -> dict[str, float]:
     ref = handle.store.commit(model)
     name = next(iter(model))
     store = handle.reopen()
-    _settle()
+    settle()
     with MemoryMeter(_pid(handle)) as one:
         loaded = store.load(ref) if question["own"] else store.load(ref, [name])
         touched = loaded[name].nbytes
     del loaded
     store = handle.reopen()
-    _settle()
+    settle()
     with MemoryMeter(_pid(handle)) as all_of_it:
         everything = store.load(ref)
         total = sum(everything[key].nbytes for key in model)
     handle.close()
     return {"touched": touched, "one": one.extra, "total": total, "everything": all_of_it.extra}
-
-
-def _settle() -> int:
-    """Garbage collected and free pages given back, so that what is left is what something still refers to."""
-    unreachable = gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    return unreachable
 
 
 def _opened(question: Question, lazily: bool = False) -> Handle:
