@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from session_factory import MACHINE, START, MadeRun, later, make_session
 
+from assay.cli.main import main
 from assay.errors import UsageError
 from assay.history import find_session
 
@@ -71,3 +72,19 @@ def test_what_is_not_there(results: Path, word: str, message: str) -> None:
 def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no session in"):
         find_session("latest", tmp_path)
+
+
+def test_a_damaged_folder_hides_no_other(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, content in (
+        ("broken__1", "{"),
+        ("broken__2", "{}"),
+        ("broken__3", '{"name": "x", "started_at": "soon"}'),
+    ):
+        (results / name).mkdir()
+        (results / name / "session.json").write_text(content)
+    assert find_session("latest", results).path.name == "night__2"
+    assert main(["history", "--results-dir", str(results), "import"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out.count("1 new") == 3
+    assert "broken__2/session.json: has no name and no started_at" in captured.err
+    assert "3 could not be read; the rest was" in captured.err

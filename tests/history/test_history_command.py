@@ -58,3 +58,13 @@ def test_nothing_there_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "there is no history at" in capsys.readouterr().err
     assert main(["history", "--results-dir", str(tmp_path), "import"]) == 2
     assert "holds no session folder" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_damaged_history_stops_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "history.sqlite").write_bytes(b"no database" * 1000)
+    assert main(["run", "--runs", "1", "--results-dir", str(tmp_path), "--", "true"]) == 0
+    captured = capsys.readouterr()
+    assert "the history cannot be used" in captured.out + captured.err
+    assert main(["history", "--results-dir", str(tmp_path), "import", "--rebuild"]) == 0
+    assert "1 new" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`make bench-dashboard`: every page of the dashboard over a history of 100,000 records, beside one of 1,000.
+"""`make bench-dashboard`: CPU time of every page of the dashboard over 100,000 records, beside 1,000.
 
 What matters is the ratio: a page that asks its questions of indexes takes about as long with a hundred times as many.
 """
@@ -49,15 +49,17 @@ def _measured(records: int) -> dict[str, float]:
             "runs that failed": "/runs?outcome=failed",
             "two sessions compared": f"/compare?base={earlier}&head={newest}",
         }
-        return {name: _ms(client, address) for name, address in pages.items()}
+        # What a session changed is found once and kept.
+        first = {"a session, looked at first": _ms(client, pages["a session"], times=1)}
+        return first | {name: _ms(client, address) for name, address in pages.items()}
 
 
 def _ms(client: TestClient, address: str, times: int = 5) -> float:
     taken = []
     for _ in range(times):
-        begun = time.perf_counter()
+        begun = time.process_time()
         answer = client.get(address)
-        taken.append((time.perf_counter() - begun) * 1e3)
+        taken.append((time.process_time() - begun) * 1e3)
         assert answer.status_code == 200, answer.text
     return median(taken)
 

@@ -13,6 +13,7 @@ import pytest
 from nightly import HOSTILE, nightly_runs, rich_runs
 from session_factory import START, MadeRun, make_session
 
+from assay.analysis import Row, Verdict
 from assay.history import History
 from assay.record import SessionFolder
 from assay.report import page_templates
@@ -118,3 +119,9 @@ def test_without_the_chart_library_the_report_is_whole(tmp_path: Path, monkeypat
         page_templates.page_scripts.cache_clear()
     assert "uPlot.iife" not in text
     assert "highest" in text
+
+
+def test_before_is_what_the_change_is_relative_to() -> None:
+    row = Row("alm", "time_s", Verdict.REGRESSED, "", base=13.96, head=13.91, ratio=1.118, design="history")
+    assert page_templates.before(row) == pytest.approx(12.44, abs=0.01)
+    assert page_templates.before(replace(row, design="unpaired")) == 13.96

@@ -9,6 +9,7 @@ from typing import Self
 from assay.cli.past import HistoryPast
 from assay.cli.progress import Progress
 from assay.config.plan import Plan
+from assay.errors import AssayError
 from assay.history.history import History
 from assay.record import SessionFolder
 from assay.record.secrets import Masker
@@ -19,6 +20,8 @@ from assay.session.requirement_check import NoPast, Past
 from assay.sinks.delivery import Delivery
 
 SINK_WAIT_S = 20.0
+HISTORY_TROUBLE = (AssayError, sqlite3.Error, OSError)
+"""What a damaged, locked or full history raises. The session goes on: its folder has everything."""
 
 
 class Attached:
@@ -35,7 +38,7 @@ class Attached:
         try:
             self._history = self._closing.enter_context(History.beside(plan.results_dir))
             self.past = HistoryPast(self._history, plan.results_dir)
-        except (sqlite3.Error, OSError) as error:
+        except HISTORY_TROUBLE as error:
             self._progress.note(f"the history cannot be used ({error}); `assay history import` adds this session later")
 
     def __enter__(self) -> Self:
@@ -62,7 +65,7 @@ class Attached:
             return
         try:
             self._history.add(event.record, self._info, self._environment, self._folder.path.resolve())
-        except (sqlite3.Error, OSError) as error:
+        except HISTORY_TROUBLE as error:
             self._progress.note(
                 f"the history could not take {event.record.run_id} ({error}); `assay history import` will"
             )
@@ -72,12 +75,12 @@ class Attached:
         if self._history is not None:
             try:
                 self._history.add_session(self._folder)
-            except (sqlite3.Error, OSError) as error:
+            except HISTORY_TROUBLE as error:
                 self._progress.note(f"the history could not take the session: {error}")
         changes = self._changes(event)
         try:
             report = write_report(self._folder, history=self._history)
-        except OSError as error:
+        except (AssayError, OSError) as error:
             report = None
             self._progress.note(f"the report could not be written: {error}")
         self._delivery.session_finished(event.info, "\n".join(changes))
@@ -100,7 +103,7 @@ class Attached:
 
         try:
             comparison = what_changed(event.records, self._history)
-        except (sqlite3.Error, OSError) as error:
+        except HISTORY_TROUBLE as error:
             self._progress.note(f"what changed could not be told: {error}")
             return []
         return summary_lines(comparison) if comparison is not None else []

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.history.foreign import import_file
-from assay.history.sessions import session_folders
 from assay.record import SessionFolder
 
 
@@ -28,10 +27,11 @@ class Import:
             if SessionFolder.is_one(path):
                 yield _as_it_is(path)
             elif path.is_dir():
-                found = session_folders(path)
+                # By name and not by what is in them: one that is damaged must be told, not passed over.
+                found = sorted(inside for inside in path.iterdir() if SessionFolder.is_one(inside))
                 if not found:
                     raise UsageError(f"{path} holds no session folder")
-                yield from (_as_it_is(folder.path) for folder in reversed(found))
+                yield from map(_as_it_is, found)
             else:
                 yield Source(path, partial(import_file, path, self.results_dir))
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
-from assay.errors import UsageError
+from assay.errors import DataError, UsageError
 from assay.history.instant import microseconds
 from assay.record import SessionFolder
 
 
 def session_folders(results_dir: Path) -> list[SessionFolder]:
-    """Newest first, by when they were started."""
+    """Newest first, by when they were started. One whose session.json is damaged is left out: it hides no other."""
     if not results_dir.is_dir():
         return []
-    found = [SessionFolder(path) for path in results_dir.iterdir() if SessionFolder.is_one(path)]
-    return sorted(found, key=lambda folder: (microseconds(folder.info().started_at), folder.path.name), reverse=True)
+    found = []
+    for path in results_dir.iterdir():
+        if SessionFolder.is_one(path):
+            with suppress(DataError):
+                found.append((microseconds(SessionFolder(path).info().started_at), path.name, path))
+    return [SessionFolder(path) for _, _, path in sorted(found, reverse=True)]
 
 
 def find_session(word: str, results_dir: Path) -> SessionFolder:

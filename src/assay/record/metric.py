@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -48,7 +49,7 @@ class Metric:
         """The value where it can be compared: a boolean is an answer, not a quantity."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             return None
-        return float(self.value)
+        return as_float(self.value)
 
 
 def parse_metrics(written: Mapping[str, Any]) -> dict[str, Metric]:
@@ -58,4 +59,12 @@ def parse_metrics(written: Mapping[str, Any]) -> dict[str, Metric]:
 def _numbers(written: Any) -> tuple[float, ...]:
     if not isinstance(written, Sequence) or isinstance(written, str):
         return ()
-    return tuple(float(x) for x in written if isinstance(x, int | float) and not isinstance(x, bool))
+    return tuple(as_float(x) for x in written if isinstance(x, int | float) and not isinstance(x, bool))
+
+
+def as_float(value: float) -> float:
+    """JSON's integers know no end, a float does: what is too large for one is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -35,7 +35,11 @@ class SessionFolder:
         return (path / "session.json").is_file()
 
     def info(self) -> SessionInfo:
-        return SessionInfo.from_json(self._read("session.json"))
+        written = self._read("session.json")
+        try:
+            return SessionInfo.from_json(written)
+        except DataError as error:
+            raise DataError(f"{self.path / 'session.json'}: {error}") from None
 
     def write_info(self, info: SessionInfo) -> None:
         write_atomic(self.path / "session.json", encode(info.to_json(), indent=2))

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from assay.errors import DataError
+
 Status = Literal["running", "finished", "interrupted"]
 
 
@@ -32,6 +34,9 @@ class SessionInfo:
     def from_json(cls, written: Mapping[str, Any]) -> SessionInfo:
         known = {f.name for f in fields(cls)}
         values = {key: value for key, value in written.items() if key in known}
+        missing = [key for key in ("name", "started_at") if not isinstance(values.get(key), str)]
+        if missing:
+            raise DataError(f"has no {' and no '.join(missing)}")
         for key in ("command", "config_files", "planned"):
             values[key] = tuple(values.get(key) or ())
         return cls(**values)

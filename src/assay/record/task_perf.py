@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.record.metric import as_float
+
 
 @dataclass(frozen=True)
 class TaskPerf:
@@ -36,4 +38,4 @@ class TaskPerf:
 def _numbers(metrics: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
     for name, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            yield str(name), float(value)
+            yield str(name), as_float(value)

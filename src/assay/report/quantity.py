@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from assay.record.metric import as_float
+
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _STEPS = {"s": _SECONDS, "seconds": _SECONDS}
 _BYTES = ("B", "kB", "MB", "GB", "TB")
 
 
 def number(value: float) -> str:
+    value = as_float(value) if isinstance(value, int) and abs(value) >= 10**15 else value
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -35,6 +38,7 @@ def quantity(value: Any, unit: str | None = None) -> str:
         return "true" if value else "false"
     if not isinstance(value, int | float):
         return str(value)
+    value = as_float(value) if isinstance(value, int) and abs(value) >= 10**15 else value
     if unit in _STEPS and math.isfinite(value) and 0 < abs(value) < 1:
         scale, step = next((s for s in _STEPS[unit] if abs(value) >= s[0]), _STEPS[unit][-1])
         return f"{number(_four(value / scale))} {step}"

@@ -28,7 +28,7 @@ class MetricView:
     values: tuple[float, ...]
     """One a run."""
     samples: tuple[float, ...]
-    """What the program measured within its runs."""
+    """What the program measured within its runs, as far as it is finite."""
 
     @property
     def low(self) -> float | None:
@@ -164,5 +164,5 @@ def _summed(name: str, metrics: Sequence[Metric]) -> MetricView:
     finite = [value for value in numbers if math.isfinite(value)]
     last = metrics[-1]
     value = median(finite) if len(finite) == len(metrics) and finite else last.value
-    samples = tuple(sample for metric in metrics for sample in metric.samples)
+    samples = tuple(sample for metric in metrics for sample in metric.samples if math.isfinite(sample))
     return MetricView(name, value, last.unit, last.better, tuple(finite), samples)
