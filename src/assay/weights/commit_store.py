@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ from assay.weights.disk import Disk
 from assay.weights.dtype import ELEMENT_TYPES
 
 LARGEST_COMMIT = 1 << 28
+_HEX = re.compile(r"[0-9a-f]+")
 
 
 class CommitStore:
@@ -96,4 +98,4 @@ def _entry(commit_id: str, name: Any, dtype: Any, shape: Any, digest: Any) -> Te
 
 
 def _is_hex(text: str) -> bool:
-    return all(letter in "0123456789abcdef" for letter in text)
+    return _HEX.fullmatch(text) is not None

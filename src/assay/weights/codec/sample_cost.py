@@ -9,12 +9,12 @@ from numba import njit, types
 
 from assay.weights.store import Tensor
 
-BLOCK, BLOCKS = 1024, 8
+BLOCK, BLOCKS = 1024, 4
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16)}
 
 
 def sample_of(values: Tensor) -> Tensor:
-    """Eight runs of 1024 neighbours spread over the tensor, or all of a small one."""
+    """Four runs of 1024 neighbours spread over the tensor, or all of a small one."""
     if values.size <= BLOCK * BLOCKS:
         return values
     starts = np.linspace(0, values.size - BLOCK, BLOCKS).astype(np.int64)
