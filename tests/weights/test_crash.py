@@ -193,3 +193,32 @@ def test_two_writers_take_turns(tmp_path):
     assert all(os.waitpid(child, 0)[1] == 0 for child in children)
     assert len(repo.log()) == 16
     assert repo.verify().passed
+
+
+@pytest.mark.slow
+def test_readers_beside_a_collector(tmp_path):
+    """While another process commits, repacks and collects, every read is whole."""
+    repo = Repository.init(tmp_path / "r")
+    first = repo.commit(model(0))
+    child = os.fork()
+    if child == 0:
+        mine = Repository.open(tmp_path / "r")
+        for number in range(1, 25):
+            mine.commit(model(number), branch="b")
+            mine.gc(recluster=number % 4 == 0)
+        os._exit(0)
+    reads = 0
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        reader = repo if reads % 2 else Repository.open(tmp_path / "r")
+        assert same(reader.checkout(first), model(0))
+        reads += 1
+    assert reads > 5
+    assert repo.verify().passed
+
+
+def test_saved_tensors_can_be_discarded(tmp_path):
+    repo = Repository.init(tmp_path / "r")
+    repo.save("w", np.ones(3))
+    repo.discard()
+    assert not list((tmp_path / "r" / "tmp").iterdir())
+    assert list(repo.checkout(Repository.open(tmp_path / "r").commit({"x": np.ones(2)}))) == ["x"]

@@ -26,13 +26,13 @@ class Ingest:
     """Holds the writer's lock from its beginning until it is left: what it stores must not be collected meanwhile."""
 
     def __init__(self, repository: Repository, parents: tuple[str, ...]) -> None:
-        repository.writing.__enter__()
         self._repository = repository
         self._bases: dict[str, list[bytes]] = {}
         for parent in parents:
             for entry in repository.commits.read(parent).entries:
                 self._bases.setdefault(entry.name, []).append(bytes.fromhex(entry.digest))
         repository.objects.refresh()
+        repository.writing.__enter__()
         self._finder = BaseFinder(repository.objects, repository.config)
         self._pack: PackWriter | None = None
         self._pending: dict[bytes, TensorRecord] = {}

@@ -13,6 +13,12 @@ from assay.weights.pack_reader import PackReader
 from assay.weights.store import Tensor
 from assay.weights.tensor_record import TensorRecord
 
+_PATIENCE = 8
+
+
+class MissingTensor(DataError):
+    """Its pack is not there, or not any more."""
+
 
 class ObjectStore:
     """Every tensor of a repository by the digest of its content."""
@@ -26,16 +32,29 @@ class ObjectStore:
 
     def refresh(self) -> None:
         """Takes up packs that have come, lets go of packs that have gone."""
+        for _ in range(_PATIENCE):
+            if self._take_up():
+                return
+        raise DataError(f"{self.folder} does not keep still: packs vanish while they are opened")
+
+    def _take_up(self) -> bool:
+        """False if a pack was collected between being seen and being opened: what it held is in another one now."""
         present = {path.name for path in self.folder.glob("*.pack")}
         if gone := self._packs.keys() - present:
             for name in gone:
                 del self._packs[name]
             self._places = {digest: place for digest, place in self._places.items() if place[0].path.name in present}
         for name in sorted(present - self._packs.keys()):
-            pack = PackReader(self.folder / name, self._mapped)
+            try:
+                pack = PackReader(self.folder / name, self._mapped)
+            except DataError:
+                if (self.folder / name).exists():
+                    raise
+                return False
             self._packs[name] = pack
             for record in pack.records:
                 self._places.setdefault(record.digest, (pack, record))
+        return True
 
     @property
     def packs(self) -> list[PackReader]:
@@ -53,7 +72,7 @@ class ObjectStore:
         if digest not in self._places:
             self.refresh()
         if digest not in self._places:
-            raise DataError(
+            raise MissingTensor(
                 f"{self.folder.parent} has no tensor {digest.hex()[:16]}…; a pack is missing: restore it from a copy"
             )
         return self._places[digest]
@@ -66,6 +85,15 @@ class ObjectStore:
         return pack.chunk(record.chunks[number], f"tensor {digest.hex()[:16]}…")
 
     def read(self, digest: bytes) -> Tensor:
+        for _ in range(_PATIENCE):
+            try:
+                return self._read(digest)
+            except MissingTensor:
+                # Another process may have repacked it onto another base while we read.
+                self.refresh()
+        return self._read(digest)
+
+    def _read(self, digest: bytes) -> Tensor:
         record = self.record(digest)
         bits = np.empty(record.elements, record.kind.bit_view)
         for number in range(len(record.chunks)):

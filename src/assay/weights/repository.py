@@ -100,6 +100,12 @@ class Repository:
             self._ingest = self._begin(None)
         self._ingest.add(name, tensor)
 
+    def discard(self) -> None:
+        """Forgets what was saved since the last commit and lets other writers go on."""
+        ingest, self._ingest = self._ingest, None
+        if ingest is not None:
+            ingest.__exit__(None, None, None)
+
     def commit(self, tensors: Mapping[str, Tensor] | None = None, message: str = "", branch: str | None = None) -> str:
         """What was saved since the last commit and `tensors`, as one version on `branch` (default: the current one)."""
         ingest, self._ingest = self._ingest or self._begin(branch), None
