@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from assay.loadgen.colocation.config import PipelineConfig
+from assay.loadgen.colocation.rates import long_enough
+from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial, find_peak, sweep
+from assay.stats.early_stopping import within_bound
 
 
 def limited(most: float) -> tuple[list[float], object]:
@@ -38,3 +42,25 @@ def test_a_sweep_goes_from_low_to_high() -> None:
     tried, run = limited(10)
     assert [trial.valid for trial in sweep(run, [20, 5, 10])] == [True, True, False]  # type: ignore[arg-type]
     assert tried == [5, 10, 20]
+
+
+@pytest.mark.parametrize("percentile", [0.5, 0.9, 0.99])
+def test_enough_queries_to_judge_are_enough(percentile: float) -> None:
+    needed = queries_to_judge(percentile)
+    assert within_bound(int(needed * (1 - percentile) / 2), needed, percentile)
+    assert needed < 100 / (1 - percentile)
+
+
+def test_a_trial_at_a_low_rate_is_made_longer() -> None:
+    given = {
+        "name": "a",
+        "loadgen": {"component": "poisson", "duration": 2, "timeout": 10, "config": {"rate": 5}},
+        "objectives": [{"percentile": 0.9, "seconds": 1}],
+        "stages": [{"id": 0, "component": "no_op"}],
+    }
+    pipeline = PipelineConfig.model_validate(given)
+    needed = queries_to_judge(0.9)
+    slow = long_enough(pipeline, rate=1.0).loadgen
+    assert slow.duration == needed
+    assert slow.timeout == 2 * needed
+    assert long_enough(pipeline, rate=10_000).loadgen == pipeline.loadgen

@@ -42,12 +42,6 @@ def test_agrees_with_hdrhistogram() -> None:
         assert ours[name] == pytest.approx(theirs.get_value_at_percentile(share * 100), rel=0.002)
 
 
-def test_counts_above_a_value() -> None:
-    histogram = Histogram()
-    histogram.add([10, 20, 30, 40])
-    assert [histogram.above(v) for v in (5, 10, 30, 40)] == [4, 3, 1, 0]
-
-
 def test_nothing_is_not_a_number_and_negative_is_nothing() -> None:
     assert np.isnan(Histogram().percentile(0.5))
     histogram = Histogram()

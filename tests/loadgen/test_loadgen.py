@@ -99,6 +99,13 @@ def test_warm_up_is_apart_and_may_have_its_own_load() -> None:
     assert result.latency.count == 10
 
 
+def test_a_warm_up_of_queries_does_not_wait_for_a_slow_schedule() -> None:
+    seen = Remember()
+    slow = ConstantLoadScheduler(0.001)
+    load(seen, scheduler=slow, stop=Stop(max_queries=1), warmup=Warmup(queries=5))
+    assert seen.seen == [-1, -2, -3, -4, -5, 0]
+
+
 def test_a_stage_that_raises_ends_the_run_and_keeps_what_was_measured() -> None:
     result = load(NoOp(), Fragile(20), NoOp())
     assert result.ending.how is How.FAILED

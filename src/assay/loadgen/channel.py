@@ -20,7 +20,6 @@ READY: Final = 5
 FINISHED: Final = 6
 WAITING: Final = 7
 DEPTH: Final = 8
-COUNT: Final = 9
 PAGE: Final = 16
 
 
@@ -39,8 +38,6 @@ class Channel:
         self.page = words[:PAGE]
         self.arrivals = words[PAGE : PAGE + count]
         self.sent = words[PAGE + count :]
-        if create:
-            self.page[COUNT] = count
 
     @classmethod
     def open(cls, path: Path) -> Channel:

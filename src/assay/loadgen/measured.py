@@ -23,12 +23,6 @@ class Measured:
     def of(cls, rows: Rows) -> Measured:
         return cls(rows[(rows["query"] >= 0) & (rows["stage"] != TEST)])
 
-    def within(self, begin: int, end: int) -> Measured:
-        """Only queries that ended in a window, and their stages."""
-        queries = self._pipeline
-        inside = queries["query"][(queries["end"] >= begin) & (queries["end"] < end)]
-        return Measured(self.rows[np.isin(self.rows["query"], inside)])
-
     @cached_property
     def _pipeline(self) -> Rows:
         return np.asarray(self.rows[self.rows["stage"] == PIPELINE])

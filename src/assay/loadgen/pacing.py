@@ -11,11 +11,13 @@ imported: the sender process runs without site-packages.
 from __future__ import annotations
 
 import ctypes
+from signal import SIGKILL
 from time import monotonic_ns, sleep
 
 SPIN_MOST_NS = 100_000
 _SPIN_LEAST_NS = 5_000
 _PR_SET_TIMERSLACK = 29
+_PR_SET_PDEATHSIG = 1
 _LONGEST_SLEEP_NS = 50_000_000
 
 
@@ -25,6 +27,11 @@ def precise_timers() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
     except (OSError, AttributeError):
         return
+
+
+def end_with_parent() -> None:
+    """A process that is of no use without the one that started it is killed when that one dies."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
 class Pacer:

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic_ns, sleep
 
 from assay.loadgen.channel import COMPLETED, DEPTH, FINISHED, HEAD, HELD, READY, START_AT, STOP, WAITING, Channel
-from assay.loadgen.pacing import Pacer, precise_timers
+from assay.loadgen.pacing import Pacer, end_with_parent, precise_timers
 
 
 def send(channel: Channel, event: int) -> None:
@@ -41,12 +41,10 @@ def send(channel: Channel, event: int) -> None:
 
 def main() -> None:
     channel = Channel.open(Path(sys.argv[1]))
-    parent = os.getppid()
+    end_with_parent()
     precise_timers()
     channel.page[READY] = 1
     while not channel.page[START_AT] and not channel.page[STOP]:
-        if os.getppid() != parent:
-            return
         sleep(0.001)
     send(channel, int(sys.argv[2]))
 

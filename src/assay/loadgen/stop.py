@@ -40,7 +40,8 @@ class Stop:
 
 @dataclass(frozen=True)
 class Warmup:
-    """Sent before the measured part, with the same load or its own, and kept apart from it."""
+    """Sent before the measured part and kept apart from it: `queries` one after the other, or `seconds` of the same
+    load; with a scheduler, of that."""
 
     queries: int | None = None
     seconds: float | None = None

@@ -7,6 +7,7 @@ from assay.loadgen.colocation.colocation import Colocation, PipelineOutcome
 from assay.loadgen.colocation.components import SCHEDULERS
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.save import save_group
+from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial
 
 
@@ -30,7 +31,7 @@ class RateTrials:
 
     def run(self, rate: float) -> Trial[PipelineOutcome]:
         pipelines = [
-            with_rate(pipeline, rate) if pipeline.name == self._name else pipeline
+            long_enough(with_rate(pipeline, rate), rate) if pipeline.name == self._name else pipeline
             for pipeline in self._config.pipelines
         ]
         group = self._colocation.run(pipelines, f"rate-{rate:g}")
@@ -46,3 +47,17 @@ class RateTrials:
 def with_rate(pipeline: PipelineConfig, rate: float) -> PipelineConfig:
     loadgen = pipeline.loadgen.model_copy(update={"config": {**pipeline.loadgen.config, "rate": rate}})
     return pipeline.model_copy(update={"loadgen": loadgen})
+
+
+def long_enough(pipeline: PipelineConfig, rate: float) -> PipelineConfig:
+    """At a low rate a run as long as at a high one has too few queries to judge an objective by."""
+    needed = max((queries_to_judge(objective.percentile) for objective in pipeline.objectives), default=0)
+    loadgen = pipeline.loadgen
+    longer: dict[str, float | None] = {}
+    if loadgen.duration is not None:
+        longer["duration"] = max(loadgen.duration, needed / rate)
+    if loadgen.max_queries is not None:
+        longer["max_queries"] = max(loadgen.max_queries, needed)
+    if loadgen.timeout is not None:
+        longer["timeout"] = max(loadgen.timeout, 2 * needed / rate)
+    return pipeline.model_copy(update={"loadgen": loadgen.model_copy(update=longer)})

@@ -113,7 +113,9 @@ def trial_table(trials: Sequence[Trial[PipelineOutcome]]) -> str:
         + ["VALID" if trial.valid else "INVALID"]
         for trial in trials
     ]
-    return table(["rate", "done/s", "good/s", "p50", "p90", "p99", "p99.9", "verdict"], rows)
+    shown = table(["rate", "done/s", "good/s", "p50", "p90", "p99", "p99.9", "verdict"], rows)
+    reasons = [f"  {trial.rate:g}: {reason}" for trial in trials for reason in trial.outcome.result.verdict.reasons]
+    return "\n".join([shown, *reasons])
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -34,6 +34,7 @@ from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_tur
 from assay.loadgen.drive.walker import Walker
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.pacing import precise_timers
+from assay.loadgen.schedulers.closed import SingleStreamLoadScheduler
 from assay.loadgen.schedulers.drawn import draw
 from assay.loadgen.schedulers.scheduler import LoadScheduler
 from assay.loadgen.stop import Stop, Warmup
@@ -180,7 +181,9 @@ class Driver:
             self._keep(query, result)
 
     def _warm_up(self, warmup: Warmup) -> None:
-        scheduler = warmup.scheduler or self._load.scheduler
+        # A number of queries is sent one after the other: at a low rate they would take for ever to warm anything.
+        same = SingleStreamLoadScheduler() if warmup.seconds is None else self._load.scheduler
+        scheduler = warmup.scheduler or same
         page = self._board.page
         start = monotonic_ns()
         if scheduler.concurrency is None:

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import ctypes
 import signal
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from assay.loadgen.pacing import end_with_parent
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage, StreamStage
-
-_PR_SET_PDEATHSIG = 1
 
 
 class RemoteStage(Stage[Any, Any]):
@@ -62,7 +60,7 @@ class RemoteStage(Stage[Any, Any]):
 
 
 def _serve(stage: Stage[Any, Any], worker: Worker, pipe: Connection) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()
     try:
         stage.setup(worker)
         pipe.send((True, None))

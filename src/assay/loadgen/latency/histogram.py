@@ -55,10 +55,6 @@ class Histogram:
         bucket = int(np.searchsorted(np.cumsum(self.counts), rank))
         return float(min(_highest(bucket), self.most))
 
-    def above(self, value: int) -> int:
-        """How many values exceed it, to the histogram's precision."""
-        return int(self.counts[int(_index(np.array([max(value, 0)]))[0]) + 1 :].sum())
-
     @property
     def mean(self) -> float:
         return self.sum / self.total if self.total else float("nan")

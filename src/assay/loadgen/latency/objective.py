@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats.early_stopping import within_bound
+from assay.stats.early_stopping import min_passing, within_bound
 
 Of = Literal["latency", "first_result", "per_item"]
 Nanoseconds = NDArray[np.int64]
@@ -31,6 +31,14 @@ class Objective:
     @property
     def name(self) -> str:
         return f"p{self.percentile * 100:g} of {self.of.replace('_', ' ')} within {self.seconds * 1e3:g} ms"
+
+
+def queries_to_judge(percentile: float) -> int:
+    """Enough that a run with half the misses allowed is certain to be valid."""
+    over = 1
+    while over / (min_passing(over, percentile) + over) < (1 - percentile) / 2:
+        over += 1
+    return min_passing(over, percentile) + over
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_LOWEST = 64
+"""If a 64th of the first rate does not do, the rate is not what is wrong."""
+
 
 @dataclass(frozen=True)
 class Trial(Generic[T]):
@@ -50,7 +53,7 @@ def find_peak(
             rate = (good + bad) / 2
         elif bad is None:
             rate *= 2
-        elif rate <= start / 1024:
+        elif rate <= start / _LOWEST:
             break
         else:
             rate /= 2

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from assay.errors import MissingExtra
 from assay.loadgen.board import COLUMNS, OK, PIPELINE, TEST
 from assay.loadgen.recording.spool import Rows
 
-Format = Literal["parquet", "csv"]
 _CHUNK = 250_000
 EVENT_COLUMNS = ("event", "phase", "stage_name", *COLUMNS)
 
