@@ -1,5 +1,5 @@
 .PHONY: bench-truth
-bench-truth: setup ## how often the statistics are right, where the truth is known (about 5 minutes)
+bench-truth: setup ## how often the statistics are right, where the truth is known (about 4 minutes of CPU time)
 	PYTHONPATH=. $(BIN)/python -m tests.stats.truth
 
 .PHONY: bench-ab
