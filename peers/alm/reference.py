@@ -48,7 +48,7 @@ def executed(name, manifest, output):
     ray.init(
         _node_ip_address="127.0.0.1",
         num_cpus=int(os.environ.get("PEERS_CPUS", "8")),
-        include_dashboard=False,
+        include_dashboard=True,
         log_to_driver=False,
         _temp_dir=os.environ["RAY_TMPDIR"],
     )

@@ -24,6 +24,16 @@ values = st.recursive(
 words = st.fixed_dictionaries({"end": times}, optional={"word": st.none() | texts, "start": times, "p": scalars})
 
 
+odd_metrics = st.fixed_dictionaries(
+    {}, optional={"bandwidth": st.sampled_from([8000, 16000.5, 7999, 0, -1]), "x": scalars}
+)
+
+
+def _mostly(usual: st.SearchStrategy[Any], odd: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Windows come about only where most segments are in order."""
+    return st.integers(0, 19).flatmap(lambda n: usual if n else odd)
+
+
 @st.composite
 def segments(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Mostly one after the other, as in a conversation, so that windows come about."""
@@ -35,21 +45,19 @@ def segments(draw: st.DrawFn) -> list[dict[str, Any]]:
         if draw(st.integers(0, 9)) == 0:
             segment = {"start": draw(times), "end": draw(times)}
         optional = {
-            "speaker": speakers,
-            "metrics": st.fixed_dictionaries(
-                {}, optional={"bandwidth": st.sampled_from([8000, 9000, 16000.5, 7999, 0, -1]), "x": scalars}
-            ),
+            "speaker": _mostly(st.sampled_from(["a", "b", "c"]), speakers),
+            "metrics": _mostly(st.just({"bandwidth": 9000}), odd_metrics),
             "text": texts,
             "words": st.lists(words, max_size=4),
         }
         for name, strategy in optional.items():
-            if draw(st.integers(0, 7)):
+            if draw(st.integers(0, 15)):
                 segment[name] = draw(strategy)
         if draw(st.integers(0, 9)) == 0:
             segment[draw(texts)] = draw(values)
             segment["start"], segment["end"] = segment.get("start", 0), segment.get("end", 0)
         found.append(_valid(dict(draw(st.permutations(list(segment.items()))))))
-        now = now + length + draw(st.sampled_from([0, 0.1, -0.5, 2]))
+        now = now + length + draw(st.sampled_from([0, 0, 0.1, -0.5, 2, 15]))
     return found
 
 

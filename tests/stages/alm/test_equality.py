@@ -15,6 +15,7 @@ from tests.stages.alm import oracle
 from tests.stages.alm.curation import curate_block, odd_manifest, oracle_output, output_of, pipeline, total
 from tests.stages.alm.strategies import builders, lines, overlaps
 
+from assay.benchmarks.data.alm import SHAPES, write_manifest
 from assay.pipeline.executors.local import LocalExecutor
 from assay.stages.alm.digest import combine, record_digest
 from assay.stages.alm.summary import summarise
@@ -22,7 +23,7 @@ from assay.stages.alm.summary import summarise
 Json = dict[str, Any]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(lines(), min_size=1, max_size=4), builders, overlaps)
 def test_both_ways_write_what_the_oracle_says(manifest: list[str], builder: Json, overlap: Json) -> None:
     block = "\n".join(manifest).encode()
@@ -55,7 +56,7 @@ def test_a_damaged_line_is_never_taken_for_another(line: str, data: st.DataObjec
     assert compiled.bad == plain.bad
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1500, deadline=None)
 @given(
     st.one_of(
         st.floats(allow_nan=False, allow_infinity=False),
@@ -156,3 +157,12 @@ def _set(record: Any, path: tuple[Any, ...], value: Any) -> Any:
         record = record[step]
     before, record[path[-1]] = record[path[-1]], value
     return before
+
+
+def test_the_compiled_pass_takes_every_ordinary_recording(tmp_path: Path) -> None:
+    for shape, count in (("short", 60), ("long", 2)):
+        manifest = tmp_path / f"{shape}.jsonl"
+        write_manifest(manifest, count, SHAPES[shape], seed=9)
+        parts = pipeline(manifest, tmp_path / shape).run().outputs
+        assert total(parts).strict == 0
+        assert b"".join(Path(part.path).read_bytes() for part in parts) == oracle_output(manifest)
