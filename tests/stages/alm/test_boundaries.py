@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-
 from tests.stages.alm import oracle
 from tests.stages.alm.curation import curate_block, output_of
 
@@ -18,6 +17,7 @@ def seg(start: float, end: float, speaker: Any = "a", bandwidth: float = 9000, *
 
 
 WORDS = [{"word": f"w{n}", "start": 100.0 + n, "end": 100.5 + n} for n in range(50)]
+EMPTY = [{"word": "", "end": 101}, {"end": 102}, {"word": None, "end": 103}]
 CASES: dict[str, Segments] = {
     "no segments": [],
     "one segment of the right length": [seg(0, 120)],
@@ -28,7 +28,7 @@ CASES: dict[str, Segments] = {
     "cut, no word fits": [seg(0, 120.5), seg(121, 150, "b", words=[{"word": "late", "end": 149}])],
     "cut, no words at all": [seg(0, 110), seg(110, 150, "b")],
     "cut, words out of order": [seg(0, 100), seg(100, 150, "b", words=WORDS[::-1])],
-    "cut, empty words skipped": [seg(0, 100), seg(100, 150, "b", words=[{"word": "", "end": 101}, {"end": 102}, *WORDS])],
+    "cut, empty words skipped": [seg(0, 100), seg(100, 150, "b", words=[*EMPTY, *WORDS])],
     "starts after the limit, so not cut": [seg(0.0, 60.0), seg(60.0, 125.0, "b"), seg(140.0, 150.0)],
     "starts at the limit": [seg(0.0, 60.0), seg(60.0, 125.0, "b"), seg(132.0, 150.0)],
     "one speaker": [seg(0, 60), seg(60, 120)],
