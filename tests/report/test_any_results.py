@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from session_factory import MadeRun, make_session
+from session_factory import START, MadeRun, make_session
 
+from assay.history import History
 from assay.record import TaskPerf
 from assay.report.html import render_report
 from assay.report.markdown import session_markdown
@@ -58,7 +60,11 @@ def test_everything_is_shown(metrics: dict[str, Any], tasks: list[TaskPerf], log
     with tempfile.TemporaryDirectory() as folder:
         log = log.encode("utf-8", "replace").decode()
         runs = [MadeRun("e", metrics, tasks=tuple(tasks), repeat=r, repeats=2, log=log) for r in (1, 2)]
+        before = make_session(Path(folder), runs, name="before", started=START - timedelta(days=1))
         session = make_session(Path(folder), runs)
-        assert "</html>" in render_report(session)
-        assert session_markdown(session).startswith("# ")
+        with History.beside(Path(folder)) as history:
+            history.add_session(before)
+            history.add_session(session)
+            assert "</html>" in render_report(session, history=history)
+            assert session_markdown(session, history=history).startswith("# ")
         assert "passed" in session_summary(session)
