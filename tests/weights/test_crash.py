@@ -203,7 +203,7 @@ def test_readers_beside_a_collector(tmp_path):
     child = os.fork()
     if child == 0:
         mine = Repository.open(tmp_path / "r")
-        for number in range(1, 25):
+        for number in range(1, 11):
             mine.commit(model(number), branch="b")
             mine.gc(recluster=number % 4 == 0)
         os._exit(0)
