@@ -53,8 +53,10 @@ def main(names: list[str]) -> None:
                 # A process each: a driver's peak is of one run only.
                 done = subprocess.run(
                     [sys.executable, "-m", "tools.bench_executors", *words],
-                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, env=os.environ,
+                    capture_output=True, text=True, check=False, env=os.environ,
                 )  # fmt: skip
+                if done.returncode:
+                    raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
                 print(f"{name:11} {done.stdout.strip().splitlines()[-1]}", flush=True)
 
 

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.errors import MissingExtra, UsageError
+from assay.pipeline.failure import PipelineError
+
+STARTS = 3
 
 
 def import_ray() -> Any:
@@ -42,12 +45,24 @@ def ray_cluster(least_cpus: int = 1) -> Iterator[Any]:
                 "Start one, or unset the variable to have one started for the run"
             ) from None
     else:
-        cpus = max(len(os.sched_getaffinity(0)), least_cpus)
-        ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
+        _start(ray, max(len(os.sched_getaffinity(0)), least_cpus), quiet)
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _start(ray: Any, cpus: int, quiet: dict[str, Any]) -> None:
+    """Ray gives itself half a minute to start, which a busy machine may need for something else."""
+    for attempt in range(1, STARTS + 1):
+        try:
+            ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
+            return
+        except Exception as error:  # noqa: BLE001  (Ray raises plain Exception when it runs out of time)
+            ray.shutdown()
+            if attempt == STARTS:
+                reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+                raise PipelineError(f"Ray could not be started, in {STARTS} attempts: {reason}") from None
 
 
 def _knock(address: str) -> None:
