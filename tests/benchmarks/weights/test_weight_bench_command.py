@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,23 @@ def test_probes_do_not_import_what_the_suites_need() -> None:
         [sys.executable, "-c", heavy + code], check=False, capture_output=True, text=True, env={"PYTHONPATH": path}
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.slow
+def test_a_run_that_is_ended_leaves_no_scratch_and_says_so(tmp_path: Path) -> None:
+    scratch, results = tmp_path / "scratch", tmp_path / "results"
+    words = ["--profile", "standard", "--benchmark-results-path", str(results)]
+    environment = {
+        "PYTHONPATH": ":".join(entry for entry in sys.path if entry),
+        "ASSAY_BENCHMARK_TEMP_DIR": str(scratch),
+    }
+    running = subprocess.Popen(
+        [sys.executable, "-m", "assay.benchmarks.weights.compression", *words], env=environment, stderr=subprocess.PIPE
+    )
+    assert running.stderr is not None
+    assert b"compression/similar" in running.stderr.readline()
+    running.terminate()
+    assert running.wait(60) == 143
+    running.stderr.close()
+    assert list(scratch.iterdir()) == []
+    assert json.loads((results / "metrics.json").read_text()) == {"is_success": False}

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.termination import termination_cleans_up
 from assay.errors import AssayError
 
 
@@ -63,7 +64,8 @@ def run(args: Namespace, suite: str | None = None) -> int:
         on_suite=folder.finished,
     )
     try:
-        results = orchestrator.run_all(profile)
+        with termination_cleans_up():
+            results = orchestrator.run_all(profile)
     except BaseException:
         folder.failed(profile)
         raise
