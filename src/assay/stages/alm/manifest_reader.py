@@ -28,12 +28,11 @@ class ManifestReader(Source):
         return ("file_partitioning", self.name)
 
     def splits(self) -> Sequence[Split]:
-        """Byte ranges of about a 64th of the data, 256 KB to 16 MB: enough to share out, few enough to be cheap."""
         sizes = [(path, file_size(path)) for path in manifest_files(self.paths)]
         for path, size in sizes:
             if size == 0 and not self.skip:
                 raise DataError(f"{path}:1: segments: the file is empty, it holds no recording")
-        target = min(max(sum(size for _, size in sizes) // SPLITS, SMALLEST), LARGEST)
+        target = split_bytes(sum(size for _, size in sizes))
         pieces = [piece for path, size in sizes for piece in _pieces(path, size, target)]
         return [Split(index, (piece,)) for index, piece in enumerate(pieces)]
 
@@ -44,6 +43,11 @@ class ManifestReader(Source):
                     yield from line_blocks(manifest, piece)
             except (OSError, EOFError) as error:
                 raise DataError(f"{piece.path}: cannot be read: {error}") from None
+
+
+def split_bytes(total: int) -> int:
+    """About a 64th of the data, 256 KB to 16 MB: enough splits to share out, few enough to be cheap."""
+    return min(max(total // SPLITS, SMALLEST), LARGEST)
 
 
 def _pieces(path: str, size: int, target: int) -> list[FileRange]:

@@ -8,8 +8,7 @@ from assay.pipeline import Source, Split
 from assay.stages.alm.line_blocks import BLOCK
 from assay.stages.alm.lines import Lines
 from assay.stages.alm.manifest_file import compressed, file_size
-
-SPLIT_BYTES = 2**21
+from assay.stages.alm.manifest_reader import split_bytes
 
 
 class RepeatEntries(Source):
@@ -29,9 +28,11 @@ class RepeatEntries(Source):
 
     def splits(self) -> Sequence[Split]:
         """A split's copies are shared out over several splits, so that one small file still feeds every worker."""
+        splits = [(split, max(_size(split), 1)) for split in self.source.splits()]
+        target = split_bytes(sum(size for _, size in splits) * self.factor)
         shares: list[Split] = []
-        for split in self.source.splits():
-            at_once = max(1, SPLIT_BYTES // max(_size(split), 1))
+        for split, size in splits:
+            at_once = max(1, target // size)
             for done in range(0, self.factor, at_once):
                 copies = min(at_once, self.factor - done)
                 shares.append(replace(split, index=len(shares), copies=copies))
