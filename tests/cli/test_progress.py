@@ -40,5 +40,5 @@ def test_session_log_has_what_was_printed(workplace: Workplace) -> None:
     workplace.assay("run", "--runs", "1", "--", "true")
     log = (workplace.sessions()[-1].path / "session.log").read_text()
     assert "Started session true__" in log
-    assert "✅ Run Succeeded in 0.0 seconds" in log
+    assert "✅ Run Succeeded in " in log
     assert "Report: " in log
