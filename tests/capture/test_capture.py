@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from assay.capture.environment import capture_environment
+from assay.capture.fingerprint import fingerprint
+from assay.capture.git import GitState, git_state
+from assay.record import Fingerprint
+from assay.record.secrets import Masker
+
+
+def git(folder: Path, *words: str) -> None:
+    own = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", "-C", str(folder), *own, *words], check=True, capture_output=True)
+
+
+def test_commit_branch_and_whether_files_changed(tmp_path: Path) -> None:
+    assert git_state(tmp_path) == GitState()
+    git(tmp_path, "init", "--initial-branch", "trunk")
+    (tmp_path / "file").write_text("1")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "-m", "first")
+    clean = git_state(tmp_path)
+    assert (len(clean.commit or ""), clean.branch, clean.dirty) == (40, "trunk", False)
+    (tmp_path / "file").write_text("2")
+    assert git_state(tmp_path).dirty is True
+
+
+def test_the_environment_names_the_machine_and_lists_what_is_installed(tmp_path: Path) -> None:
+    captured = capture_environment(tmp_path, tmp_path / "artifacts", "why")
+    assert captured.cores >= 1
+    assert captured.reason == "why"
+    assert f"{captured.cores} cores" in captured.machine_class
+    assert "numpy" in captured.packages
+    assert "pydantic==" in (tmp_path / "artifacts/pip-freeze.txt").read_text()
+
+
+def made(**changes: object) -> Fingerprint:
+    values: dict = {
+        "entry": "e",
+        "args": ["--x", "1", "{scratch_dir}"],
+        "settings": {},
+        "params": {"x": 1, "output": "/results/s1/e/out"},
+        "script": None,
+        "machine_class": "m",
+        "folders": ["/results/s1"],
+    }
+    return fingerprint(**(values | changes))
+
+
+def test_what_differs_in_every_run_is_not_in_the_fingerprint() -> None:
+    other = made(params={"x": 1, "output": "/results/s2/e/out"}, folders=["/results/s2"])
+    assert other.key == made().key
+
+
+def test_what_decides_the_work_is(tmp_path: Path) -> None:
+    assert made(args=["--x", "2"]).key != made().key
+    assert made(params={"x": 2}).key != made(params={"x": 1}).key
+    assert made(machine_class="n").differences(made()) == ["machine: n against m"]
+    script = tmp_path / "s.py"
+    script.write_text("1")
+    first = made(script=script)
+    script.write_text("2")
+    assert made(script=script).workload != first.workload
+    assert made(script=script, params={"workload_version": 3}).workload == "version 3"
+
+
+def test_secrets_are_known_by_name_and_by_value() -> None:
+    masker = Masker({"API_TOKEN": "abcdef123", "TOKENIZERS_PARALLELISM": "false-value", "PATH": "/usr/bin"})
+    assert masker.text("x abcdef123 y") == "x ***API_TOKEN*** y"
+    assert masker.text("false-value /usr/bin") == "false-value /usr/bin"
+    assert masker.text("http://user:hunter2@host/x") == "http://user:***@host/x"
+    assert masker.words(["--password", "p", "--api-key=k", "--keys", "v"]) == [
+        "--password",
+        "***",
+        "--api-key=***",
+        "--keys",
+        "v",
+    ]
+    assert masker.value({"webhook_url": "http://x", "rows": [1, "abcdef123"]}) == {
+        "webhook_url": "***",
+        "rows": [1, "***API_TOKEN***"],
+    }
