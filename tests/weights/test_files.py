@@ -91,7 +91,8 @@ def test_a_path_in_a_tensor_name_stays_a_name(repo, tmp_path):
 
 
 def test_pytorch_files_of_every_kind(tmp_path, rng):
-    torch = pytest.importorskip("torch")
+    import torch
+
     weight = torch.randn(6, 8)
     state = {
         "model": {"w": weight, "t": weight.T, "part": weight[2:4, 1:5], "p": torch.nn.Parameter(torch.ones(3))},
