@@ -20,11 +20,11 @@ demo: setup ## run the quick session and write its HTML report
 	$(BIN)/assay run --config examples/quickstart.yaml
 
 test: setup lint ## every test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not serial" tests
+	$(BIN)/python -m pytest -n 2 -m "not serial" tests
 	$(BIN)/python -m pytest -m serial tests
 
 test-fast: setup ## tests that take no more than a few seconds each
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not serial" tests
+	$(BIN)/python -m pytest -n 2 -m "not slow and not serial" tests
 
 lint: setup ## style, types, and the arrows between folders
 	$(BIN)/ruff check src tests
