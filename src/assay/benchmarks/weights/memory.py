@@ -16,7 +16,7 @@ from assay.benchmarks.weights.table import Table
 
 JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}
 OPERATIONS = ("commit", "delta_commit", "checkout", "delta_checkout")
-SMALL_MODEL = 200_000
+SMALL_MODEL = 250_000
 LEAKING = {"commit": 0.1, "checkout": 0.01}
 """Shares of the payload that may stay behind: an index grows with what is committed; a checkout leaves nothing."""
 
@@ -130,7 +130,7 @@ class MemorySuite(BenchmarkSuite):
 
 
 def _operations(config: ScenarioConfig) -> int:
-    return 10 * config.iterations
+    return 10 * config.iterations + 10
 
 
 def _rows(scenario: str, readings: Readings) -> Iterable[tuple[str, str, str]]:

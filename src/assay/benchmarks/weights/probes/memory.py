@@ -128,7 +128,10 @@ def lazy(question: Question) -> dict[str, float]:
 def _opened(question: Question, lazily: bool = False) -> Handle:
     """Opened and used once, so that libraries and compiled code are not counted as the operation's memory."""
     kind = store_kind(question["store"], Settings.from_environment())
-    config = {"lazy_loading": True} if lazily and kind.own else {}
+    config: dict[str, Any] = {}
+    if kind.own:
+        # The smallest cache: one with a bound must be full before what stays behind can be told from what it keeps.
+        config = {"lazy_loading": lazily} | ({"memory_limit_mb": 16} if question["job"] == "leak" else {})
     kind = replace(kind, config=config)
     warm = kind.open(Path(question["path"]) / "warm")
     small: dict[str, Tensor] = {"w": np.arange(3000, dtype=np.float32)}
