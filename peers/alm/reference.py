@@ -43,6 +43,9 @@ def bare(manifest, output):
 def executed(name, manifest, output):
     # A busy machine takes longer than Ray's own limit.
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
+    # cosmos-xenna asks Ray's dashboard for more than it gives by default.
+    os.environ.setdefault("RAY_MAX_LIMIT_FROM_API_SERVER", "40000")
+    os.environ.setdefault("RAY_MAX_LIMIT_FROM_DATA_SOURCE", "40000")
     import ray
 
     ray.init(
