@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-
-from conftest import Workplace
+from workplace import Workplace
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -4,7 +4,7 @@ import os
 import pty
 import subprocess
 
-from conftest import Workplace
+from workplace import Workplace
 
 
 def on_a_terminal(place: Workplace, *words: str) -> str:

@@ -4,8 +4,7 @@ import subprocess
 import sys
 
 import pytest
-
-from conftest import Workplace
+from workplace import Workplace
 
 HEAVY = {"pydantic", "numpy", "scipy", "ray", "rich", "jinja2", "yaml", "pyarrow", "numba", "pandas", "torch"}
 

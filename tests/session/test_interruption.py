@@ -12,10 +12,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from workplace import Workplace
 
 from assay.record import Outcome, SessionFolder
 from assay.record.results_file import read_records
-from conftest import Workplace
 
 STEP = """
 import json, os, pathlib, sys, time

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import yaml
-
-from conftest import Workplace
+from workplace import Workplace
 
 SCRIPT = """
 import json, pathlib, sys

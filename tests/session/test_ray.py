@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from workplace import Workplace
 
 from assay.config.ray_config import RayConfig
 from assay.errors import MissingExtra
 from assay.record import Outcome
 from assay.session import ray_cluster
 from assay.session.ray_cluster import RayCluster
-from conftest import Workplace
 
 SQUARES = """
 import json, os, pathlib, sys, time

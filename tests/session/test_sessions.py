@@ -6,9 +6,9 @@ import json
 import sys
 
 import pytest
+from workplace import Workplace
 
 from assay.record import Outcome
-from conftest import Workplace
 
 SCRIPT = """
 import json, os, pathlib, sys

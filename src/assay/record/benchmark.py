@@ -30,6 +30,7 @@ class Benchmark:
         self._params: dict[str, Any] = {}
         self._metrics: dict[str, Metric] = {}
         self._tasks: list[TaskPerf] = []
+        self._tasks_before = len(Task.get_all_tasks())
         self._start = time.perf_counter()
 
     @property
@@ -86,7 +87,7 @@ class Benchmark:
 
     def _write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        tasks = [*Task.get_all_tasks(), *self._tasks]
+        tasks = [*Task.get_all_tasks()[self._tasks_before :], *self._tasks]
         if tasks:
             write_tasks(folder / "tasks.jsonl", tasks)
         write_atomic(folder / "params.json", encode(self._params, indent=2))

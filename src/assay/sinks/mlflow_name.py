@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 LONGEST = 250
 NAME_TAG = "assay.name."
+EMPTY = ":empty:"
+"""Of no characters at all. No other name becomes this: between colons only hexadecimal digits stand."""
 _REFUSED = re.compile(r"[^A-Za-z0-9_\-. /]", re.ASCII)
 # Slashes and dots where a path would not be in its normal form: at the ends, doubled, and the segments `.` and `..`.
 _NO_PATH = re.compile(r"^/|/$|(?<=/)/|(?:^|(?<=/))\.{1,2}(?=/|$)|\.\.|^[ ]|[ ]$")
@@ -19,7 +21,7 @@ _ESCAPED = re.compile(r":([0-9a-f]+):")
 
 def to_mlflow(name: str) -> tuple[str, dict[str, str]]:
     """The name to use, and the tags to set beside it (none unless it had to be cut)."""
-    escaped = _REFUSED.sub(_hex, name) or ":0:"
+    escaped = _REFUSED.sub(_hex, name) or EMPTY
     escaped = _NO_PATH.sub(lambda found: "".join(f":{ord(c):x}:" for c in found[0]), escaped)
     if len(escaped) <= LONGEST:
         return escaped, {}
@@ -31,7 +33,7 @@ def from_mlflow(name: str, tags: Mapping[str, str]) -> str:
     cut = tags.get(NAME_TAG + name[-16:])
     if cut is not None and name[-18:-16] == ":x":
         return cut
-    return "" if name == ":0:" else _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name)
+    return "" if name == EMPTY else _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name)
 
 
 def _hex(found: re.Match[str]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from conftest import Workplace
+from workplace import Workplace
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from workplace import Answer, Workplace
 
 from assay.record import Outcome, Record, SessionFolder
-from conftest import Answer, Workplace
 
 WRITE = """
 import json, pathlib, sys
