@@ -38,12 +38,21 @@ class ObjectStore:
         raise DataError(f"{self.folder} does not keep still: packs vanish while they are opened")
 
     def _take_up(self) -> bool:
-        """False if a pack was collected between being seen and being opened: what it held is in another one now."""
-        present = {path.name for path in self.folder.glob("*.pack")}
+        """False if packs came or went meanwhile: what one held is in another now.
+
+        Listing a folder is not one step: a pack renamed into place behind the reader's position and one removed
+        before it are both missed. What is listed alike twice was there as a whole.
+        """
+        present = self._listed()
+        if present != self._listed():
+            return False
         if gone := self._packs.keys() - present:
             for name in gone:
                 del self._packs[name]
-            self._places = {digest: place for digest, place in self._places.items() if place[0].path.name in present}
+            # From all that are left: what a pack that has gone held may be in one that was known before it went.
+            self._places = {}
+            for pack in self._packs.values():
+                self._index(pack)
         for name in sorted(present - self._packs.keys()):
             try:
                 pack = PackReader(self.folder / name, self._mapped)
@@ -52,9 +61,15 @@ class ObjectStore:
                     raise
                 return False
             self._packs[name] = pack
-            for record in pack.records:
-                self._places.setdefault(record.digest, (pack, record))
+            self._index(pack)
         return True
+
+    def _index(self, pack: PackReader) -> None:
+        for record in pack.records:
+            self._places.setdefault(record.digest, (pack, record))
+
+    def _listed(self) -> set[str]:
+        return {path.name for path in self.folder.glob("*.pack")}
 
     @property
     def packs(self) -> list[PackReader]:
@@ -69,9 +84,11 @@ class ObjectStore:
             yield record
 
     def find(self, digest: bytes) -> tuple[PackReader, TensorRecord]:
-        if digest not in self._places:
+        for _ in range(_PATIENCE):
+            if digest in self._places:
+                break
             self.refresh()
-        if digest not in self._places:
+        else:
             raise MissingTensor(
                 f"{self.folder.parent} has no tensor {digest.hex()[:16]}…; a pack is missing: restore it from a copy"
             )
