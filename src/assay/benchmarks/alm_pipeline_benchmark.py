@@ -118,6 +118,7 @@ def list_bad_lines(folder: Path, summary: Summary) -> None:
     from assay.stages.alm.bad_line import described
 
     lines = list(dict.fromkeys(described(summary.bad)))
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "bad_lines.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{SCRIPT}: left out {summary.skipped} bad lines; listed in {folder / 'bad_lines.txt'}:", file=sys.stderr)
     for line in lines[:MOST_SHOWN]:

@@ -53,7 +53,7 @@ TEST: Final = -2
 OK: Final = 0
 ERROR: Final = 1
 CAPACITY: Final = 1 << 18
-"""16 MiB of rows, of which only what is used takes memory: a tenth of a second of the fastest writer on an idle core."""
+"""16 MiB of rows, of which only what is used takes memory: a tenth of a second of the fastest writer."""
 
 
 class Board:
