@@ -141,14 +141,21 @@ def test_names_of_branches_never_leave_the_repository(repo, name):
         repo.branch(name)
 
 
-@pytest.mark.parametrize("method", sorted(set(Method) - {Method.SAME, Method.LOSSY_INT8, Method.LOSSY_INT16}))
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "float64", "int16"])
+CODERS = sorted(set(Method) - {Method.SAME, Method.LOSSY_INT8, Method.LOSSY_INT16})
+CODED = [
+    (method, dtype)
+    for method in CODERS
+    for dtype in ("float32", "bfloat16", "float8_e5m2", "float64", "int16")
+    # Elements of 64 bits are never tokens, so these two are not used for them.
+    if not (ELEMENT_TYPES[dtype].bits == 64 and method in (Method.DIFFERENCE, Method.XOR))
+]
+
+
+@pytest.mark.parametrize(("method", "dtype"), CODED)
 @pytest.mark.parametrize("size", [700, 9000])
 def test_changed_chunks_never_read_outside(method, dtype, size):
     """With checksums made to match, a stranger's bytes reach the decoders: each refuses or returns something."""
     kind = ELEMENT_TYPES[dtype]
-    if kind.bits == 64 and method in (Method.DIFFERENCE, Method.XOR):
-        pytest.skip("64-bit elements are never tokens")
     rng = np.random.default_rng(size)
     base = bits_of((rng.standard_normal(size) * 50).astype(kind.numpy))
     bits = base ^ (rng.random(size) < 0.1).astype(base.dtype) * base.dtype.type(5)

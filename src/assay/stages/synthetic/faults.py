@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from abc import abstractmethod
 from typing import Any
 
 from assay.pipeline.stage import Stage
@@ -23,8 +24,8 @@ class _AtCall(Stage[Any, Any]):
             self._calls += 1
         return data
 
-    def misbehave(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def misbehave(self) -> None: ...
 
 
 class Raise(_AtCall):
