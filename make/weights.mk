@@ -3,6 +3,8 @@ WEIGHTS_KERNELS := $(wildcard src/assay/weights/codec/*.py)
 READY += $(VENV)/.weights-kernels
 
 $(VENV)/.weights-kernels: $(WEIGHTS_KERNELS) $(VENV)/.assay
+	@# A kernel is compiled anew only when its own file changes, not when one that it is built from does.
+	rm -f src/assay/weights/codec/__pycache__/*.nb[ic]
 	$(BIN)/python -m assay.weights.codec.warm
 	@touch $@
 

@@ -7,7 +7,9 @@ import pytest
 from tests.weights.conftest import same
 
 from assay.errors import DataError, UsageError
+from assay.weights.codec_methods import FORMAT
 from assay.weights.repository import Repository
+from assay.weights.sealed import seal
 from assay.weights.transfer import clone, pull, push
 
 
@@ -105,3 +107,20 @@ def test_places_that_are_no_repository(repo, tmp_path):
         push(repo, "nonsense://x/y")
     with pytest.raises(UsageError, match="no branch"):
         push(repo, str(tmp_path / "somewhere"))
+
+
+def test_another_format_is_refused_before_anything_is_read(tmp_path):
+    other = tmp_path / "other"
+    Repository.init(other).commit({"a": np.ones(3, np.float32)})
+    (other / "format").write_bytes(seal({"format": 1, "config": {}}))
+    mine = Repository.init(tmp_path / "mine")
+    mine.commit({"b": np.zeros(3, np.float32)})
+    for attempt in (
+        lambda: Repository.open(other),
+        lambda: clone(str(other), tmp_path / "new"),
+        lambda: pull(mine, str(other)),
+        lambda: push(mine, str(other)),
+    ):
+        with pytest.raises(UsageError, match=f"has format 1; this version of Assay reads format {FORMAT}"):
+            attempt()
+    assert not (tmp_path / "new").exists()

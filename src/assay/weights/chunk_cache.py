@@ -2,7 +2,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import Any
 
+import numpy as np
+
+from assay.weights.slabs import Slabs
 from assay.weights.store import Tensor
 
 
@@ -14,6 +18,11 @@ class ChunkCache:
         self._held: OrderedDict[tuple[bytes, int], Tensor] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
+        self._slabs = Slabs(limit // 8)
+
+    def room(self, count: int, dtype: np.dtype[Any]) -> Tensor:
+        """Memory for a chunk that is to be put here."""
+        return self._slabs.take(count, dtype)
 
     @property
     def held_bytes(self) -> int:

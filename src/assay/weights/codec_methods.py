@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+FORMAT = 2
+"""Of a repository. Grows when older versions could no longer read what is written."""
 CHUNK_ELEMENTS = 1 << 20
 """The unit of coding, of reading and of memory. Part of the format: bases and their differences must line up."""
 
@@ -12,7 +14,7 @@ class Method(IntEnum):
     RAW = 0
     ZSTD = 1
     PLANES = 2
-    """Alone, by byte planes."""
+    """Alone, by byte planes, each coded if that pays."""
     SAME = 3
     """As the base."""
     DIFFERENCE = 4
@@ -27,8 +29,10 @@ class Method(IntEnum):
     LOSSY_INT8 = 9
     LOSSY_INT16 = 10
     """The float difference with the base, rounded to steps. What comes back is near, not the same."""
+    LEADING = 11
+    """Alone, the first byte of each element coded and the others as they are."""
 
 
 SAME = Method.SAME
 KNOWN_METHODS = frozenset(int(method) for method in Method)
-NEEDS_BASE = frozenset(Method) - {Method.RAW, Method.ZSTD, Method.PLANES}
+NEEDS_BASE = frozenset(Method) - {Method.RAW, Method.ZSTD, Method.PLANES, Method.LEADING}

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.weights.dtype import ELEMENT_TYPES
+
 
 @dataclass(frozen=True)
 class TensorEntry:
@@ -18,6 +20,10 @@ class TensorEntry:
         for length in self.shape:
             product *= length
         return product
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * ELEMENT_TYPES[self.dtype].itemsize
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
-from assay.errors import ConfigError
+from assay.errors import ConfigError, UsageError
+from assay.weights.codec_methods import FORMAT
 
 SETTINGS = ("small", "balanced", "fast")
 DELTA_ENCODINGS = (
@@ -75,6 +76,13 @@ PRESETS: Mapping[str, RepositoryConfig] = {
         lazy_loading=True, memory_limit_mb=2048, cleanup_frequency="aggressive", streaming_operations=True
     ),
 }
+
+
+def stored_config(where: object, value: Mapping[str, Any]) -> Any:
+    """From a repository's `format` file, whose version must be the one that this code reads."""
+    if value.get("format") != FORMAT:
+        raise UsageError(f"{where} has format {value.get('format')}; this version of Assay reads format {FORMAT}")
+    return value.get("config")
 
 
 def repository_config(

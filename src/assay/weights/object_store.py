@@ -10,6 +10,7 @@ from assay.weights.chunk_cache import ChunkCache
 from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE
 from assay.weights.dtype import from_bits
 from assay.weights.pack_reader import PackReader
+from assay.weights.slabs import Slabs
 from assay.weights.store import Tensor
 from assay.weights.tensor_record import TensorRecord
 
@@ -99,23 +100,25 @@ class ObjectStore:
 
     def stored_chunk(self, digest: bytes, number: int) -> memoryview:
         pack, record = self.find(digest)
-        return pack.chunk(record.chunks[number], f"tensor {digest.hex()[:16]}…")
+        return pack.chunk(record.chunks[number], lambda: f"tensor {digest.hex()[:16]}…")
 
-    def read(self, digest: bytes) -> Tensor:
+    def read(self, digest: bytes, slabs: Slabs | None = None) -> Tensor:
+        """With `slabs` into memory from there, and nothing is kept: the bases of a version are seldom needed again."""
         for _ in range(_PATIENCE):
             try:
-                return self._read(digest)
+                return self._read(digest, slabs)
             except MissingTensor:
                 # Another process may have repacked it onto another base while we read.
                 self.refresh()
-        return self._read(digest)
+        return self._read(digest, slabs)
 
-    def _read(self, digest: bytes) -> Tensor:
+    def _read(self, digest: bytes, slabs: Slabs | None) -> Tensor:
         record = self.record(digest)
-        bits = np.empty(record.elements, record.kind.bit_view)
+        take = np.empty if slabs is None else slabs.take
+        bits = take(record.elements, record.kind.bit_view)
         for number in range(len(record.chunks)):
             start = number * CHUNK_ELEMENTS
-            self.read_chunk_into(digest, number, bits[start : start + CHUNK_ELEMENTS])
+            self._read_chunk_into(record.digest, number, bits[start : start + CHUNK_ELEMENTS], keep=slabs is None)
         return from_bits(bits, record.kind, record.shape)
 
     def read_chunk(self, digest: bytes, number: int) -> Tensor:
@@ -123,12 +126,12 @@ class ObjectStore:
         held = self.cache.get(digest, number)
         if held is None:
             record = self.record(digest)
-            held = np.empty(record.chunk_elements(number), record.kind.bit_view)
-            self.read_chunk_into(digest, number, held)
+            held = self.cache.room(record.chunk_elements(number), record.kind.bit_view)
+            self._read_chunk_into(digest, number, held, keep=True)
             self.cache.put(digest, number, held)
         return held
 
-    def read_chunk_into(self, digest: bytes, number: int, out: Tensor) -> None:
+    def _read_chunk_into(self, digest: bytes, number: int, out: Tensor, keep: bool) -> None:
         from assay.weights.codec.chunk import decode_chunk
 
         held = self.cache.get(digest, number)
@@ -137,24 +140,29 @@ class ObjectStore:
             return
         pack, record = self.find(digest)
         place = record.chunks[number]
-        base = None
-        if place.method in NEEDS_BASE:
-            base = self._base_chunk(record, number, out.size)
-        data = pack.chunk(place, f"tensor {digest.hex()[:16]}…, chunk {number}")
+        base = self._base_chunk(record, number, out, keep) if place.method in NEEDS_BASE else None
+        data = pack.chunk(place, lambda: f"tensor {digest.hex()[:16]}…, chunk {number}")
         try:
             decode_chunk(place.method, data, base, record.kind, out)
         except DataError as error:
             raise DataError(f"{pack.path}: tensor {digest.hex()[:16]}…, chunk {number}: {error}") from None
         pack.release(place)
 
-    def _base_chunk(self, record: TensorRecord, number: int, elements: int) -> Tensor:
+    def _base_chunk(self, record: TensorRecord, number: int, out: Tensor, keep: bool) -> Tensor:
+        """In `out` itself if it is not to be kept: a difference is undone in place."""
         if record.base is None:
             raise DataError(f"tensor {record.digest.hex()[:16]}… is a difference without a base")
         base = self.record(record.base)
         # Depth grows with every difference, so a pack that refers in a circle is refused here.
         if base.depth >= record.depth or base.kind != record.kind or number >= len(base.chunks):
             raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that cannot be one")
-        bits = self.read_chunk(base.digest, number)
-        if bits.size < elements:
+        size = base.chunk_elements(number)
+        if size < out.size:
             raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that is too short")
-        return bits[:elements]
+        if keep or size > out.size:
+            return self.read_chunk(base.digest, number)[: out.size]
+        held = self.cache.get(base.digest, number)
+        if held is not None:
+            return held
+        self._read_chunk_into(base.digest, number, out, keep)
+        return out

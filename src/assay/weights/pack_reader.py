@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable
 from pathlib import Path
 
 from assay.errors import DataError
@@ -60,13 +61,13 @@ class PackReader:
         except DataError as error:
             raise DataError(f"{self.path}: {error}") from None
 
-    def chunk(self, place: ChunkPlace, whose: str) -> memoryview:
+    def chunk(self, place: ChunkPlace, whose: Callable[[], str]) -> memoryview:
         from xxhash import xxh3_64_intdigest
 
         stored = self._bytes(place.offset, place.offset + place.padded)
         if xxh3_64_intdigest(stored) != place.checksum:
             raise DataError(
-                f"{self.path} is damaged between bytes {place.offset} and {place.offset + place.padded} ({whose}); "
+                f"{self.path} is damaged between bytes {place.offset} and {place.offset + place.padded} ({whose()}); "
                 "restore it from a copy, for instance with: assay weights pull"
             )
         return stored[: place.length]

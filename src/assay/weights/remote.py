@@ -8,8 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from assay.errors import DataError, MissingExtra, UsageError
+from assay.weights.codec_methods import FORMAT
 from assay.weights.commit import Commit
 from assay.weights.commit_store import parse_commit
+from assay.weights.config import stored_config
 from assay.weights.digest import bytes_digest
 from assay.weights.references import References, parse_references
 from assay.weights.remote_pack import RemotePack
@@ -69,9 +71,14 @@ class Remote:
         for folder in ("commits", "packs", "tmp"):
             self._files.makedirs(self._path(folder), exist_ok=True)
         self.write_references(References())
-        self.write(seal({"format": 1, "config": config}), "format")
+        self.write(seal({"format": FORMAT, "config": config}), "format")
+
+    def config(self) -> Any:
+        where = f"{self.url}/format"
+        return stored_config(self.url, unseal_bytes(where, self.read("format")))
 
     def references(self) -> References:
+        self.config()
         where = f"{self.url}/refs"
         return parse_references(where, unseal_bytes(where, self.read("refs")))
 

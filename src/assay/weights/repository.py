@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from assay.errors import UsageError
+from assay.weights.codec_methods import FORMAT
 from assay.weights.commit import Commit, Diff, TensorEntry, diff_of
 from assay.weights.commit_store import CommitStore
-from assay.weights.config import RepositoryConfig, repository_config
+from assay.weights.config import RepositoryConfig, repository_config, stored_config
 from assay.weights.disk import Disk
 from assay.weights.lazy_tensors import LazyTensors
 from assay.weights.object_store import ObjectStore
 from assay.weights.references import References, checked_name, read_references, write_references
 from assay.weights.sealed import seal, unseal
+from assay.weights.slabs import Slabs
 from assay.weights.store import StoreStats, Tensor
 from assay.weights.writer_lock import WriterLock
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from assay.weights.verifier import Verification
 
 Given = RepositoryConfig | Mapping[str, Any] | str | None
-FORMAT = 1
 
 
 class Repository:
@@ -66,10 +67,8 @@ class Repository:
         path = Path(path)
         if not (path / "format").is_file():
             raise UsageError(f"{path} is not a weight repository; make one with: assay weights init {path}")
-        value = unseal(path / "format")
-        if value.get("format") != FORMAT:
-            raise UsageError(f"{path} has format {value.get('format')}; this version of Assay reads format {FORMAT}")
-        return cls(path, repository_config(config, base=repository_config(value.get("config"))), disk)
+        stored = repository_config(stored_config(path, unseal(path / "format")))
+        return cls(path, repository_config(config, base=stored), disk)
 
     @property
     def cores(self) -> int:
@@ -215,19 +214,20 @@ class Repository:
         if unknown := [name for name in wanted if name not in entries]:
             raise UsageError(f"{ref} has no tensor {', '.join(unknown)}; see: assay weights log {self.path} {ref}")
         if self.config.lazy_loading:
-            return LazyTensors(wanted, lambda name: self._read(entries[name]))
+            return LazyTensors(wanted, lambda name: self._read(entries[name], Slabs(0)))
+        slabs = Slabs(sum(entries[name].nbytes for name in wanted))
         if self.workers > 1:
             with ThreadPoolExecutor(self.workers) as pool:
-                return dict(zip(wanted, pool.map(lambda name: self._read(entries[name]), wanted), strict=True))
-        return {name: self._read(entries[name]) for name in wanted}
+                return dict(zip(wanted, pool.map(lambda name: self._read(entries[name], slabs), wanted), strict=True))
+        return {name: self._read(entries[name], slabs) for name in wanted}
 
     load = checkout
 
     def tensor(self, ref: str, name: str) -> Tensor:
         return self.checkout(ref, [name])[name]
 
-    def _read(self, entry: TensorEntry) -> Tensor:
-        return self.objects.read(bytes.fromhex(entry.digest))
+    def _read(self, entry: TensorEntry, slabs: Slabs) -> Tensor:
+        return self.objects.read(bytes.fromhex(entry.digest), slabs)
 
     def find(
         self, ref: str, name: str = "*", shape: tuple[int, ...] | None = None, dtype: str | None = None

@@ -96,8 +96,6 @@ class TensorWriter:
             chunk = encode_chunk(plan.method, bits, base, elements.kind)
             used_base |= chunk.method in NEEDS_BASE
             places.append(self._pack.add_chunk(chunk.method, chunk.data))
-            # The next version is likely to stand on this one; the caller may change the tensor, so it is a copy.
-            self._store.cache.put(digest, number, bits.copy())
         return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
 
     def _write_lossy(self, elements: Elements, base: TensorRecord) -> TensorRecord:

@@ -19,7 +19,6 @@ from assay.weights.pack_writer import PackWriter
 from assay.weights.remote import Remote
 from assay.weights.remote_pack import RemotePack
 from assay.weights.repository import Repository
-from assay.weights.sealed import unseal_bytes
 from assay.weights.tensor_record import TensorRecord
 
 
@@ -171,8 +170,7 @@ def clone(url: str, path: str | Path) -> Repository:
     remote = Remote(url)
     if not remote.exists():
         raise UsageError(f"{url} is not a weight repository")
-    value = unseal_bytes(f"{url}/format", remote.read("format"))
-    repository = Repository.init(path, value.get("config"))
+    repository = Repository.init(path, remote.config())
     pull(repository, url)
     head = remote.references().head
     if head in repository.references.branches:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from assay.weights.codec.sample_cost import plane_cost, sample_of, symbol_cost
-from assay.weights.codec.token_stream import symbols_of, window_of
-from assay.weights.codec.tokens import token_code
+from assay.weights.codec.stream_writer import symbols_of
+from assay.weights.codec.tokens import noise_bits
+from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import Method
 from assay.weights.dtype import ElementType
 from assay.weights.limit import zigzag_difference
@@ -35,9 +36,9 @@ def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = Fals
     options: list[tuple[float, Method]] = []
     if kind.bits <= 32:
         window = window_of(base, kind)
-        raw_bits = token_code(kind.bits).raw_bits
+        raw_bits = noise_bits(kind.bits)
         for method in (Method.DIFFERENCE,) if quick else (Method.DIFFERENCE, Method.XOR):
-            residual, symbols = symbols_of(bits, base, kind, window, method is Method.XOR)
+            symbols, residual = symbols_of(bits, base, kind, window, method is Method.XOR)
             options.append((symbol_cost(symbols, raw_bits, window.contexts), method))
             if _low_byte_is_structured(residual):
                 planes = Method.XOR_PLANES if method is Method.XOR else Method.DIFFERENCE_PLANES

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import DataError
+from assay.weights.codec import leading
+from assay.weights.codec.leading import decode_leading, encode_leading
 from assay.weights.codec.lossy import decode_lossy
-from assay.weights.codec.planes import decode_planes, encode_planes
+from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
-from assay.weights.codec.token_stream import decode_tokens, encode_tokens
+from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_writer import encode_stream
+from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import NEEDS_BASE, Method
 from assay.weights.dtype import ElementType
 from assay.weights.limit import ordered, zigzag_difference
@@ -18,12 +22,14 @@ from assay.weights.store import Tensor
 
 _GLANCE = 4096
 """Elements that tell almost all changed chunks from unchanged ones."""
+_IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR})
 
 
 @dataclass(frozen=True)
 class Chunk:
     method: Method
-    data: bytes
+    data: memoryview
+    """Good until this thread codes the next chunk, or the tensor changes."""
 
 
 def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int = 1) -> Chunk:
@@ -32,43 +38,54 @@ def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: Elemen
         if base is None:
             method = Method.PLANES
         elif np.array_equal(bits[:_GLANCE], base[:_GLANCE]) and np.array_equal(bits, base):
-            return Chunk(Method.SAME, b"")
+            return Chunk(Method.SAME, memoryview(b""))
+    if method is Method.PLANES and kind.bits in leading.WIDTHS and low_planes_are_noise(bits, kind.exponent > 0):
+        method = Method.LEADING
     data = _encode(method, bits, base, kind, level)
     if len(data) >= bits.nbytes:
-        return Chunk(Method.RAW, bits.tobytes())
+        return Chunk(Method.RAW, bits.view(np.uint8).data)
     return Chunk(method, data)
 
 
-def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int) -> bytes:
+def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int) -> memoryview:
     if method in (Method.RAW, Method.SAME):
-        return bits.tobytes()
+        return bits.view(np.uint8).data
+    if method is Method.LEADING:
+        return encode_leading(bits, kind).data
     if method is Method.PLANES:
-        return encode_planes(bits, rotate=kind.exponent > 0)
+        return memoryview(encode_planes(bits, rotate=kind.exponent > 0))
     if method is Method.ZSTD:
-        return _compress(bits, level)
+        return memoryview(_compress(bits, level))
     assert base is not None
     if method in (Method.DIFFERENCE, Method.XOR):
-        return encode_tokens(bits, base, kind, xor=method is Method.XOR)
+        return encode_stream(bits, base, kind, window_of(base, kind), xor=method is Method.XOR).data
     if method is Method.DIFFERENCE_PLANES:
-        return encode_planes(zigzag_difference(bits, base, kind.exponent > 0), rotate=False)
+        return memoryview(encode_planes(zigzag_difference(bits, base, kind.exponent > 0), rotate=False))
     if method is Method.XOR_PLANES:
-        return encode_planes(bits ^ base, rotate=False)
-    return encode_sparse(bits, base)
+        return memoryview(encode_planes(bits ^ base, rotate=False))
+    return memoryview(encode_sparse(bits, base))
 
 
 def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: ElementType, out: Tensor) -> None:
-    if method in NEEDS_BASE and base is None:
-        raise DataError("a difference has no base")
+    """`base` may be `out`."""
+    if method in NEEDS_BASE:
+        if base is None:
+            raise DataError("a difference has no base")
+        if base is out and method not in _IN_PLACE:
+            base = out.copy()
     if method == Method.RAW:
         _raw(data, out)
+    elif method == Method.LEADING and kind.bits in leading.WIDTHS:
+        decode_leading(data, kind, out)
     elif method == Method.PLANES:
         decode_planes(data, kind.exponent > 0, out)
     elif method == Method.ZSTD:
         _decompress(data, out)
     elif base is not None and method == Method.SAME:
-        out[:] = base
+        if base is not out:
+            out[:] = base
     elif base is not None and method in (Method.DIFFERENCE, Method.XOR):
-        decode_tokens(data, base, kind, method == Method.XOR, out)
+        decode_stream(data, base, kind, method == Method.XOR, out)
     elif base is not None and method == Method.DIFFERENCE_PLANES:
         decode_planes(data, False, out)
         _undo_difference(out, base, kind)

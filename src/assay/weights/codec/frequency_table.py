@@ -1,4 +1,4 @@
-"""The probabilities of the entropy coder: from counts to frequencies that sum to 4096, and to a few bytes and back.
+"""The probabilities of the entropy coder: from counts to frequencies that sum to 2048, and to a few bytes and back.
 
 Contexts that are neighbours share a table where that costs less than a table of their own. A frequency is written as
 its length in bits and its leading bits: the exact value of a large one does not matter, so it is rounded before use.
@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 
 import numba as nb
-import numpy as np
 from numba import njit, types
 
-from assay.errors import DataError
-from assay.weights.codec.rans_lanes import PROBABILITY_SUM, RECIPROCAL_SHIFT
-from assay.weights.store import Tensor
+from assay.weights.codec.coder_state import PROBABILITY_SUM, RECIPROCAL_SHIFT
+from assay.weights.codec.tokens import meaning_of
 
 _COUNTS = types.Array(types.uint32, 2, "C")
 _FREQUENCIES = types.Array(types.uint16, 2, "C")
@@ -159,17 +157,19 @@ def write_tables(frequency, tables, out):  # type: ignore[no-untyped-def]
     return place
 
 
-@njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, types.int64), nogil=True, cache=True)
+@njit(inline="always")
 def _bits(data, place, width):  # type: ignore[no-untyped-def]
-    value = 0
-    for i in range(width):
-        at = place + i
-        value |= ((data[at >> 3] >> (at & 7)) & 1) << i
-    return value
+    """At most 12 bits, so three bytes hold them."""
+    at, size = place >> 3, data.shape[0]
+    window = nb.uint32(data[at]) if at < size else nb.uint32(0)
+    window |= nb.uint32(data[at + 1]) << nb.uint32(8) if at + 1 < size else nb.uint32(0)
+    window |= nb.uint32(data[at + 2]) << nb.uint32(16) if at + 2 < size else nb.uint32(0)
+    return nb.int64((window >> nb.uint32(place & 7)) & ((nb.uint32(1) << nb.uint32(width)) - nb.uint32(1)))
 
 
 @njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, _FREQUENCIES), nogil=True, cache=True)
-def _read_tables(data, tables, frequency):  # type: ignore[no-untyped-def]
+def read_tables(data, tables, frequency):  # type: ignore[no-untyped-def]
+    """Into `frequency`, which is zero; the bytes they took, or -1 if they do not add up."""
     place = 0
     end = data.shape[0] * 8
 
@@ -214,28 +214,22 @@ def _read_tables(data, tables, frequency):  # type: ignore[no-untyped-def]
     return (place + 7) // 8
 
 
-def read_tables(data: Tensor, tables: int) -> Tensor:
-    frequency = np.zeros((tables, 256), np.uint16)
-    if _read_tables(data, tables, frequency) != data.size:
-        raise DataError("a frequency table does not add up")
-    return frequency
-
-
 @njit(
-    types.void(_FREQUENCIES, types.Array(types.uint8, 1, "C"), types.Array(types.uint32, 1, "C")),
+    types.void(_FREQUENCIES, types.Array(types.uint8, 1, "C"), types.int64, types.Array(types.uint32, 1, "C")),
     nogil=True,
     cache=True,
 )
-def fill_decoder(frequency, table_of, slots):  # type: ignore[no-untyped-def]
-    """Per context 4096 slots of token, frequency less one, offset."""
+def fill_decoder(frequency, table_of, packed, slots):  # type: ignore[no-untyped-def]
+    """Per context 2048 slots of a token's meaning (8 bits), its frequency (12) and the place in it (12)."""
     for context in range(table_of.shape[0]):
         place = context * PROBABILITY_SUM
         for token in range(256):
             value = nb.uint32(frequency[table_of[context], token])
-            head = (nb.uint32(token) << nb.uint32(24)) | ((value - nb.uint32(1)) << nb.uint32(12))
-            for offset in range(value):
-                slots[place] = head | nb.uint32(offset)
-                place += 1
+            if value:
+                head = (meaning_of(token, packed) << nb.uint32(24)) | (value << nb.uint32(12))
+                for offset in range(value):
+                    slots[place] = head | nb.uint32(offset)
+                    place += 1
 
 
 @njit(

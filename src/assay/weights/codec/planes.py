@@ -1,20 +1,25 @@
 """Byte planes: the bytes of equal weight of all elements together, each coded if that pays and kept as it is if not.
 
-For tensors without a base. Floats are rotated left by one bit first, so that the exponent fills a byte of its own and
-the sign lies with the noise.
+For 64 bits, and for elements whose low bytes are not noise. Without a base floats are rotated left by one bit first,
+so that the exponent fills a byte of its own and the sign lies with the noise.
 """
 
 from __future__ import annotations
 
+import math
 import struct
+from functools import cache
 
 import numba as nb
 import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.entropy import decode_symbols, encode_symbols
 from assay.weights.codec.sample_cost import plane_cost
+from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_writer import encode_symbols
+from assay.weights.codec.window import Window
+from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
 
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32, 64)}
@@ -22,6 +27,7 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
 _WORTH_CODING = 7.9
 """Bits a byte: above, coding a plane would save less than it costs to read."""
 _LENGTH = struct.Struct("<I")
+_BYTE = ELEMENT_TYPES["uint8"]
 
 
 @njit(
@@ -54,6 +60,30 @@ def _merge_32(a, b, c, d, rotate, out):  # type: ignore[no-untyped-def]
         out[i] = nb.uint32((value >> right) | (value << left)) if rotate else nb.uint32(value)
 
 
+def low_planes_are_noise(bits: Tensor, rotate: bool) -> bool:
+    """All but the highest, judged on a sample."""
+    sample = np.ascontiguousarray(bits[:: max(1, bits.size // 8192)])
+    plane = np.empty(sample.size, np.uint8)
+    width = 8 * bits.dtype.itemsize
+    for shift in range(0, width - 8, 8):
+        _split(sample, width, int(rotate), shift, plane)
+        if plane_cost(plane) < _cost_of_noise(plane.size) - (8 - _WORTH_CODING):
+            return False
+    return True
+
+
+@cache
+def _cost_of_noise(size: int) -> float:
+    """Bits a byte of that many random bytes: few of them cannot show all 256 values alike.
+
+    Each value comes up nearly as a Poisson variable says.
+    """
+    mean = size / 256
+    times = np.arange(1, int(mean + 10 * mean**0.5) + 20)
+    log_chance = times * math.log(mean) - mean - np.cumsum(np.log(times))
+    return math.log2(size) - float((256 / size * np.exp(log_chance) * times * np.log2(times)).sum())
+
+
 def encode_planes(values: Tensor, rotate: bool) -> bytes:
     """Per plane a length (0: kept as it is), then the planes, each padded to 4 bytes."""
     width = values.dtype.itemsize
@@ -64,7 +94,7 @@ def encode_planes(values: Tensor, rotate: bool) -> bytes:
         _split(values, 8 * width, int(rotate), 8 * number, plane)
         coded = b""
         if plane_cost(plane) < _WORTH_CODING:
-            coded = encode_symbols(plane.astype(np.uint16), 1)
+            coded = encode_symbols(plane.astype(np.uint16), plane, Window(0, 1), direct=8, pops=0).tobytes()
         if coded and len(coded) < plane.size:
             heads.append(_LENGTH.pack(len(coded)))
             parts.append(coded)
@@ -87,8 +117,9 @@ def decode_planes(data: memoryview, rotate: bool, out: Tensor) -> None:
         if place + taken > len(data):
             raise DataError("byte planes end too early")
         if length:
-            tokens, _ = decode_symbols(data[place : place + length], None, out.size)
-            planes.append(tokens)
+            plane = np.zeros(out.size, np.uint8)
+            decode_stream(data[place : place + length], plane, _BYTE, True, plane)
+            planes.append(plane)
         else:
             planes.append(np.frombuffer(data, np.uint8, out.size, place))
         place += taken

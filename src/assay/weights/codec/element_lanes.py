@@ -1,0 +1,123 @@
+"""Elements of a tensor in a vector register, and what is done to them before and after the entropy coder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+
+from assay.weights.codec.lanes import ELEMENTS, I1, WIDTH, function_of, splat
+
+
+@dataclass(frozen=True)
+class Elements:
+    """As many as fill a register: 32 of up to 16 bits, or 16 of 32.
+
+    `is_float` (all ones or zeros) and `xor` below may be None: it is known that they are floats, that it is not.
+    """
+
+    builder: Any
+    width: int
+
+    @property
+    def bits(self) -> int:
+        return max(self.width, 16)
+
+    @property
+    def lanes(self) -> int:
+        return WIDTH * 32 // self.bits
+
+    @property
+    def kind(self) -> Any:
+        return ir.VectorType(ir.IntType(self.bits), self.lanes)
+
+    def constant(self, value: int) -> Any:
+        return ir.Constant(self.kind, [value] * self.lanes)
+
+    def splat(self, value: Any) -> Any:
+        return splat(self.builder, value, self.kind)
+
+    def load(self, start: Any, place: Any) -> Any:
+        element = ELEMENTS[self.width]
+        at = self.builder.gep(start, [place], source_etype=element)
+        found = self.builder.load(at, typ=ir.VectorType(element, self.lanes), align=1)
+        return found if self.width == self.bits else self.builder.zext(found, self.kind)
+
+    def store(self, value: Any, start: Any, place: Any) -> None:
+        element = ELEMENTS[self.width]
+        narrow = value if self.width == self.bits else self.builder.trunc(value, ir.VectorType(element, self.lanes))
+        self.builder.store(narrow, self.builder.gep(start, [place], source_etype=element), align=1)
+
+    def context(self, base: Any, mantissa: Any, mask: Any, below: Any, last: Any) -> Any:
+        """As `tokens.context_of`."""
+        builder = self.builder
+        exponent = builder.and_(builder.lshr(base, mantissa), mask)
+        name = f"llvm.usub.sat.v{self.lanes}i{self.bits}"
+        above = builder.call(function_of(builder, name, self.kind, [self.kind] * 2), [exponent, below])
+        return builder.select(builder.icmp_unsigned("<", above, last), above, last)
+
+    def ordered(self, raised: Any, is_float: Any) -> Any:
+        """Integers in the order of the floats: negative ones inverted, the others above them. Without branches."""
+        return self._turned(raised, self.builder.ashr(raised, self.constant(self.bits - 1)), is_float)
+
+    def unordered(self, value: Any, is_float: Any) -> Any:
+        negative = self.builder.not_(self.builder.ashr(value, self.constant(self.bits - 1)))
+        return self._turned(value, negative, is_float)
+
+    def _turned(self, value: Any, negative: Any, is_float: Any) -> Any:
+        builder = self.builder
+        turn = builder.or_(negative, self.constant(1 << (self.bits - 1)))
+        if is_float is not None:
+            turn = builder.and_(turn, is_float)
+        if self.width != self.bits:
+            turn = builder.and_(turn, self.constant(-1 << (self.bits - self.width)))
+        return builder.xor(value, turn)
+
+    def raised(self, value: Any) -> Any:
+        """In the top bits of a lane, so that its sign is the element's at every width."""
+        up = self.bits - self.width
+        return self.builder.shl(value, self.constant(up)) if up else value
+
+    def lowered(self, value: Any) -> Any:
+        up = self.bits - self.width
+        return self.builder.lshr(value, self.constant(up)) if up else value
+
+    def undone(self, base: Any, residual: Any, is_float: Any, xor: Any) -> Any:
+        """The bit pattern whose difference with (or XOR to) the base this is."""
+        builder, one = self.builder, self.constant(1)
+        step = builder.xor(builder.lshr(residual, one), builder.sub(self.constant(0), builder.and_(residual, one)))
+        value = builder.add(self.ordered(self.raised(base), is_float), self.raised(step))
+        value = self.lowered(self.unordered(value, is_float))
+        return value if xor is None else builder.select(xor, builder.xor(base, residual), value)
+
+    def residual(self, bits: Any, base: Any, is_float: Any, xor: Any) -> Any:
+        """The opposite."""
+        builder = self.builder
+        ordered = [self.ordered(self.raised(value), is_float) for value in (bits, base)]
+        step = builder.sub(*ordered)
+        sign = builder.ashr(step, self.constant(self.bits - 1))
+        zigzag = self.lowered(builder.xor(builder.shl(step, self.constant(1)), sign))
+        return builder.select(xor, builder.xor(bits, base), zigzag)
+
+    def token(self, residual: Any, direct: int) -> Any:
+        """As `tokens.token_of`."""
+        builder = self.builder
+        name = f"llvm.ctlz.v{self.lanes}i{self.bits}"
+        function = function_of(builder, name, self.kind, [self.kind, I1])
+        safe = builder.or_(residual, self.constant(4))
+        octave = builder.sub(self.constant(self.bits - 1), builder.call(function, [safe, I1(0)]))
+        step = builder.and_(builder.lshr(residual, builder.sub(octave, self.constant(2))), self.constant(3))
+        group = builder.shl(builder.sub(octave, self.constant(direct)), self.constant(2))
+        shared = builder.add(builder.add(group, self.constant(1 << direct)), step)
+        plain = builder.icmp_unsigned("<", residual, self.constant(1 << direct))
+        return builder.select(plain, residual, shared)
+
+    def led(self, rest: Any, token: Any, is_float: Any) -> Any:
+        """The element whose bytes these are; a float was rotated left by one."""
+        builder, one, last = self.builder, self.constant(1), self.constant(self.bits - 1)
+        value = builder.or_(rest, builder.shl(token, self.constant(self.bits - 8)))
+        turned = builder.or_(builder.lshr(value, one), builder.shl(value, last))
+        if is_float is None:
+            return turned
+        return builder.select(builder.icmp_unsigned("!=", is_float, self.constant(0)), turned, value)

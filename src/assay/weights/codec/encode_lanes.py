@@ -1,0 +1,113 @@
+"""From symbols to words in one loop over 64 lanes, backwards: what is read last is written first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit, types
+from numba.extending import intrinsic
+
+from assay.weights.codec.coder_state import PROBABILITY_BITS, PUSHED_AT_ONCE, RECIPROCAL_SHIFT
+from assay.weights.codec.lanes import (
+    ELEMENTS,
+    I16,
+    I32,
+    I64,
+    LANES,
+    POINTER,
+    VECTORS,
+    WIDTH,
+    Loop,
+    all_lanes,
+    compress_words,
+    count,
+    gather,
+    load,
+    vector_of,
+)
+from assay.weights.codec.tokens import DIRECT_BITS
+
+_ADDRESS, _INT = types.uint64, types.int64
+_ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS)
+_NONE = all_lanes(I32, 0)
+_ONE = all_lanes(I32, 1)
+
+
+class _Words:
+    """The words that all vectors write to, in turn, downwards."""
+
+    def __init__(self, builder: Any, words: Any, place: Any) -> None:
+        self.builder, self._words, self.place = builder, words, place
+
+    def spill(self, state: Any, full: Any) -> Any:
+        builder = self.builder
+        self.place = builder.sub(self.place, count(builder, full))
+        compress_words(builder, state, self._words, self.place, full)
+        return builder.select(full, builder.lshr(state, all_lanes(I32, 16)), state)
+
+    def push(self, state: Any, noise: Any, length: Any) -> Any:
+        """The state with that many bits of noise in it, at most 16."""
+        builder = self.builder
+        room = builder.sub(all_lanes(I32, 16), length)
+        above = builder.lshr(builder.lshr(state, all_lanes(I32, 16)), room)
+        state = self.spill(state, builder.icmp_unsigned("!=", above, _NONE))
+        mask = builder.sub(builder.shl(_ONE, length), _ONE)
+        return builder.or_(builder.shl(state, length), builder.and_(noise, mask))
+
+
+def _with_noise(words: _Words, state: Any, token: Any, residual: Any, direct: int, pops: int) -> Any:
+    """As `decode_lanes._residual`, backwards."""
+    builder = words.builder
+    plain = builder.icmp_unsigned("<", token, all_lanes(I32, 1 << direct))
+    octave = builder.lshr(builder.sub(token, all_lanes(I32, 1 << direct)), all_lanes(I32, 2))
+    length = builder.select(plain, _NONE, builder.add(octave, all_lanes(I32, direct - 2)))
+    if pops == 1:
+        return words.push(state, residual, length)
+    most = all_lanes(I32, PUSHED_AT_ONCE)
+    low = builder.select(builder.icmp_unsigned("<", length, most), length, most)
+    state = words.push(state, builder.lshr(residual, most), builder.sub(length, low))
+    return words.push(state, residual, low)
+
+
+def _encode_lanes(_numba: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    width, pops = (argument.literal_value for argument in signature.args[-2:])
+    element, direct = ELEMENTS[width], DIRECT_BITS[width]
+    symbols, residuals, ranges, reciprocals, words_at = (builder.inttoptr(a, POINTER) for a in arguments[:5])
+    steps = arguments[5]
+    loop = Loop(builder, steps, builder.inttoptr(arguments[6], POINTER))
+    words = _Words(builder, words_at, loop.place)
+    backwards = builder.sub(builder.sub(steps, I64(1)), loop.round)
+    states = list(loop.states)
+    for vector in reversed(range(VECTORS)):
+        state = loop.states[vector]
+        at = builder.add(builder.mul(backwards, I64(LANES)), I64(WIDTH * vector))
+        symbol = load(builder, symbols, I16, at)
+        if pops:
+            token = builder.and_(symbol, all_lanes(I32, 0xFF))
+            state = _with_noise(words, state, token, load(builder, residuals, element, at), direct, pops)
+        span = gather(builder, ranges, symbol, I32)
+        reciprocal = gather(builder, reciprocals, symbol, I64)
+        frequency, start = builder.lshr(span, all_lanes(I32, 16)), builder.and_(span, all_lanes(I32, 0xFFFF))
+        top = builder.lshr(state, all_lanes(I32, 32 - PROBABILITY_BITS))
+        state = words.spill(state, builder.icmp_unsigned(">=", top, frequency))
+        # A division by the frequency, exact because a state is below 2**32 and a frequency at most 2**12.
+        product = builder.mul(builder.zext(state, vector_of(I64)), reciprocal)
+        quotient = builder.trunc(builder.lshr(product, all_lanes(I64, RECIPROCAL_SHIFT)), vector_of(I32))
+        rest = builder.sub(state, builder.mul(quotient, frequency))
+        states[vector] = builder.add(builder.shl(quotient, all_lanes(I32, PROBABILITY_BITS)), builder.add(rest, start))
+    return loop.end(words.place, states)
+
+
+@intrinsic(prefer_literal=True)
+def _encode(typing, symbols, residuals, ranges, reciprocals, words, steps, states, width, pops):  # type: ignore[no-untyped-def]
+    return types.int64(*_ARGUMENTS, width, pops), _encode_lanes
+
+
+@njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
+def encode_lanes(symbols, residuals, ranges, reciprocals, words, steps, states, width, pops):  # type: ignore[no-untyped-def]
+    """Writes words downwards from the address `words`; minus the number written."""
+    if pops == 0:
+        return _encode(symbols, residuals, ranges, reciprocals, words, steps, states, 8, 0)
+    if width == 16:
+        return _encode(symbols, residuals, ranges, reciprocals, words, steps, states, 16, 1)
+    return _encode(symbols, residuals, ranges, reciprocals, words, steps, states, 32, 2)

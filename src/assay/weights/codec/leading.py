@@ -1,0 +1,75 @@
+"""Elements without a base: the first byte of each coded, the others kept as they are, since they are noise.
+
+Floats are rotated left by one bit first, so that the exponent leads and the sign lies with the noise.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from numba import njit, types
+
+from assay.errors import DataError
+from assay.weights.codec.scratch import scratch
+from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_writer import encode_symbols
+from assay.weights.codec.window import Window
+from assay.weights.dtype import ElementType
+from assay.weights.store import Tensor
+
+WIDTHS = (16, 32)
+_READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
+_ALONE = Window(0, 1)
+_DIRECT = 8
+
+
+def encode_leading(bits: Tensor, kind: ElementType) -> Tensor:
+    """Bytes, good until this thread codes the next stream: the other bytes by planes, then the stream."""
+    rest = bits.size * (kind.bits // 8 - 1)
+    symbols = scratch("symbols", bits.size, np.uint16)
+    _first_bytes(bits, int(kind.exponent > 0), symbols)
+    out = encode_symbols(symbols, symbols.view(np.uint8)[: bits.size], _ALONE, _DIRECT, 0, before=rest)
+    _other_bytes(bits, int(kind.exponent > 0), out[:rest])
+    return out
+
+
+def decode_leading(data: memoryview, kind: ElementType, out: Tensor) -> None:
+    rest = out.size * (kind.bits // 8 - 1)
+    if rest > len(data):
+        raise DataError("the bytes that follow the leading ones end too early")
+    _join(np.frombuffer(data, np.uint8, rest), out)
+    decode_stream(data[rest:], out, kind, False, out, leading=True)
+
+
+@njit([types.void(_READ[b], types.int64, _WRITE[16]) for b in WIDTHS], nogil=True, cache=True)
+def _first_bytes(bits, rotated, symbols):  # type: ignore[no-untyped-def]
+    width = nb.uint32(bits.itemsize * 8)
+    skipped = nb.uint32(1 if rotated else 0)
+    for i in range(bits.shape[0]):
+        symbols[i] = nb.uint16((nb.uint32(bits[i]) >> (width - nb.uint32(8) - skipped)) & nb.uint32(0xFF))
+
+
+@njit([types.void(_READ[b], types.int64, _WRITE[8]) for b in WIDTHS], nogil=True, cache=True)
+def _other_bytes(bits, rotated, out):  # type: ignore[no-untyped-def]
+    size = bits.shape[0]
+    last = nb.uint32(bits.itemsize * 8 - 1)
+    for plane in range(bits.itemsize - 1):
+        shift = nb.uint32(8 * plane)
+        part = out[plane * size : (plane + 1) * size]
+        for i in range(size):
+            value = nb.uint32(bits[i])
+            turned = (value << nb.uint32(1)) | (value >> last) if rotated else value
+            part[i] = nb.uint8(turned >> shift)
+
+
+@njit([types.void(_READ[8], _WRITE[b]) for b in WIDTHS], nogil=True, cache=True)
+def _join(planes, out):  # type: ignore[no-untyped-def]
+    size = out.shape[0]
+    if out.itemsize == 2:
+        for i in range(size):
+            out[i] = planes[i]
+    else:
+        a, b, c = planes[:size], planes[size : 2 * size], planes[2 * size :]
+        for i in range(size):
+            out[i] = nb.uint32(a[i]) | (nb.uint32(b[i]) << nb.uint32(8)) | (nb.uint32(c[i]) << nb.uint32(16))

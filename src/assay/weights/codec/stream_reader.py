@@ -1,0 +1,131 @@
+"""From a stream back to bit patterns. Everything in it may have been written by a stranger, and is checked."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from numba import njit, types
+
+from assay.errors import DataError
+from assay.weights.codec.coder_state import LOWEST_STATE, PROBABILITY_SUM
+from assay.weights.codec.decode_lanes import LEADING, MUCH_NOISE, SOME_NOISE, TOKENS, decode_lanes
+from assay.weights.codec.frequency_table import fill_decoder, read_tables
+from assay.weights.codec.lanes import LANES
+from assay.weights.codec.scalar_lane import decode_lane
+from assay.weights.codec.scratch import scratch
+from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
+from assay.weights.codec.window import MOST_CONTEXTS
+from assay.weights.dtype import ElementType
+from assay.weights.store import Tensor
+
+_READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
+_PROBLEMS = {
+    1: "a stream of tokens ends before its header",
+    2: "the header of a stream of tokens does not fit its data",
+    3: "a frequency table does not add up",
+    4: "a context of a stream of tokens names a table that is not there",
+    5: "a stream of tokens does not end where it should",
+}
+
+
+def decode_stream(
+    data: memoryview, base: Tensor, kind: ElementType, xor: bool, out: Tensor, leading: bool = False
+) -> None:
+    """`base` may be `out`. Leading: the stream has the first bytes of the elements, `out` the others."""
+    slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM, np.uint32)
+    field = (kind.mantissa, (1 << kind.exponent) - 1, int(kind.exponent > 0), int(xor), int(leading))
+    problem = _decode(np.frombuffer(data, np.uint8), base, *field, slots, out)
+    if problem:
+        raise DataError(_PROBLEMS[problem])
+
+
+@njit(inline="always")
+def _got(data, place, count):  # type: ignore[no-untyped-def]
+    value = nb.uint64(0)
+    for i in range(count):
+        value |= nb.uint64(data[place + i]) << nb.uint64(8 * i)
+    return nb.int64(value)
+
+
+@njit(nogil=True)
+def _decode_wide(data, words_at, words, states, slots, base, field, content, out):  # type: ignore[no-untyped-def]
+    """The last words are read from a copy with zeros behind it, so that no stream reads beyond its own end."""
+    # A round takes a word a lane for the tokens and one for each pop of noise.
+    noisy = content in (SOME_NOISE, MUCH_NOISE)
+    most = LANES * (1 + (out.itemsize // 2 if noisy else 0))
+    rounds = np.zeros(1, np.int64)
+    whole = out.shape[0] // LANES
+    width, state_at, rounds_at = out.itemsize * 8, states.ctypes.data, rounds.ctypes.data
+    source, from_base, to = data.ctypes.data + nb.uint64(words_at), base.ctypes.data, out.ctypes.data
+    table = slots.ctypes.data
+    read = decode_lanes(source, table, from_base, to, whole, state_at, words - most, rounds_at, *field, width, content)
+    done, left = rounds[0], words - read
+    last_words = np.zeros(left + most, np.uint16)
+    for i in range(left):
+        at = words_at + 2 * (read + i)
+        last_words[i] = nb.uint16(data[at]) | (nb.uint16(data[at + 1]) << nb.uint16(8))
+    source, place = last_words.ctypes.data, 0
+    if done < whole:
+        skip = nb.uint64(done * LANES * out.itemsize)
+        place = decode_lanes(
+            source, table, from_base + skip, to + skip, whole - done, state_at, left, rounds_at, *field, width, content
+        )
+        if done + rounds[0] != whole or place > left:
+            return False
+    rest = out.shape[0] - whole * LANES
+    if rest:
+        last_base, last_out = np.empty(LANES, out.dtype), np.empty(LANES, out.dtype)
+        for i in range(LANES):
+            last_base[i] = base[min(whole * LANES + i, out.shape[0] - 1)]
+        source += nb.uint64(2 * place)
+        from_base, to = last_base.ctypes.data, last_out.ctypes.data
+        place += decode_lanes(source, table, from_base, to, 1, state_at, left, rounds_at, *field, width, content)
+        out[whole * LANES :] = last_out[:rest]
+    for state in states:
+        if state != LOWEST_STATE:
+            return False
+    return place == left
+
+
+@njit(
+    [types.int64(_READ[8], _READ[b], *[types.int64] * 5, _WRITE[32], _WRITE[b]) for b in (8, 16, 32)],
+    nogil=True,
+    cache=True,
+)
+def _decode(data, base, mantissa, mask, is_float, xor, leading, slots, out):  # type: ignore[no-untyped-def]
+    """0, or the number of a problem."""
+    if data.shape[0] < HEADER_BYTES:
+        return 1
+    contexts, tables, begins = _got(data, 0, 1), _got(data, 1, 1), _got(data, 2, 2)
+    below, content, table_bytes, words = _got(data, 4, 1), _got(data, 5, 1), _got(data, 6, 2), _got(data, 8, 4)
+    small = out.shape[0] < FEWEST_FOR_LANES
+    tables_at = HEADER_BYTES + (4 if small else 4 * LANES)
+    words_at = tables_at + table_bytes
+    if not (1 <= contexts <= MOST_CONTEXTS and 1 <= tables <= contexts and out.shape[0] > 0):
+        return 2
+    if words_at + 2 * words != data.shape[0] or content > MUCH_NOISE or (leading and contexts > 1):
+        return 2
+    if (content == TOKENS) != (leading or out.itemsize == 1):
+        return 2
+    frequency = np.zeros((tables, 256), np.uint16)
+    if read_tables(data[tables_at:words_at], tables, frequency) != table_bytes:
+        return 3
+    table_of = np.zeros(contexts, np.uint8)
+    for context in range(1, contexts):
+        table_of[context] = table_of[context - 1] + ((begins >> (context - 1)) & 1)
+    if table_of[contexts - 1] >= tables:
+        return 4
+    field = (mantissa, mask, below, contexts - 1, is_float, xor)
+    packed = out.itemsize == 4 and not leading
+    if small:
+        fill_decoder(frequency, np.arange(tables).astype(np.uint8), packed, slots)
+        state = _got(data, HEADER_BYTES, 4)
+        done = decode_lane(data, words_at, state, slots, table_of, base, *field, leading, out)
+    else:
+        fill_decoder(frequency, table_of, packed, slots)
+        states = np.empty(LANES, np.uint32)
+        for i in range(LANES):
+            states[i] = _got(data, HEADER_BYTES + 4 * i, 4)
+        done = _decode_wide(data, words_at, words, states, slots, base, field, LEADING if leading else content, out)
+    return 0 if done else 5

@@ -1,0 +1,99 @@
+"""The entropy coder by itself: every width, length and kind of noise, in place, and memory for what it returns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.weights.codec.decode_lanes import LEADING, MUCH_NOISE, SOME_NOISE, TOKENS
+from assay.weights.codec.leading import decode_leading, encode_leading
+from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_writer import encode_stream
+from assay.weights.codec.window import window_of
+from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.slabs import SLAB, Slabs
+
+KINDS = ("float32", "bfloat16", "float16", "float8_e4m3fn", "int8", "int16", "uint32")
+SIZES = (1, 2, 63, 64, 65, 4095, 4096, 4097, 4159, 20_000)
+
+
+def pair(kind, size, amount):
+    """Numbers, and others as far from them as `amount` says: none, some or all of the low bits."""
+    rng = np.random.default_rng(size)
+    base = bits_of((rng.standard_normal(size) * 20).astype(ELEMENT_TYPES[kind].numpy))
+    width = 8 * base.dtype.itemsize
+    bits = base ^ rng.integers(0, 1 << min(amount, width), size, dtype=np.uint64).astype(base.dtype)
+    return bits, base
+
+
+@pytest.mark.parametrize("xor", [False, True])
+@pytest.mark.parametrize("amount", [0, 2, 9, 16, 32])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_goes_in_comes_out_in_place(kind, amount, xor):
+    element = ELEMENT_TYPES[kind]
+    for size in SIZES:
+        bits, base = pair(kind, size, amount)
+        data = encode_stream(bits, base, element, window_of(base, element), xor).tobytes()
+        out = base.copy()
+        decode_stream(memoryview(data), out, element, xor, out)
+        assert np.array_equal(out, bits), size
+        apart = np.empty_like(base)
+        decode_stream(memoryview(data), base, element, xor, apart)
+        assert np.array_equal(apart, bits), size
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float16", "int16", "uint32"])
+def test_leading_bytes(kind):
+    element = ELEMENT_TYPES[kind]
+    for size in SIZES:
+        bits, _ = pair(kind, size, 8)
+        data = encode_leading(bits, element).tobytes()
+        out = np.empty_like(bits)
+        decode_leading(memoryview(data), element, out)
+        assert np.array_equal(out, bits), size
+
+
+@pytest.mark.parametrize(("often", "content"), [(0.001, SOME_NOISE), (0.5, MUCH_NOISE)])
+def test_noise_is_branched_over_only_where_it_is_rare(often, content):
+    element = ELEMENT_TYPES["bfloat16"]
+    _, base = pair("bfloat16", 50_000, 0)
+    rng = np.random.default_rng(0)
+    moved = rng.random(base.size) < often
+    bits = base ^ np.where(moved, rng.integers(1 << 9, 1 << 12, base.size), 0).astype(base.dtype)
+    data = encode_stream(bits, base, element, window_of(base, element), xor=True)
+    assert data[5] == content
+    assert content not in (TOKENS, LEADING)
+    out = base.copy()
+    decode_stream(data.data, out, element, True, out)
+    assert np.array_equal(out, bits)
+
+
+def test_any_exponents_for_a_base():
+    """Zeros, denormals, infinities and all exponents in between: contexts are a window, not a list."""
+    element = ELEMENT_TYPES["bfloat16"]
+    base = np.arange(65_536, dtype=np.uint16)
+    bits = np.roll(base, 1)
+    for window_from in (base, base[:128], base[30_000:], np.zeros(10, np.uint16)):
+        data = encode_stream(bits, base, element, window_of(window_from, element), xor=False).tobytes()
+        out = base.copy()
+        decode_stream(memoryview(data), out, element, False, out)
+        assert np.array_equal(out, bits)
+
+
+def test_small_tensors_share_a_slab_and_never_a_byte():
+    slabs = Slabs(1 << 20)
+    taken = [slabs.take(count, np.dtype(kind)) for kind in ("<u2", "<u4", "<u8", "u1") for count in (1, 7, 1000)]
+    for number, room in enumerate(taken):
+        assert room.flags.writeable
+        assert room.ctypes.data % 16 == 0
+        room[:] = number
+    assert all((room == number).all() for number, room in enumerate(taken))
+    assert slabs.take(0, np.dtype("<u2")).size == 0
+
+
+def test_a_slab_is_bounded_and_a_large_tensor_has_memory_of_its_own():
+    slabs = Slabs(1 << 40)
+    small, large = slabs.take(100, np.dtype("u1")), slabs.take(SLAB, np.dtype("u1"))
+    assert small.base is not None
+    assert small.base.nbytes <= SLAB
+    assert large.base is None
