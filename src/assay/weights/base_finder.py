@@ -16,7 +16,7 @@ from assay.weights.tensor_record import TensorRecord
 
 _ALIKE_TRIED = {"small": 4, "balanced": 2, "fast": 0}
 _NAMED_TRIED = {"small": 4, "balanced": 2, "fast": 1}
-_LONGEST = {"fast": 2}
+_LONGEST = {"fast": 1}
 """Reading a chain costs a decoding a link; where speed is what counts, chains are short whatever the configuration."""
 
 

@@ -33,6 +33,6 @@ class Method(IntEnum):
     """Alone, the first byte of each element coded and the others as they are."""
 
 
-SAME = Method.SAME
+RAW, SAME = int(Method.RAW), int(Method.SAME)
 KNOWN_METHODS = frozenset(int(method) for method in Method)
 NEEDS_BASE = frozenset(Method) - {Method.RAW, Method.ZSTD, Method.PLANES, Method.LEADING}

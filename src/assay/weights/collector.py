@@ -6,7 +6,7 @@ Nothing old is removed before what replaces it is on disk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.weights.pack_writer import PackWriter
@@ -125,7 +125,7 @@ def _copy(repository: Repository, writer: PackWriter, record: TensorRecord) -> N
         writer.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
         for number, chunk in enumerate(record.chunks)
     )
-    writer.add_record(replace(record, chunks=places))
+    writer.add_record(record._replace(chunks=places))
 
 
 def _bytes(repository: Repository) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.chunk_cache import ChunkCache
-from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE
+from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
 from assay.weights.dtype import from_bits
 from assay.weights.pack_reader import PackReader
 from assay.weights.slabs import Slabs
@@ -122,14 +122,26 @@ class ObjectStore:
         return from_bits(bits, record.kind, record.shape)
 
     def read_chunk(self, digest: bytes, number: int) -> Tensor:
-        """From the cache, or decoded into it."""
+        """From the cache, or decoded into it; not to be changed."""
         held = self.cache.get(digest, number)
         if held is None:
-            record = self.record(digest)
+            pack, record = self.find(digest)
+            held = self._as_stored(pack, record, number)
+            if held is not None:
+                return held
             held = self.cache.room(record.chunk_elements(number), record.kind.bit_view)
             self._read_chunk_into(digest, number, held, keep=True)
             self.cache.put(digest, number, held)
         return held
+
+    def _as_stored(self, pack: PackReader, record: TensorRecord, number: int) -> Tensor | None:
+        """A chunk that was kept as it is, where it lies."""
+        place = record.chunks[number]
+        if place.method != RAW or place.length != record.chunk_elements(number) * record.kind.bits // 8:
+            return None
+        data = pack.chunk(place, lambda: _named(record, number))
+        bits: Tensor = np.frombuffer(data, record.kind.bit_view)
+        return bits if bits.flags.aligned else None
 
     def _read_chunk_into(self, digest: bytes, number: int, out: Tensor, keep: bool) -> None:
         from assay.weights.codec.chunk import decode_chunk
@@ -141,18 +153,18 @@ class ObjectStore:
         pack, record = self.find(digest)
         place = record.chunks[number]
         base = self._base_chunk(record, number, out, keep) if place.method in NEEDS_BASE else None
-        data = pack.chunk(place, lambda: f"tensor {digest.hex()[:16]}…, chunk {number}")
+        data = pack.chunk(place, lambda: _named(record, number))
         try:
             decode_chunk(place.method, data, base, record.kind, out)
         except DataError as error:
-            raise DataError(f"{pack.path}: tensor {digest.hex()[:16]}…, chunk {number}: {error}") from None
+            raise DataError(f"{pack.path}: {_named(record, number)}: {error}") from None
         pack.release(place)
 
     def _base_chunk(self, record: TensorRecord, number: int, out: Tensor, keep: bool) -> Tensor:
         """In `out` itself if it is not to be kept: a difference is undone in place."""
         if record.base is None:
             raise DataError(f"tensor {record.digest.hex()[:16]}… is a difference without a base")
-        base = self.record(record.base)
+        pack, base = self.find(record.base)
         # Depth grows with every difference, so a pack that refers in a circle is refused here.
         if base.depth >= record.depth or base.kind != record.kind or number >= len(base.chunks):
             raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that cannot be one")
@@ -162,7 +174,13 @@ class ObjectStore:
         if keep or size > out.size:
             return self.read_chunk(base.digest, number)[: out.size]
         held = self.cache.get(base.digest, number)
+        if held is None:
+            held = self._as_stored(pack, base, number)
         if held is not None:
             return held
         self._read_chunk_into(base.digest, number, out, keep)
         return out
+
+
+def _named(record: TensorRecord, number: int) -> str:
+    return f"tensor {record.digest.hex()[:16]}…, chunk {number}"

@@ -115,7 +115,7 @@ class _Fresh:
                 for number, chunk in enumerate(record.chunks)
             )
             lossy = repository.objects.record(record.digest).lossy
-            writer.add_record(replace(record, chunks=places, lossy=lossy))
+            writer.add_record(record._replace(chunks=places, lossy=lossy))
         target = writer.finish()
         for path in self._folder.iterdir():
             repository.disk.remove(path)

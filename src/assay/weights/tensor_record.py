@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from assay.errors import DataError
 from assay.weights.codec_methods import CHUNK_ELEMENTS, KNOWN_METHODS, SAME
@@ -11,15 +11,16 @@ from assay.weights.digest import DIGEST_BYTES
 from assay.weights.dtype import ELEMENT_TYPES, ElementType
 
 _CODES = tuple(ELEMENT_TYPES)
+_KINDS = tuple(ELEMENT_TYPES.values())
 _HEAD = struct.Struct(f"<{DIGEST_BYTES}sBBBBQQ")  # digest, dtype, flags, depth, dimensions, sketch, offset
 _CHUNK = struct.Struct("<BIQ")
 _HAS_BASE, _LOSSY = 1, 2
 MOST_DIMENSIONS = 64
+_SHAPES = tuple(struct.Struct(f"<{dimensions}Q") for dimensions in range(MOST_DIMENSIONS + 1))
 LARGEST_CHUNK = 1 << 31
 
 
-@dataclass(frozen=True)
-class ChunkPlace:
+class ChunkPlace(NamedTuple):
     offset: int
     length: int
     method: int
@@ -31,8 +32,9 @@ class ChunkPlace:
         return self.length + -self.length % 8
 
 
-@dataclass(frozen=True)
-class TensorRecord:
+class TensorRecord(NamedTuple):
+    """A tuple, because a repository makes one of every tensor that it holds whenever it is opened."""
+
     digest: bytes
     kind: ElementType
     shape: tuple[int, ...]
@@ -96,8 +98,8 @@ def _unpack(data: bytes, place: int, end_of_chunks: int) -> tuple[TensorRecord, 
     place += _HEAD.size
     if code >= len(_CODES) or flags > (_HAS_BASE | _LOSSY) or dimensions > MOST_DIMENSIONS:
         raise DataError(f"the index has a record that makes no sense (dtype {code}, {dimensions} dimensions)")
-    kind = ELEMENT_TYPES[_CODES[code]]
-    shape = struct.unpack_from(f"<{dimensions}Q", data, place)
+    kind = _KINDS[code]
+    shape = _SHAPES[dimensions].unpack_from(data, place)
     place += 8 * dimensions
     base = None
     if flags & _HAS_BASE:
@@ -112,11 +114,10 @@ def _unpack(data: bytes, place: int, end_of_chunks: int) -> tuple[TensorRecord, 
     for _ in range(count):
         method, length, checksum = _CHUNK.unpack_from(data, place)
         place += _CHUNK.size
-        chunk = ChunkPlace(offset, length, method, checksum)
         if method not in KNOWN_METHODS or length > LARGEST_CHUNK or (length == 0) != (method == SAME):
             raise DataError(f"the index has a chunk that makes no sense (method {method}, {length} bytes)")
-        offset += chunk.padded
-        chunks.append(chunk)
+        chunks.append(ChunkPlace(offset, length, method, checksum))
+        offset += length + -length % 8
     if offset > end_of_chunks:
         raise DataError(f"the index points beyond the end of the pack ({offset} > {end_of_chunks})")
     return TensorRecord(digest, kind, shape, base, depth, bool(flags & _LOSSY), sketch, tuple(chunks)), place

@@ -27,6 +27,10 @@ _LOSSY = {"LOSSY_INT8_QUANTIZED": Method.LOSSY_INT8, "LOSSY_INT16_QUANTIZED": Me
 _WORTH_A_BASE = 0.97
 _CLEARLY_GOOD = 0.4
 _NEARER = 1.01
+_TINY = 4096
+_WORTH_CODING = 0.8
+"""The fast setting keeps as they are: tensors with fewer elements, and those that coding would not make smaller than
+this. Reading them is copying, and a difference to such a base needs no other decoding."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,8 @@ class TensorWriter:
 
     def _plan(self, elements: Elements, bases: Iterable[bytes]) -> Plan:
         kind, encoding = elements.kind, self._config.delta_encoding
-        if elements.count == 0 or encoding == "FLOAT32_RAW":
+        fast = self._config.setting == "fast"
+        if elements.count == 0 or encoding == "FLOAT32_RAW" or (fast and elements.count < _TINY):
             return Plan(Method.RAW, None, float(kind.bits))
         first = elements.chunk(0)
         if encoding == "NONE":
@@ -152,12 +157,14 @@ class TensorWriter:
         if best is not None and best.cost <= _CLEARLY_GOOD * kind.bits:
             return best
         method, alone = alone_cost(sample_of(first), kind)
-        if self._config.setting != "fast" and (best is None or best.cost > _WORTH_A_BASE * alone):
+        if not fast and (best is None or best.cost > _WORTH_A_BASE * alone):
             signature = signature_of(sketch_of(first, kind)) if elements.count >= FEWEST_ELEMENTS else 0
             alike = self._finder.alike(signature, kind, elements.count)
             best = min(filter(None, (best, self._best_base(first, kind, alike))), key=lambda p: p.cost, default=None)
         if best is not None and best.cost < _WORTH_A_BASE * alone:
             return best
+        if fast and alone > _WORTH_CODING * kind.bits:
+            return Plan(Method.RAW, None, float(kind.bits))
         return Plan(method, None, alone)
 
     def _best_base(self, first: Tensor, kind: ElementType, bases: list[TensorRecord]) -> Plan | None:

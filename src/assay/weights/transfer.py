@@ -81,7 +81,7 @@ def _send(repository: Repository, remote: Remote, records: list[TensorRecord]) -
                 pack.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
                 for number, chunk in enumerate(record.chunks)
             )
-            pack.add_record(replace(record, chunks=places))
+            pack.add_record(record._replace(chunks=places))
         path = pack.finish()
         remote.upload(path, "packs", path.name)
         return path.stat().st_size
@@ -147,7 +147,7 @@ def _fetch_tensors(repository: Repository, remote: Remote, commits: list[Commit]
     pack = PackWriter(repository.disk, repository.temporary, repository.objects.folder)
     for source, record in needed.values():
         places = tuple(pack.add_chunk(chunk.method, source.chunk(chunk)) for chunk in record.chunks)
-        pack.add_record(replace(record, chunks=places))
+        pack.add_record(record._replace(chunks=places))
     path = pack.finish()
     repository.objects.refresh()
     try:

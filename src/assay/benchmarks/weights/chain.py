@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from assay.benchmarks.weights.memory_meter import settle
+from assay.benchmarks.weights.memory_meter import settle_machine
 from assay.benchmarks.weights.scenario_data import ScenarioData, Version
 from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.store_kind import Handle, store_kind
@@ -71,7 +71,8 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
     """Once. What a store refuses with an error counts as wrong, and its time is not counted.
 
     The store is opened anew for every checkout: a cache that still holds what was committed would be measured instead.
-    Free memory is given back before every step, so that none of the stores reads into pages another one has touched.
+    Free memory is given back before every step, so that none of the stores reads into pages another one has touched,
+    and a little more than a step needs is fetched from the machine's host before, see `settle_machine`.
     """
     handle = Handle(store_kind(store, settings), folder)
     commits: list[_Step] = []
@@ -128,7 +129,7 @@ class _Step:
 
 def _attempt(store: WeightStore, version: Version, call: Callable[[], Any]) -> _Step:
     nbytes = sum(tensor.nbytes for tensor in version.tensors.values())
-    settle()
+    settle_machine(4 * nbytes)
     try:
         answer, wall, cpu = timed(store, call)
     except Exception as error:  # noqa: BLE001  whatever another store raises is its refusal

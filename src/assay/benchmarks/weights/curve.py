@@ -9,8 +9,6 @@ weighs on all alike. Exit 1 if a floor is missed.
 from __future__ import annotations
 
 import argparse
-import ctypes
-import ctypes.util
 import json
 import shutil
 import sys
@@ -64,7 +62,6 @@ def measure(data: ScenarioData, rounds: int, folder: Path) -> list[Point]:
     for _ in range(rounds):
         for name, done in runs.items():
             path = Path(tempfile.mkdtemp(dir=folder))
-            _forget_memory()
             done.append(run_chain(name, chain, path / "store"))
             shutil.rmtree(path)
     best = {name: best_of(done) for name, done in runs.items()}
@@ -91,13 +88,6 @@ def measure(data: ScenarioData, rounds: int, folder: Path) -> list[Point]:
             )
         )
     return points
-
-
-def _forget_memory() -> None:
-    """Gives freed memory back, so that every run pays for touching its own, as a process that loads a model does."""
-    libc = ctypes.util.find_library("c")
-    if libc is not None:
-        ctypes.CDLL(libc).malloc_trim(0)
 
 
 def _zipnn_xor_bytes(data: ScenarioData) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba import njit, types
+from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
 from assay.weights.codec.coder_state import PROBABILITY_BITS, PUSHED_AT_ONCE, RECIPROCAL_SHIFT
@@ -55,13 +56,13 @@ class _Words:
         return builder.or_(builder.shl(state, length), builder.and_(noise, mask))
 
 
-def _with_noise(words: _Words, state: Any, token: Any, residual: Any, direct: int, pops: int) -> Any:
-    """As `decode_lanes._residual`, backwards."""
-    builder = words.builder
+def _with_noise(words: _Words, state: Any, token: Any, residual: Any, width: int) -> Any:
+    """As `decode_lanes._residual_16` and `_residual_32`, backwards."""
+    builder, direct = words.builder, DIRECT_BITS[width]
     plain = builder.icmp_unsigned("<", token, all_lanes(I32, 1 << direct))
     octave = builder.lshr(builder.sub(token, all_lanes(I32, 1 << direct)), all_lanes(I32, 2))
     length = builder.select(plain, _NONE, builder.add(octave, all_lanes(I32, direct - 2)))
-    if pops == 1:
+    if width == 16:
         return words.push(state, residual, length)
     most = all_lanes(I32, PUSHED_AT_ONCE)
     low = builder.select(builder.icmp_unsigned("<", length, most), length, most)
@@ -69,45 +70,53 @@ def _with_noise(words: _Words, state: Any, token: Any, residual: Any, direct: in
     return words.push(state, residual, low)
 
 
-def _encode_lanes(_numba: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    width, pops = (argument.literal_value for argument in signature.args[-2:])
-    element, direct = ELEMENTS[width], DIRECT_BITS[width]
+def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
+    width, noise = (argument.literal_value for argument in signature.args[1:])
+    arguments = unpack_tuple(builder, given[0])
     symbols, residuals, ranges, reciprocals, words_at = (builder.inttoptr(a, POINTER) for a in arguments[:5])
     steps = arguments[5]
     loop = Loop(builder, steps, builder.inttoptr(arguments[6], POINTER))
     words = _Words(builder, words_at, loop.place)
     backwards = builder.sub(builder.sub(steps, I64(1)), loop.round)
     states = list(loop.states)
-    for vector in reversed(range(VECTORS)):
-        state = loop.states[vector]
-        at = builder.add(builder.mul(backwards, I64(LANES)), I64(WIDTH * vector))
-        symbol = load(builder, symbols, I16, at)
-        if pops:
-            token = builder.and_(symbol, all_lanes(I32, 0xFF))
-            state = _with_noise(words, state, token, load(builder, residuals, element, at), direct, pops)
-        span = gather(builder, ranges, symbol, I32)
-        reciprocal = gather(builder, reciprocals, symbol, I64)
-        frequency, start = builder.lshr(span, all_lanes(I32, 16)), builder.and_(span, all_lanes(I32, 0xFFFF))
-        top = builder.lshr(state, all_lanes(I32, 32 - PROBABILITY_BITS))
-        state = words.spill(state, builder.icmp_unsigned(">=", top, frequency))
-        # A division by the frequency, exact because a state is below 2**32 and a frequency at most 2**12.
-        product = builder.mul(builder.zext(state, vector_of(I64)), reciprocal)
-        quotient = builder.trunc(builder.lshr(product, all_lanes(I64, RECIPROCAL_SHIFT)), vector_of(I32))
-        rest = builder.sub(state, builder.mul(quotient, frequency))
-        states[vector] = builder.add(builder.shl(quotient, all_lanes(I32, PROBABILITY_BITS)), builder.add(rest, start))
+    together = 1 if width == 32 else 2
+    for first in reversed(range(0, VECTORS, together)):
+        at = builder.add(builder.mul(backwards, I64(LANES)), I64(WIDTH * first))
+        of_symbols = load(builder, symbols, I16, at, together)
+        of_residuals = load(builder, residuals, ELEMENTS[width], at, together) if noise else of_symbols
+        for vector in reversed(range(first, first + together)):
+            symbol, residual = of_symbols[vector - first], of_residuals[vector - first]
+            state = loop.states[vector]
+            if noise:
+                token = builder.and_(symbol, all_lanes(I32, 0xFF))
+                state = _with_noise(words, state, token, residual, width)
+            states[vector] = _with_symbol(words, state, symbol, ranges, reciprocals)
     return loop.end(words.place, states)
 
 
+def _with_symbol(words: _Words, state: Any, symbol: Any, ranges: Any, reciprocals: Any) -> Any:
+    builder = words.builder
+    span = gather(builder, ranges, symbol, I32)
+    reciprocal = gather(builder, reciprocals, symbol, I64)
+    frequency, start = builder.lshr(span, all_lanes(I32, 16)), builder.and_(span, all_lanes(I32, 0xFFFF))
+    top = builder.lshr(state, all_lanes(I32, 32 - PROBABILITY_BITS))
+    state = words.spill(state, builder.icmp_unsigned(">=", top, frequency))
+    # A division by the frequency, exact because a state is below 2**32 and a frequency at most 2**11.
+    product = builder.mul(builder.zext(state, vector_of(I64)), reciprocal)
+    quotient = builder.trunc(builder.lshr(product, all_lanes(I64, RECIPROCAL_SHIFT)), vector_of(I32))
+    rest = builder.sub(state, builder.mul(quotient, frequency))
+    return builder.add(builder.shl(quotient, all_lanes(I32, PROBABILITY_BITS)), builder.add(rest, start))
+
+
 @intrinsic(prefer_literal=True)
-def _encode(typing, symbols, residuals, ranges, reciprocals, words, steps, states, width, pops):  # type: ignore[no-untyped-def]
-    return types.int64(*_ARGUMENTS, width, pops), _encode_lanes
+def _encode(typing, arguments, width, noise):  # type: ignore[no-untyped-def]
+    return types.int64(arguments, width, noise), _encode_lanes
 
 
 @njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
-def encode_lanes(symbols, residuals, ranges, reciprocals, words, steps, states, width, pops):  # type: ignore[no-untyped-def]
+def encode_lanes(symbols, residuals, ranges, reciprocals, words, steps, states, width, noise):  # type: ignore[no-untyped-def]
     """Writes words downwards from the address `words`; minus the number written."""
-    if pops == 0:
-        return _encode(symbols, residuals, ranges, reciprocals, words, steps, states, 8, 0)
-    if width == 16:
-        return _encode(symbols, residuals, ranges, reciprocals, words, steps, states, 16, 1)
-    return _encode(symbols, residuals, ranges, reciprocals, words, steps, states, 32, 2)
+    arguments = (symbols, residuals, ranges, reciprocals, words, steps, states)
+    if width == 32:
+        return _encode(arguments, 32, True) if noise else _encode(arguments, 32, False)
+    return _encode(arguments, 16, True) if noise else _encode(arguments, 16, False)

@@ -40,26 +40,32 @@ def function_of(builder: Any, name: str, result: Any, arguments: list[Any]) -> A
 
 
 def halves(builder: Any, value: Any, parts: int) -> list[Any]:
-    """A register's elements as vectors of 32 bits."""
+    """A register's elements as vectors of 32 bits: of 32 elements the even ones and the odd ones, without a shuffle."""
     if parts == 1:
         return [value]
-    nothing = ir.Constant(value.type, ir.Undefined)
-    orders = [ir.Constant(vector_of(I32), [WIDTH * part + lane for lane in range(WIDTH)]) for part in range(parts)]
-    return [builder.zext(builder.shuffle_vector(value, nothing, order), vector_of(I32)) for order in orders]
+    pairs = builder.bitcast(value, vector_of(I32))
+    return [builder.and_(pairs, all_lanes(I32, 0xFFFF)), builder.lshr(pairs, all_lanes(I32, 16))]
 
 
 def joined(builder: Any, parts: list[Any]) -> Any:
-    """The opposite: their low 16 bits side by side."""
+    """The opposite; they are below 2**16."""
     if len(parts) == 1:
         return parts[0]
-    order = ir.Constant(ir.VectorType(I32, 2 * WIDTH), list(range(2 * WIDTH)))
-    return builder.trunc(builder.shuffle_vector(*parts, order), ir.VectorType(I16, 2 * WIDTH))
+    even, odd = parts
+    pairs = builder.or_(even, builder.shl(odd, all_lanes(I32, 16)))
+    return builder.bitcast(pairs, ir.VectorType(I16, 2 * WIDTH))
 
 
-def load(builder: Any, start: Any, element: Any, place: Any) -> Any:
-    """Sixteen elements from `place` on, widened to 32 bits."""
-    found = builder.load(builder.gep(start, [place], source_etype=element), typ=vector_of(element), align=1)
-    return found if element is I32 else builder.zext(found, vector_of(I32))
+def load(builder: Any, start: Any, element: Any, place: Any, parts: int) -> list[Any]:
+    """Elements from `place` on as vectors of 32 bits, as `halves` divides them."""
+    found = builder.load(
+        builder.gep(start, [place], source_etype=element), typ=ir.VectorType(element, WIDTH * parts), align=1
+    )
+    if parts == 1:
+        return [found if element is I32 else builder.zext(found, vector_of(I32))]
+    if element is I8:
+        found = builder.zext(found, ir.VectorType(I16, 2 * WIDTH))
+    return halves(builder, found, parts)
 
 
 def gather(builder: Any, table: Any, index: Any, element: Any) -> Any:

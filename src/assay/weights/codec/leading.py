@@ -29,7 +29,7 @@ def encode_leading(bits: Tensor, kind: ElementType) -> Tensor:
     rest = bits.size * (kind.bits // 8 - 1)
     symbols = scratch("symbols", bits.size, np.uint16)
     _first_bytes(bits, int(kind.exponent > 0), symbols)
-    out = encode_symbols(symbols, symbols.view(np.uint8)[: bits.size], _ALONE, _DIRECT, 0, before=rest)
+    out = encode_symbols(symbols, bits, _ALONE, _DIRECT, noise=False, before=rest)
     _other_bytes(bits, int(kind.exponent > 0), out[:rest])
     return out
 

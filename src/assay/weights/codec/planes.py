@@ -94,7 +94,7 @@ def encode_planes(values: Tensor, rotate: bool) -> bytes:
         _split(values, 8 * width, int(rotate), 8 * number, plane)
         coded = b""
         if plane_cost(plane) < _WORTH_CODING:
-            coded = encode_symbols(plane.astype(np.uint16), plane, Window(0, 1), direct=8, pops=0).tobytes()
+            coded = encode_symbols(plane.astype(np.uint16), plane, Window(0, 1), direct=8, noise=False).tobytes()
         if coded and len(coded) < plane.size:
             heads.append(_LENGTH.pack(len(coded)))
             parts.append(coded)

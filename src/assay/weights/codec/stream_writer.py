@@ -35,7 +35,7 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
 def encode_stream(bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool) -> Tensor:
     """Bytes, good until this thread codes the next stream."""
     symbols, residuals = symbols_of(bits, base, kind, window, xor)
-    return encode_symbols(symbols, residuals, window, DIRECT_BITS[kind.bits], pops={8: 0, 16: 1, 32: 2}[kind.bits])
+    return encode_symbols(symbols, residuals, window, DIRECT_BITS[kind.bits], noise=kind.bits > 8)
 
 
 def symbols_of(bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool) -> tuple[Tensor, Tensor]:
@@ -47,14 +47,14 @@ def symbols_of(bits: Tensor, base: Tensor, kind: ElementType, window: Window, xo
 
 
 def encode_symbols(
-    symbols: Tensor, residuals: Tensor, window: Window, direct: int, pops: int, before: int = 0
+    symbols: Tensor, residuals: Tensor, window: Window, direct: int, noise: bool, before: int = 0
 ) -> Tensor:
     """The stream, and before it room for that many bytes."""
     # Each token and each push of noise may spill a word.
-    words = (1 + pops) * (symbols.size + LANES)
+    words = (1 + (residuals.itemsize // 2 if noise else 0)) * (symbols.size + LANES)
     most = HEADER_BYTES + 4 * LANES + _TABLE_BYTES * MOST_CONTEXTS + 8 + 2 * words
     room = scratch("stream", before + before % 2 + most, np.uint8)
-    return room[_encode(symbols, residuals, window.contexts, window.below, direct, pops, room) - before :]
+    return room[_encode(symbols, residuals, window.contexts, window.below, direct, int(noise), room) - before :]
 
 
 @njit(
@@ -82,8 +82,8 @@ def _put(out, place, value, count):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _content(counts, direct, pops):  # type: ignore[no-untyped-def]
-    if pops == 0:
+def _content(counts, direct, noise):  # type: ignore[no-untyped-def]
+    if not noise:
         return TOKENS
     large, all_tokens = 0.0, 0.0
     for table in range(counts.shape[0]):
@@ -95,7 +95,7 @@ def _content(counts, direct, pops):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _encode_wide(symbols, residuals, ranges, reciprocals, end, states, pops):  # type: ignore[no-untyped-def]
+def _encode_wide(symbols, residuals, ranges, reciprocals, end, states, noise):  # type: ignore[no-untyped-def]
     """Minus the number of words. The last round is made whole by more of its last symbol."""
     width, tables = residuals.itemsize * 8, (ranges.ctypes.data, reciprocals.ctypes.data)
     whole = symbols.shape[0] // LANES
@@ -106,15 +106,15 @@ def _encode_wide(symbols, residuals, ranges, reciprocals, end, states, pops):  #
             at = min(whole * LANES + i, symbols.shape[0] - 1)
             last_symbols[i], last_residuals[i] = symbols[at], residuals[at]
         last = (last_symbols.ctypes.data, last_residuals.ctypes.data)
-        used = encode_lanes(*last, *tables, end, 1, states.ctypes.data, width, pops)
+        used = encode_lanes(*last, *tables, end, 1, states.ctypes.data, width, noise)
     rest = nb.uint64(nb.int64(end) + 2 * used)
     return used + encode_lanes(
-        symbols.ctypes.data, residuals.ctypes.data, *tables, rest, whole, states.ctypes.data, width, pops
+        symbols.ctypes.data, residuals.ctypes.data, *tables, rest, whole, states.ctypes.data, width, noise
     )
 
 
 @njit([types.int64(_READ[16], _READ[b], *[types.int64] * 4, _WRITE[8]) for b in (8, 16, 32)], nogil=True, cache=True)
-def _encode(symbols, residuals, contexts, below, direct, pops, room):  # type: ignore[no-untyped-def]
+def _encode(symbols, residuals, contexts, below, direct, noise, room):  # type: ignore[no-untyped-def]
     """Fills `room` from its end; where the stream begins in it."""
     counted = np.zeros((4, contexts * 256), np.uint32)
     count_symbols(symbols, counted)
@@ -137,7 +137,7 @@ def _encode(symbols, residuals, contexts, below, direct, pops, room):  # type: i
         states = np.full(1, state, np.uint32)
     else:
         states = np.full(LANES, LOWEST_STATE, np.uint32)
-        first = end + _encode_wide(symbols, residuals, ranges, reciprocals, words.ctypes.data + 2 * end, states, pops)
+        first = end + _encode_wide(symbols, residuals, ranges, reciprocals, words.ctypes.data + 2 * end, states, noise)
     written = np.empty(tables * _TABLE_BYTES + 8, np.uint8)
     table_bytes = write_tables(frequency, tables, written)
     tables_at = 2 * first - table_bytes
@@ -150,7 +150,7 @@ def _encode(symbols, residuals, contexts, below, direct, pops, room):  # type: i
     _put(room, begin + 1, tables, 1)
     _put(room, begin + 2, begins, 2)
     _put(room, begin + 4, below, 1)
-    _put(room, begin + 5, _content(counts[:tables], direct, pops), 1)
+    _put(room, begin + 5, _content(counts[:tables], direct, noise), 1)
     _put(room, begin + 6, table_bytes, 2)
     _put(room, begin + 8, end - first, 4)
     for i in range(states.shape[0]):
