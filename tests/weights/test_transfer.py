@@ -73,8 +73,6 @@ def test_a_remote_that_lies_is_refused(repo, rng, tmp_path):
     liar = Repository.init(tmp_path / "liar")
     commit_id = liar.commit({"w": np.zeros(50_000, np.float32), "b": first["b"]})
     # The liar's pack under the digests of the honest repository: checksums fit, contents do not.
-    from dataclasses import replace
-
     from assay.weights.disk import Disk
     from assay.weights.pack_writer import PackWriter
 
@@ -88,7 +86,7 @@ def test_a_remote_that_lies_is_refused(repo, rng, tmp_path):
         places = tuple(
             writer.add_chunk(c.method, source.objects.stored_chunk(kept.digest, n)) for n, c in enumerate(kept.chunks)
         )
-        writer.add_record(replace(kept, digest=record.digest, chunks=places))
+        writer.add_record(kept._replace(digest=record.digest, chunks=places))
     writer.finish()
     old.unlink()
     victim = Repository.init(tmp_path / "victim")

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.weights.base_finder import BaseFinder
-from assay.weights.codec.choice import alone_cost, cost_given
+from assay.weights.codec.choice import FEW, alone_cost, changed_share, cost_given, dense_method
 from assay.weights.codec.chunk import encode_chunk
 from assay.weights.codec.lossy import encode_lossy
 from assay.weights.codec.sample_cost import sample_of
 from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, Method
 from assay.weights.config import RepositoryConfig
-from assay.weights.digest import DIGEST_BYTES
+from assay.weights.digest import DIGEST_BYTES, hasher_of
 from assay.weights.dtype import ElementType, element_type
 from assay.weights.object_store import ObjectStore
 from assay.weights.pack_writer import PackWriter
@@ -26,7 +26,8 @@ _FORCED = {"COMPRESSED": Method.DIFFERENCE, "XOR": Method.XOR, "SPARSE": Method.
 _LOSSY = {"LOSSY_INT8_QUANTIZED": Method.LOSSY_INT8, "LOSSY_INT16_QUANTIZED": Method.LOSSY_INT16}
 _WORTH_A_BASE = 0.97
 _CLEARLY_GOOD = 0.4
-_NEARER = 1.01
+_WORTH_A_LINK = {"small": 0.001, "balanced": 0.04, "fast": 1.0}
+"""What a longer chain must save, as a share of the element, for every link more that reading it takes."""
 _TINY = 4096
 _WORTH_CODING = 0.8
 """The fast setting keeps as they are: tensors with fewer elements, and those that coding would not make smaller than
@@ -41,32 +42,35 @@ class Plan:
     """Bits an element, on the sample."""
 
 
-@dataclass(frozen=True)
 class Elements:
     """The bit patterns of a tensor, a chunk at a time; only a tensor in an odd layout is copied, chunk by chunk."""
 
-    tensor: Tensor
-    kind: ElementType
-
-    @property
-    def count(self) -> int:
-        return self.tensor.size * self.kind.lanes
+    def __init__(self, tensor: Tensor, kind: ElementType) -> None:
+        self.tensor, self.kind = tensor, kind
+        self.count = tensor.size * kind.lanes
+        # The kernels take aligned memory only, and a file may have put a tensor anywhere.
+        plain = tensor.flags.c_contiguous and tensor.flags.aligned and tensor.dtype.byteorder != ">"
+        self._bits = tensor.reshape(-1).view(kind.bit_view) if plain else None
 
     def chunk(self, number: int) -> Tensor:
+        if self._bits is not None:
+            start = number * CHUNK_ELEMENTS
+            return self._bits[start : start + CHUNK_ELEMENTS]
         step = CHUNK_ELEMENTS // self.kind.lanes
-        part = self._flat(number * step, (number + 1) * step)
+        part = np.asarray(self.tensor.flat[number * step : min((number + 1) * step, self.tensor.size)])
         if part.dtype.byteorder == ">":
             part = part.astype(part.dtype.newbyteorder("<"))
-        # The kernels take aligned memory only, and a file may have put a tensor anywhere.
         return np.require(part, requirements=["C", "A"]).view(self.kind.bit_view)
-
-    def _flat(self, start: int, stop: int) -> Tensor:
-        if self.tensor.flags.c_contiguous:
-            return self.tensor.reshape(-1)[start:stop]
-        return np.asarray(self.tensor.flat[start : min(stop, self.tensor.size)])
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self.chunk(number) for number in range(chunk_count(self.count)))
+
+    def digest(self) -> bytes:
+        """Of the content, its dtype and its shape."""
+        hasher = hasher_of(self.kind, self.tensor.shape)
+        for bits in self if self._bits is None else (self._bits,):
+            hasher.update(bits.view(np.uint8).data)
+        return bytes(hasher.digest(DIGEST_BYTES))
 
 
 class TensorWriter:
@@ -85,7 +89,7 @@ class TensorWriter:
             plan = self._plan(elements, bases)
             if plan.base is not None:
                 return self._write_lossy(elements, plan.base)
-        digest = _digest_of(elements, tensor.shape)
+        digest = elements.digest()
         if digest in pending:
             return pending[digest]
         if digest in self._store:
@@ -97,17 +101,21 @@ class TensorWriter:
         used_base = False
         for number, bits in enumerate(elements):
             base = self._base_chunk(plan.base, number, bits.size)
-            chunk = encode_chunk(plan.method, bits, base, elements.kind)
+            chunk = encode_chunk(self._method(plan, bits, base, elements.kind), bits, base, elements.kind)
             used_base |= chunk.method in NEEDS_BASE
             places.append(self._pack.add_chunk(chunk.method, chunk.data))
         return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
 
-    def _write_lossy(self, elements: Elements, base: TensorRecord) -> TensorRecord:
-        from blake3 import blake3
+    def _method(self, plan: Plan, bits: Tensor, base: Tensor | None, kind: ElementType) -> Method:
+        """The plan's, which was made on a sample of the first chunk: another may have changed much more."""
+        if plan.method is Method.SPARSE and base is not None and self._config.delta_encoding not in _FORCED:
+            return Method.SPARSE if changed_share(bits, base) <= 2 * FEW else dense_method(kind)
+        return plan.method
 
+    def _write_lossy(self, elements: Elements, base: TensorRecord) -> TensorRecord:
         method = _LOSSY[self._config.delta_encoding]
         places = []
-        hasher = blake3(f"{elements.kind.name}{elements.tensor.shape}".encode())
+        hasher = hasher_of(elements.kind, elements.tensor.shape)
         for number, bits in enumerate(elements):
             under = self._base_chunk(base, number, bits.size)
             rounded = None if under is None else encode_lossy(method, bits, under, elements.kind)
@@ -176,8 +184,9 @@ class TensorWriter:
             method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind, quick)
             if self._config.delta_encoding in _FORCED:
                 method = _forced(self._config.delta_encoding, kind)
-            # A base nearer to the start of its chain reads faster, so it may be a little worse.
-            if best is None or cost < (_NEARER if _depth(record) < _depth(best.base) else 1.0) * best.cost:
+            # A base nearer to the start of its chain reads faster, so it may be worse by so much a link.
+            links = 0 if best is None else _depth(best.base) - record.depth
+            if best is None or cost < best.cost + links * _WORTH_A_LINK[self._config.setting] * kind.bits:
                 best = Plan(method, record, cost)
         return best
 
@@ -190,12 +199,3 @@ def _forced(encoding: str, kind: ElementType) -> Method:
     if kind.bits > 32 and encoding != "SPARSE":
         return Method.XOR_PLANES if encoding == "XOR" else Method.DIFFERENCE_PLANES
     return _FORCED[encoding]
-
-
-def _digest_of(elements: Elements, shape: tuple[int, ...]) -> bytes:
-    from blake3 import blake3
-
-    hasher = blake3(f"{elements.kind.name}{shape}".encode())
-    for bits in elements:
-        hasher.update(bits.view(np.uint8).data)
-    return bytes(hasher.digest(DIGEST_BYTES))

@@ -22,7 +22,7 @@ from assay.weights.store import Tensor
 
 _GLANCE = 4096
 """Elements that tell almost all changed chunks from unchanged ones."""
-_IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR})
+_IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR, Method.SPARSE})
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from llvmlite import ir
 from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import PROBABILITY_BITS, PUSHED_AT_ONCE, RECIPROCAL_SHIFT
+from assay.weights.codec.coder_state import PROBABILITY_BITS, PUSHED_AT_ONCE, STATE_BITS
 from assay.weights.codec.lanes import (
     ELEMENTS,
     I16,
@@ -20,6 +22,7 @@ from assay.weights.codec.lanes import (
     WIDTH,
     Loop,
     all_lanes,
+    any_lane,
     compress_words,
     count,
     gather,
@@ -47,13 +50,27 @@ class _Words:
         return builder.select(full, builder.lshr(state, all_lanes(I32, 16)), state)
 
     def push(self, state: Any, noise: Any, length: Any) -> Any:
-        """The state with that many bits of noise in it, at most 16."""
+        """The state with that many bits of noise in it, at most 15."""
         builder = self.builder
-        room = builder.sub(all_lanes(I32, 16), length)
+        room = builder.sub(all_lanes(I32, STATE_BITS - 16), length)
         above = builder.lshr(builder.lshr(state, all_lanes(I32, 16)), room)
         state = self.spill(state, builder.icmp_unsigned("!=", above, _NONE))
         mask = builder.sub(builder.shl(_ONE, length), _ONE)
         return builder.or_(builder.shl(state, length), builder.and_(noise, mask))
+
+    def only_if(self, needed: Any, state: Any, more: Callable[[], Any]) -> Any:
+        """What `more` makes of it, if any lane needs it."""
+        builder, before, place = self.builder, self.builder.block, self.place
+        with builder.if_then(any_lane(builder, needed)):
+            changed, place_after, inside = more(), self.place, builder.block
+        chosen = []
+        for old, new in ((state, changed), (place, place_after)):
+            phi = builder.phi(old.type)
+            phi.add_incoming(old, before)
+            phi.add_incoming(new, inside)
+            chosen.append(phi)
+        self.place = chosen[1]
+        return chosen[0]
 
 
 def _with_noise(words: _Words, state: Any, token: Any, residual: Any, width: int) -> Any:
@@ -63,7 +80,7 @@ def _with_noise(words: _Words, state: Any, token: Any, residual: Any, width: int
     octave = builder.lshr(builder.sub(token, all_lanes(I32, 1 << direct)), all_lanes(I32, 2))
     length = builder.select(plain, _NONE, builder.add(octave, all_lanes(I32, direct - 2)))
     if width == 16:
-        return words.push(state, residual, length)
+        return words.only_if(builder.not_(plain), state, lambda: words.push(state, residual, length))
     most = all_lanes(I32, PUSHED_AT_ONCE)
     low = builder.select(builder.icmp_unsigned("<", length, most), length, most)
     state = words.push(state, builder.lshr(residual, most), builder.sub(length, low))
@@ -96,16 +113,27 @@ def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
 
 def _with_symbol(words: _Words, state: Any, symbol: Any, ranges: Any, reciprocals: Any) -> Any:
     builder = words.builder
-    span = gather(builder, ranges, symbol, I32)
-    reciprocal = gather(builder, reciprocals, symbol, I64)
-    frequency, start = builder.lshr(span, all_lanes(I32, 16)), builder.and_(span, all_lanes(I32, 0xFFFF))
-    top = builder.lshr(state, all_lanes(I32, 32 - PROBABILITY_BITS))
+    span = gather(builder, ranges, symbol, I32)  # see `frequency_table.fill_encoder`
+    reciprocal = gather(builder, reciprocals, symbol, I32)
+    frequency = builder.lshr(span, all_lanes(I32, 16))
+    start = builder.and_(builder.lshr(span, all_lanes(I32, 4)), all_lanes(I32, 0xFFF))
+    top = builder.lshr(state, all_lanes(I32, STATE_BITS - PROBABILITY_BITS))
     state = words.spill(state, builder.icmp_unsigned(">=", top, frequency))
-    # A division by the frequency, exact because a state is below 2**32 and a frequency at most 2**11.
-    product = builder.mul(builder.zext(state, vector_of(I64)), reciprocal)
-    quotient = builder.trunc(builder.lshr(product, all_lanes(I64, RECIPROCAL_SHIFT)), vector_of(I32))
+    shift = builder.add(builder.and_(span, all_lanes(I32, 15)), all_lanes(I32, STATE_BITS))
+    quotient = _scaled(builder, state, reciprocal, shift)
     rest = builder.sub(state, builder.mul(quotient, frequency))
     return builder.add(builder.shl(quotient, all_lanes(I32, PROBABILITY_BITS)), builder.add(rest, start))
+
+
+def _scaled(builder: Any, value: Any, factor: Any, shift: Any) -> Any:
+    """The product of 64 bits, shifted: of the even lanes and of the odd ones, as processors multiply."""
+    wide = ir.VectorType(I64, WIDTH // 2)
+    low, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (0xFFFFFFFF, 32))
+    pairs = [builder.bitcast(vector, wide) for vector in (value, factor, shift)]
+    even = [builder.and_(pair, low) for pair in pairs]
+    odd = [builder.lshr(pair, half) for pair in pairs]
+    products = [builder.lshr(builder.mul(x, y), by) for x, y, by in (even, odd)]
+    return builder.bitcast(builder.or_(products[0], builder.shl(products[1], half)), vector_of(I32))
 
 
 @intrinsic(prefer_literal=True)

@@ -11,7 +11,7 @@ import math
 import numba as nb
 from numba import njit, types
 
-from assay.weights.codec.coder_state import PROBABILITY_SUM, RECIPROCAL_SHIFT
+from assay.weights.codec.coder_state import PROBABILITY_SUM, STATE_BITS
 from assay.weights.codec.tokens import meaning_of
 
 _COUNTS = types.Array(types.uint32, 2, "C")
@@ -237,18 +237,27 @@ def fill_decoder(frequency, table_of, packed, slots):  # type: ignore[no-untyped
         _FREQUENCIES,
         types.Array(types.uint8, 1, "C"),
         types.Array(types.uint32, 1, "C"),
-        types.Array(types.uint64, 1, "C"),
+        types.Array(types.uint32, 1, "C"),
     ),
     nogil=True,
     cache=True,
 )
 def fill_encoder(frequency, table_of, ranges, reciprocals):  # type: ignore[no-untyped-def]
+    """Per symbol its frequency (above bit 16), where it starts (above bit 4) and a shift; and its reciprocal.
+
+    A state below frequency * 2**20 times the reciprocal, shifted right by 31 and the shift, is the state divided by the
+    frequency, exactly: the reciprocal is too large by less than one, the product by less than a frequency * 2**20, and
+    that is at most 2 ** (31 + shift) / frequency.
+    """
     for context in range(table_of.shape[0]):
         start = nb.uint32(0)
         for token in range(256):
             value = nb.uint32(frequency[table_of[context], token])
             if value:
-                ranges[context * 256 + token] = (value << nb.uint32(16)) | start
-                top = (nb.uint64(1) << nb.uint64(RECIPROCAL_SHIFT)) + nb.uint64(value) - nb.uint64(1)
-                reciprocals[context * 256 + token] = top // nb.uint64(value)
+                shift = nb.uint32(0)
+                while (nb.uint32(1) << shift) < value:
+                    shift += nb.uint32(1)
+                ranges[context * 256 + token] = (value << nb.uint32(16)) | (start << nb.uint32(4)) | shift
+                top, wide = nb.uint64(1) << nb.uint64(STATE_BITS + shift), nb.uint64(value)
+                reciprocals[context * 256 + token] = nb.uint32((top + wide - nb.uint64(1)) // wide)
                 start += value

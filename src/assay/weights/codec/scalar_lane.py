@@ -13,18 +13,18 @@ from assay.weights.codec.coder_state import (
     PROBABILITY_BITS,
     PROBABILITY_SUM,
     PUSHED_AT_ONCE,
-    RECIPROCAL_SHIFT,
+    STATE_BITS,
 )
 from assay.weights.codec.tokens import context_of, noise_length
 
 _u32, _u64 = nb.uint32, nb.uint64
-_READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32, 64)}
-_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
+_READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 
 
 @njit(inline="always")
 def _push(state, words, place, noise, length):  # type: ignore[no-untyped-def]
-    if state >> (_u64(32) - length):
+    if state >> (_u64(STATE_BITS) - length):
         place -= 1
         words[place] = state & _u64(0xFFFF)
         state >>= _u64(16)
@@ -32,7 +32,7 @@ def _push(state, words, place, noise, length):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    [types.UniTuple(types.int64, 2)(_READ[16], _READ[b], _READ[32], _READ[64], _WRITE[16], types.int64, types.int64)
+    [types.UniTuple(types.int64, 2)(_READ[16], _READ[b], _READ[32], _READ[32], _WRITE[16], types.int64, types.int64)
      for b in (8, 16, 32)],
     nogil=True,
     cache=True,
@@ -47,12 +47,13 @@ def encode_lane(symbols, residuals, ranges, reciprocals, words, end, direct):  #
             low = min(length, _u64(PUSHED_AT_ONCE))
             state, place = _push(state, words, place, residual >> _u64(PUSHED_AT_ONCE), length - low)
             state, place = _push(state, words, place, residual, low)
-        frequency, start = _u64(ranges[symbol] >> _u32(16)), _u64(ranges[symbol] & _u32(0xFFFF))
-        if (state >> _u64(32 - PROBABILITY_BITS)) >= frequency:
+        span = _u64(ranges[symbol])  # see `frequency_table.fill_encoder`
+        frequency, start = span >> _u64(16), (span >> _u64(4)) & _u64(0xFFF)
+        if (state >> _u64(STATE_BITS - PROBABILITY_BITS)) >= frequency:
             place -= 1
             words[place] = state & _u64(0xFFFF)
             state >>= _u64(16)
-        quotient = (state * reciprocals[symbol]) >> _u64(RECIPROCAL_SHIFT)
+        quotient = (state * _u64(reciprocals[symbol])) >> (_u64(STATE_BITS) + (span & _u64(15)))
         state = (quotient << _u64(PROBABILITY_BITS)) + (state - quotient * frequency) + start
     return place, nb.int64(state)
 

@@ -23,6 +23,7 @@ def encode_sparse(bits: Tensor, base: Tensor) -> bytes:
 
 
 def decode_sparse(data: memoryview, base: Tensor, out: Tensor) -> None:
+    """`base` may be `out`."""
     from zstandard import ZstdDecompressor, ZstdError
 
     if len(data) < _HEADER.size:
@@ -37,7 +38,8 @@ def decode_sparse(data: memoryview, base: Tensor, out: Tensor) -> None:
         raise DataError(f"a sparse difference cannot be read: {error}") from None
     if len(columns) != count * (4 + width):
         raise DataError("a sparse difference is not as long as it should be")
-    out[:] = base
+    if base is not out:
+        out[:] = base
     if not count:
         return
     raw = np.frombuffer(columns, np.uint8)

@@ -127,7 +127,7 @@ def _encode(symbols, residuals, contexts, below, direct, noise, room):  # type: 
     for table in range(tables):
         normalise(counts[table], frequency[table])
     ranges = np.zeros(contexts * 256, np.uint32)
-    reciprocals = np.zeros(contexts * 256, np.uint64)
+    reciprocals = np.zeros(contexts * 256, np.uint32)
     fill_encoder(frequency, table_of, ranges, reciprocals)
 
     words = room[: room.shape[0] & ~1].view(np.uint16)
