@@ -146,9 +146,10 @@ CODED = [
     (method, dtype)
     for method in CODERS
     for dtype in ("float32", "bfloat16", "float8_e5m2", "float64", "int16")
-    # Elements of 64 bits are never tokens; a leading byte is one of two or four.
+    # Elements of 64 bits are never tokens; a leading byte is one of two or four; short codes are for two.
     if not (ELEMENT_TYPES[dtype].bits == 64 and method in (Method.DIFFERENCE, Method.XOR))
     if not (method is Method.LEADING and ELEMENT_TYPES[dtype].bits not in (16, 32))
+    if not (method is Method.SHORT and ELEMENT_TYPES[dtype].bits != 16)
 ]
 
 

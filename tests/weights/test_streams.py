@@ -7,6 +7,7 @@ import pytest
 
 from assay.weights.codec.decode_lanes import LEADING, MUCH_NOISE, SOME_NOISE, TOKENS
 from assay.weights.codec.leading import decode_leading, encode_leading
+from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
@@ -51,6 +52,16 @@ def test_leading_bytes(kind):
         out = np.empty_like(bits)
         decode_leading(memoryview(data), element, out)
         assert np.array_equal(out, bits), size
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "int16", "uint16"])
+def test_short_codes(kind):
+    element = ELEMENT_TYPES[kind]
+    every = np.arange(65_536, dtype=np.uint16)
+    for bits in (every, every[::-1].copy(), *(pair(kind, size, 8)[0] for size in SIZES)):
+        out = np.empty_like(bits)
+        decode_short(memoryview(encode_short(bits, element)), element, out)
+        assert np.array_equal(out, bits), bits.size
 
 
 @pytest.mark.parametrize(("often", "content"), [(0.001, SOME_NOISE), (0.5, MUCH_NOISE)])

@@ -29,6 +29,8 @@ class ChunkCache:
         return self._bytes
 
     def get(self, digest: bytes, number: int) -> Tensor | None:
+        if not self._held:
+            return None
         with self._lock:
             found = self._held.get((digest, number))
             if found is not None:

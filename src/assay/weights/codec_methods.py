@@ -31,8 +31,10 @@ class Method(IntEnum):
     """The float difference with the base, rounded to steps. What comes back is near, not the same."""
     LEADING = 11
     """Alone, the first byte of each element coded and the others as they are."""
+    SHORT = 12
+    """Alone, four bits for the first byte of each element of two."""
 
 
 RAW, SAME = int(Method.RAW), int(Method.SAME)
 KNOWN_METHODS = frozenset(int(method) for method in Method)
-NEEDS_BASE = frozenset(Method) - {Method.RAW, Method.ZSTD, Method.PLANES, Method.LEADING}
+NEEDS_BASE = frozenset(Method) - {Method.RAW, Method.ZSTD, Method.PLANES, Method.LEADING, Method.SHORT}

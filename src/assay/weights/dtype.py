@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,11 @@ class ElementType:
     def itemsize(self) -> int:
         return self.bits * self.lanes // 8
 
-    @property
+    @cached_property
     def numpy(self) -> np.dtype[Any]:
         return _numpy_dtype(self.name)
 
-    @property
+    @cached_property
     def bit_view(self) -> np.dtype[Any]:
         return np.dtype(f"<u{self.bits // 8}")
 

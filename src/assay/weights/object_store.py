@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from assay.errors import DataError
 from assay.weights.chunk_cache import ChunkCache
 from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
-from assay.weights.dtype import from_bits
+from assay.weights.dtype import ElementType, from_bits
 from assay.weights.pack_reader import PackReader
 from assay.weights.slabs import Slabs
 from assay.weights.store import Tensor
@@ -85,15 +86,15 @@ class ObjectStore:
             yield record
 
     def find(self, digest: bytes) -> tuple[PackReader, TensorRecord]:
+        found = self._places.get(digest)
         for _ in range(_PATIENCE):
-            if digest in self._places:
-                break
+            if found is not None:
+                return found
             self.refresh()
-        else:
-            raise MissingTensor(
-                f"{self.folder.parent} has no tensor {digest.hex()[:16]}…; a pack is missing: restore it from a copy"
-            )
-        return self._places[digest]
+            found = self._places.get(digest)
+        raise MissingTensor(
+            f"{self.folder.parent} has no tensor {digest.hex()[:16]}…; a pack is missing: restore it from a copy"
+        )
 
     def record(self, digest: bytes) -> TensorRecord:
         return self.find(digest)[1]
@@ -116,6 +117,9 @@ class ObjectStore:
         record = self.record(digest)
         take = np.empty if slabs is None else slabs.take
         bits = take(record.elements, record.kind.bit_view)
+        if len(record.chunks) == 1:
+            self._read_chunk_into(digest, 0, bits, keep=slabs is None)
+            return from_bits(bits, record.kind, record.shape)
         for number in range(len(record.chunks)):
             start = number * CHUNK_ELEMENTS
             self._read_chunk_into(record.digest, number, bits[start : start + CHUNK_ELEMENTS], keep=slabs is None)
@@ -144,8 +148,6 @@ class ObjectStore:
         return bits if bits.flags.aligned else None
 
     def _read_chunk_into(self, digest: bytes, number: int, out: Tensor, keep: bool) -> None:
-        from assay.weights.codec.chunk import decode_chunk
-
         held = self.cache.get(digest, number)
         if held is not None:
             out[:] = held
@@ -155,7 +157,7 @@ class ObjectStore:
         base = self._base_chunk(record, number, out, keep) if place.method in NEEDS_BASE else None
         data = pack.chunk(place, lambda: _named(record, number))
         try:
-            decode_chunk(place.method, data, base, record.kind, out)
+            _decoder()(place.method, data, base, record.kind, out)
         except DataError as error:
             raise DataError(f"{pack.path}: {_named(record, number)}: {error}") from None
         pack.release(place)
@@ -180,6 +182,14 @@ class ObjectStore:
             return held
         self._read_chunk_into(base.digest, number, out, keep)
         return out
+
+
+@cache
+def _decoder() -> Callable[[int, memoryview, Tensor | None, ElementType, Tensor], None]:
+    """Loaded when first needed: a look at the log needs no compiled kernels."""
+    from assay.weights.codec.chunk import decode_chunk
+
+    return decode_chunk
 
 
 def _named(record: TensorRecord, number: int) -> str:

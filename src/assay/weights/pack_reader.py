@@ -16,7 +16,10 @@ class PackReader:
     """A finished pack, mapped into memory or read piece by piece. Nothing in it is believed before its checksum is."""
 
     def __init__(self, path: Path, mapped: bool = True) -> None:
+        from xxhash import xxh3_64_intdigest
+
         self.path = path
+        self._checksum: Callable[[memoryview], int] = xxh3_64_intdigest
         self._map: mmap.mmap | None = None
         self._view: memoryview | None = None
         try:
@@ -46,15 +49,13 @@ class PackReader:
         return offset, length, checksum, end
 
     def _read_index(self) -> list[TensorRecord]:
-        from xxhash import xxh3_64_intdigest
-
         offset, length, checksum, end = self._footer()
         if bytes(self._bytes(0, len(MAGIC))) != MAGIC or end != END:
             raise DataError(f"{self.path} is damaged: it does not begin and end as a pack")
         if offset + length + FOOTER.size != self.size or offset < len(MAGIC):
             raise DataError(f"{self.path} is damaged: its footer does not fit its size")
         index = self._bytes(offset, offset + length)
-        if xxh3_64_intdigest(index) != checksum:
+        if self._checksum(index) != checksum:
             raise DataError(f"{self.path} is damaged: the checksum of its index does not match")
         try:
             return unpack_records(decompress_index(index), offset)
@@ -62,10 +63,8 @@ class PackReader:
             raise DataError(f"{self.path}: {error}") from None
 
     def chunk(self, place: ChunkPlace, whose: Callable[[], str]) -> memoryview:
-        from xxhash import xxh3_64_intdigest
-
         stored = self._bytes(place.offset, place.offset + place.padded)
-        if xxh3_64_intdigest(stored) != place.checksum:
+        if self._checksum(stored) != place.checksum:
             raise DataError(
                 f"{self.path} is damaged between bytes {place.offset} and {place.offset + place.padded} ({whose()}); "
                 "restore it from a copy, for instance with: assay weights pull"

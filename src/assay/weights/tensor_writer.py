@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.weights.base_finder import BaseFinder
+from assay.weights.codec import short
 from assay.weights.codec.choice import FEW, alone_cost, changed_share, cost_given, dense_method
 from assay.weights.codec.chunk import encode_chunk
 from assay.weights.codec.lossy import encode_lossy
@@ -101,7 +102,8 @@ class TensorWriter:
         used_base = False
         for number, bits in enumerate(elements):
             base = self._base_chunk(plan.base, number, bits.size)
-            chunk = encode_chunk(self._method(plan, bits, base, elements.kind), bits, base, elements.kind)
+            method = self._method(plan, bits, base, elements.kind)
+            chunk = encode_chunk(method, bits, base, elements.kind)
             used_base |= chunk.method in NEEDS_BASE
             places.append(self._pack.add_chunk(chunk.method, chunk.data))
         return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
@@ -171,8 +173,10 @@ class TensorWriter:
             best = min(filter(None, (best, self._best_base(first, kind, alike))), key=lambda p: p.cost, default=None)
         if best is not None and best.cost < _WORTH_A_BASE * alone:
             return best
+        if fast and kind.bits == short.WIDTH and (cost := short.cost_of(sample_of(first), kind)) < 1.1 * alone:
+            method, alone = Method.SHORT, cost
         if fast and alone > _WORTH_CODING * kind.bits:
-            return Plan(Method.RAW, None, float(kind.bits))
+            method, alone = Method.RAW, float(kind.bits)
         return Plan(method, None, alone)
 
     def _best_base(self, first: Tensor, kind: ElementType, bases: list[TensorRecord]) -> Plan | None:

@@ -9,6 +9,7 @@ weighs on all alike. Exit 1 if a floor is missed.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import shutil
 import sys
@@ -141,6 +142,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(argv)
     points: list[Point] = []
+    # What is loaded by now stays; looking through it again before every step would take longer than most steps.
+    gc.freeze()
     with tempfile.TemporaryDirectory() as folder:
         for scenario in args.scenario or SCENARIOS:
             for dtype in args.dtype or ("float32", "bfloat16", "float16"):

@@ -53,8 +53,12 @@ def settle() -> int:
     process that has just started.
     """
     unreachable = gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
+    _give_back()
     return unreachable
+
+
+def _give_back() -> None:
+    ctypes.CDLL(None).malloc_trim(0)
 
 
 def settle_machine(nbytes: int) -> None:
@@ -67,4 +71,4 @@ def settle_machine(nbytes: int) -> None:
     room = np.empty(min(nbytes, _MOST_TOUCHED), np.uint8)
     room[:: mmap.PAGESIZE] = 1
     del room
-    settle()
+    _give_back()

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.codec import leading
+from assay.weights.codec import leading, short
 from assay.weights.codec.leading import decode_leading, encode_leading
 from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
+from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
 from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_stream
@@ -22,6 +23,7 @@ from assay.weights.store import Tensor
 
 _GLANCE = 4096
 """Elements that tell almost all changed chunks from unchanged ones."""
+_DIFFERENCE = int(Method.DIFFERENCE)
 _IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR, Method.SPARSE})
 
 
@@ -32,7 +34,7 @@ class Chunk:
     """Good until this thread codes the next chunk, or the tensor changes."""
 
 
-def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int = 1) -> Chunk:
+def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType) -> Chunk:
     """`bits` by `method`, or as they are if that is no longer. `base` has as many elements as `bits`."""
     if method in NEEDS_BASE:
         if base is None:
@@ -41,21 +43,23 @@ def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: Elemen
             return Chunk(Method.SAME, memoryview(b""))
     if method is Method.PLANES and kind.bits in leading.WIDTHS and low_planes_are_noise(bits, kind.exponent > 0):
         method = Method.LEADING
-    data = _encode(method, bits, base, kind, level)
+    data = _encode(method, bits, base, kind)
     if len(data) >= bits.nbytes:
         return Chunk(Method.RAW, bits.view(np.uint8).data)
     return Chunk(method, data)
 
 
-def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, level: int) -> memoryview:
+def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType) -> memoryview:
     if method in (Method.RAW, Method.SAME):
         return bits.view(np.uint8).data
+    if method is Method.SHORT:
+        return memoryview(encode_short(bits, kind))
     if method is Method.LEADING:
         return encode_leading(bits, kind).data
     if method is Method.PLANES:
         return memoryview(encode_planes(bits, rotate=kind.exponent > 0))
     if method is Method.ZSTD:
-        return memoryview(_compress(bits, level))
+        return memoryview(_compress(bits))
     assert base is not None
     if method in (Method.DIFFERENCE, Method.XOR):
         return encode_stream(bits, base, kind, window_of(base, kind), xor=method is Method.XOR).data
@@ -71,12 +75,17 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
     if method in NEEDS_BASE:
         if base is None:
             raise DataError("a difference has no base")
+        if method == _DIFFERENCE:
+            decode_stream(data, base, kind, False, out)
+            return
         if base is out and method not in _IN_PLACE:
             base = out.copy()
-    if method == Method.RAW:
-        _raw(data, out)
-    elif method == Method.LEADING and kind.bits in leading.WIDTHS:
+    if method == Method.LEADING and kind.bits in leading.WIDTHS:
         decode_leading(data, kind, out)
+    elif method == Method.RAW:
+        _raw(data, out)
+    elif method == Method.SHORT and kind.bits == short.WIDTH:
+        decode_short(data, kind, out)
     elif method == Method.PLANES:
         decode_planes(data, kind.exponent > 0, out)
     elif method == Method.ZSTD:
@@ -84,8 +93,8 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
     elif base is not None and method == Method.SAME:
         if base is not out:
             out[:] = base
-    elif base is not None and method in (Method.DIFFERENCE, Method.XOR):
-        decode_stream(data, base, kind, method == Method.XOR, out)
+    elif base is not None and method == Method.XOR:
+        decode_stream(data, base, kind, True, out)
     elif base is not None and method == Method.DIFFERENCE_PLANES:
         decode_planes(data, False, out)
         _undo_difference(out, base, kind)
@@ -117,10 +126,10 @@ def _raw(data: memoryview, out: Tensor) -> None:
     out.view(np.uint8)[:] = np.frombuffer(data, np.uint8)
 
 
-def _compress(bits: Tensor, level: int) -> bytes:
+def _compress(bits: Tensor) -> bytes:
     from zstandard import ZstdCompressor
 
-    compressed: bytes = ZstdCompressor(level=level).compress(bits.view(np.uint8).data)
+    compressed: bytes = ZstdCompressor(level=1).compress(bits.view(np.uint8).data)
     return compressed
 
 

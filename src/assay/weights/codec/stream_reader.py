@@ -34,8 +34,8 @@ def decode_stream(
 ) -> None:
     """`base` may be `out`. Leading: the stream has the first bytes of the elements, `out` the others."""
     slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM, np.uint32)
-    field = (kind.mantissa, (1 << kind.exponent) - 1, int(kind.exponent > 0), int(xor), int(leading))
-    problem = _decode(np.frombuffer(data, np.uint8), base, *field, slots, out)
+    mask = (1 << kind.exponent) - 1
+    problem = _decode(np.frombuffer(data, np.uint8), base, kind.mantissa, mask, mask > 0, xor, leading, slots, out)
     if problem:
         raise DataError(_PROBLEMS[problem])
 

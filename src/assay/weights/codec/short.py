@@ -1,0 +1,198 @@
+"""Elements of 16 bits without a base, where reading must cost next to nothing: four bits for the first byte of each.
+
+The first bytes of floats, rotated left by one bit so that the exponent leads, are nearly all among fifteen neighbours:
+a code of four bits says how far below the highest. The sixteenth code is for all others, whose places and first bytes
+follow at the end. A byte holds the code of an element and of the one half a chunk further, so that nothing has to be
+shuffled.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numba as nb
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from assay.errors import DataError
+from assay.weights.codec.element_lanes import Elements
+from assay.weights.codec.lanes import I8, I64, POINTER
+from assay.weights.dtype import ElementType
+from assay.weights.store import Tensor
+
+WIDTH = 16
+_HEADER = struct.Struct("<BBHI")  # highest first byte, 0, 0, how many lie elsewhere
+_OTHER = 15
+_GROUP_BYTES = ir.VectorType(I8, 32)
+_ARGUMENTS = (*[types.uint64] * 3, *[types.int64] * 4)
+_BITS, _BYTES = (types.Array(getattr(types, f"uint{width}"), 1, "C") for width in (16, 8))
+_READ_BITS, _READ_BYTES = (types.Array(getattr(types, f"uint{w}"), 1, "C", readonly=True) for w in (16, 8))
+
+
+def cost_of(sample: Tensor, kind: ElementType) -> float:
+    """Bits an element."""
+    first = _first_bytes(sample, kind)
+    below = _highest(first) - first.astype(np.int16)
+    return 12 + 40 * float(np.mean((below < 0) | (below >= _OTHER))) if sample.size else 0.0
+
+
+def encode_short(bits: Tensor, kind: ElementType) -> bytes:
+    """Header, codes, low bytes, places and first bytes of those that lie elsewhere."""
+    highest = _highest(_first_bytes(bits[:: max(1, bits.size // 4096)], kind))
+    codes, low = np.empty((bits.size + 1) // 2, np.uint8), np.empty(bits.size, np.uint8)
+    _encode(bits, int(kind.exponent > 0), highest, codes, low)
+    half = codes.size
+    others = np.concatenate((np.flatnonzero(codes & 15 == _OTHER), half + np.flatnonzero(codes >> 4 == _OTHER)))
+    others = others[others < bits.size]
+    first = _first_bytes(bits[others], kind)
+    places = others.astype(np.uint32)
+    head = _HEADER.pack(highest, 0, 0, places.size)
+    return b"".join((head, codes.data, low.data, places.tobytes(), first.data))
+
+
+def decode_short(data: memoryview, kind: ElementType, out: Tensor) -> None:
+    half = (out.size + 1) // 2
+    body = half + out.size
+    if len(data) < _HEADER.size + body:
+        raise DataError("short codes end before their elements do")
+    highest, _, _, count = _HEADER.unpack_from(data)
+    if len(data) != _HEADER.size + body + 5 * count:
+        raise DataError("short codes are not as long as their header says")
+    all_bytes = np.frombuffer(data, np.uint8, offset=_HEADER.size)
+    low = all_bytes[half:body]
+    _decode(all_bytes[:half], low, int(kind.exponent > 0), highest, out)
+    if count:
+        places = np.ascontiguousarray(all_bytes[body : body + 4 * count]).view(np.uint32)
+        if int(places.max()) >= out.size:
+            raise DataError("short codes point outside their tensor")
+        value = all_bytes[body + 4 * count :].astype(np.uint16) << np.uint16(8) | low[places]
+        turned = value >> np.uint16(1) | value << np.uint16(15)
+        out[places] = turned if kind.exponent else value
+
+
+def _first_bytes(bits: Tensor, kind: ElementType) -> Tensor:
+    return (bits >> np.uint16(7 if kind.exponent else 8)).astype(np.uint8)
+
+
+def _highest(first: Tensor) -> int:
+    """The top of the fifteen neighbours that cover most."""
+    covered = np.convolve(np.bincount(first, minlength=256), np.ones(_OTHER, np.int64))[:256]
+    return int(covered.argmax())
+
+
+def _read_lanes(_numba: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """A group of codes is for as many elements here as half a chunk further."""
+    half = _Half(builder, *arguments)
+
+    def group(at: Any) -> None:
+        codes = half.bytes_at(half.codes, at)
+        half.write_elements(builder.and_(codes, half.elements.constant(15)), at)
+        half.write_elements(builder.lshr(codes, half.elements.constant(4)), builder.add(at, half.further))
+
+    return half.groups(group)
+
+
+def _write_lanes(_numba: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    half = _Half(builder, *arguments)
+
+    def group(at: Any) -> None:
+        here, there = half.read_elements(at), half.read_elements(builder.add(at, half.further))
+        half.store_bytes(builder.or_(here, builder.shl(there, half.elements.constant(4))), half.codes, at)
+
+    return half.groups(group)
+
+
+class _Half:
+    """Where codes, low bytes and elements are, and the way from one to the other, 32 at a time."""
+
+    def __init__(self, builder: Any, bits: Any, codes: Any, low: Any, size: Any, further: Any, *how: Any) -> None:
+        self.builder, self.elements = builder, Elements(builder, WIDTH)
+        self.bits, self.codes, self.low = (builder.inttoptr(address, POINTER) for address in (bits, codes, low))
+        self._size, self.further = size, further
+        self._is_float = builder.icmp_unsigned("!=", self.elements.splat(how[0]), self.elements.constant(0))
+        self._highest = self.elements.splat(how[1])
+
+    def bytes_at(self, start: Any, at: Any) -> Any:
+        place = self.builder.gep(start, [at], source_etype=I8)
+        return self.builder.zext(self.builder.load(place, typ=_GROUP_BYTES, align=1), self.elements.kind)
+
+    def store_bytes(self, value: Any, start: Any, at: Any) -> None:
+        place = self.builder.gep(start, [at], source_etype=I8)
+        self.builder.store(self.builder.trunc(value, _GROUP_BYTES), place, align=1)
+
+    def write_elements(self, codes: Any, at: Any) -> None:
+        builder, elements = self.builder, self.elements
+        first = builder.shl(builder.sub(self._highest, codes), elements.constant(8))
+        value = builder.or_(first, self.bytes_at(self.low, at))
+        turned = builder.or_(builder.lshr(value, elements.constant(1)), builder.shl(value, elements.constant(15)))
+        elements.store(builder.select(self._is_float, turned, value), self.bits, at)
+
+    def read_elements(self, at: Any) -> Any:
+        """Their codes; their low bytes are stored on the way."""
+        builder, elements = self.builder, self.elements
+        value = elements.load(self.bits, at)
+        turned = builder.or_(builder.shl(value, elements.constant(1)), builder.lshr(value, elements.constant(15)))
+        value = builder.select(self._is_float, turned, value)
+        self.store_bytes(value, self.low, at)
+        below = builder.sub(self._highest, builder.lshr(value, elements.constant(8)))
+        other = elements.constant(_OTHER)
+        return builder.select(builder.icmp_unsigned("<", below, other), below, other)
+
+    def groups(self, body: Callable[[Any], None]) -> Any:
+        """`body` for every group that is whole; how many codes that is."""
+        builder, lanes = self.builder, I64(self.elements.lanes)
+        entry = builder.block
+        block, done = builder.append_basic_block("short"), builder.append_basic_block("short_done")
+        builder.cbranch(builder.icmp_signed("<=", lanes, self._size), block, done)
+        builder.position_at_end(block)
+        at = builder.phi(I64)
+        at.add_incoming(I64(0), entry)
+        body(at)
+        following = builder.add(at, lanes)
+        at.add_incoming(following, block)
+        builder.cbranch(builder.icmp_signed("<=", builder.add(following, lanes), self._size), block, done)
+        builder.position_at_end(done)
+        result = builder.phi(I64)
+        result.add_incoming(I64(0), entry)
+        result.add_incoming(following, block)
+        return result
+
+
+@intrinsic
+def _read(typing, bits, codes, low, size, further, is_float, highest):  # type: ignore[no-untyped-def]
+    return types.int64(*_ARGUMENTS), _read_lanes
+
+
+@intrinsic
+def _write(typing, bits, codes, low, size, further, is_float, highest):  # type: ignore[no-untyped-def]
+    return types.int64(*_ARGUMENTS), _write_lanes
+
+
+@njit(types.void(_READ_BITS, types.int64, types.int64, _BYTES, _BYTES), nogil=True, cache=True)
+def _encode(bits, is_float, highest, codes, low):  # type: ignore[no-untyped-def]
+    half, both = codes.shape[0], bits.shape[0] - codes.shape[0]
+    done = _write(bits.ctypes.data, codes.ctypes.data, low.ctypes.data, both, half, is_float, highest)
+    codes[done:] = 0
+    for part in range(2):
+        for i in range(part * half + done, half + part * both):
+            value = nb.uint32(bits[i])
+            turned = (value << nb.uint32(1)) | (value >> nb.uint32(15)) if is_float else value
+            low[i] = nb.uint8(turned)
+            below = highest - nb.int64((turned >> nb.uint32(8)) & nb.uint32(0xFF))
+            code = below if 0 <= below < _OTHER else _OTHER
+            codes[i - part * half] |= nb.uint8(code << (4 * part))
+
+
+@njit(types.void(_READ_BYTES, _READ_BYTES, types.int64, types.int64, _BITS), nogil=True, cache=True)
+def _decode(codes, low, is_float, highest, out):  # type: ignore[no-untyped-def]
+    half, both = codes.shape[0], out.shape[0] - codes.shape[0]
+    done = _read(out.ctypes.data, codes.ctypes.data, low.ctypes.data, both, half, is_float, highest)
+    for part in range(2):
+        for i in range(part * half + done, half + part * both):
+            code = (nb.int64(codes[i - part * half]) >> (4 * part)) & 15
+            value = (nb.uint32((highest - code) & 0xFF) << nb.uint32(8)) | nb.uint32(low[i])
+            out[i] = nb.uint16((value >> nb.uint32(1)) | (value << nb.uint32(15))) if is_float else nb.uint16(value)
