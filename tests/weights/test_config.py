@@ -10,6 +10,7 @@ import pytest
 from tests.weights.conftest import same
 
 from assay.errors import ConfigError
+from assay.weights.codec_methods import Method
 from assay.weights.config import PRESETS, RepositoryConfig, repository_config
 from assay.weights.lazy_tensors import LazyTensors
 from assay.weights.repository import Repository
@@ -156,3 +157,31 @@ def test_without_memory_mapping_nothing_is_mapped_and_everything_comes_back(tmp_
         del repo
         gc.collect()
     assert mapped == {True: True, False: False}
+
+
+@pytest.mark.parametrize(("setting", "chain"), [("small", 3), ("balanced", 2), ("fast", 1)])
+def test_a_setting_bounds_what_reading_a_version_takes(tmp_path, rng, setting, chain):
+    repo = Repository.init(tmp_path / "r", setting)
+    weights, bias = rng.standard_normal(50_000).astype(np.float32), rng.standard_normal(100).astype(np.float32)
+    models = []
+    for step in range(4):
+        weights, bias = weights + np.float32(1e-2 / 4**step), bias + np.float32(1e-2 / 4**step)
+        models.append({"weights": weights, "bias": bias})
+    ids = [repo.commit(model) for model in models]
+    assert repo.stats().longest_chain == chain
+    deltas = repo.stats().deltas
+    assert deltas == (6 if setting == "small" else 3), "tiny tensors are differences only where size is all"
+    for commit_id, model in zip(ids, models, strict=True):
+        assert same(repo.checkout(commit_id), model)
+
+
+def test_few_changes_are_stored_by_their_places(tmp_path, rng):
+    repo = Repository.init(tmp_path / "r")
+    weights = rng.standard_normal(3 << 20).astype(np.float32)
+    child = weights.copy()
+    child[::500] += 1
+    child[2 << 20 :] *= np.float32(1.001)
+    ids = [repo.commit({"w": tensor}) for tensor in (weights, child)]
+    (record,) = (record for record in repo.objects.records() if record.base is not None)
+    assert [chunk.method for chunk in record.chunks] == [Method.SPARSE, Method.SPARSE, Method.DIFFERENCE]
+    assert same(Repository.open(tmp_path / "r").checkout(ids[1]), {"w": child})

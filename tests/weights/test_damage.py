@@ -21,11 +21,12 @@ from assay.weights.tensor_record import ChunkPlace, TensorRecord, pack_record
 
 @pytest.mark.slow
 def test_every_flipped_byte_is_detected(tmp_path, rng):
-    repo = Repository.init(tmp_path / "r")
+    repo = Repository.init(tmp_path / "r", "small")
     base = rng.standard_normal(400).astype(np.float32)
     repo.commit({"w": base, "b": base[:3]}, "first")
     repo.commit({"w": base + np.float32(1e-3), "b": base[:4]}, "second")
     repo.tag("v1")
+    assert repo.stats().deltas == 1
     checked = 0
     for path in sorted(p for p in (tmp_path / "r").rglob("*") if p.is_file()):
         whole = path.read_bytes()

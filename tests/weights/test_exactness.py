@@ -53,10 +53,11 @@ def test_every_dtype_alone_and_as_a_difference(tmp_path, rng, dtype, setting):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int16", "uint16"])
+@pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("delta", ["AUTO", "COMPRESSED", "XOR", "SPARSE", "NONE", "FLOAT32_RAW"])
-def test_all_65536_patterns(tmp_path, rng, dtype, delta):
+def test_all_65536_patterns(tmp_path, rng, dtype, delta, setting):
     kind = ELEMENT_TYPES[dtype]
-    repo = Repository.init(tmp_path / "r", {"delta_encoding": delta})
+    repo = Repository.init(tmp_path / "r", {"delta_encoding": delta, "setting": setting})
     patterns = np.arange(65536, dtype=np.uint16)
     versions = [
         patterns,

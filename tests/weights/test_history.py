@@ -14,6 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from tests.weights.conftest import same
 
 from assay.errors import UsageError
+from assay.weights.config import SETTINGS
 from assay.weights.merge import MergeConflict
 from assay.weights.repository import Repository
 
@@ -148,10 +149,10 @@ class RepositoryMachine(RuleBasedStateMachine):
 
     commits = Bundle("commits")
 
-    @initialize()
-    def begin(self):
+    @initialize(setting=st.sampled_from(SETTINGS))
+    def begin(self, setting):
         self.folder = Path(tempfile.mkdtemp())
-        self.repo = Repository.init(self.folder / "r")
+        self.repo = Repository.init(self.folder / "r", setting)
         self.given: dict[str, dict] = {}
         self.rng = np.random.default_rng(0)
         self.names = 0

@@ -29,10 +29,11 @@ _WORTH_A_BASE = 0.97
 _CLEARLY_GOOD = 0.4
 _WORTH_A_LINK = {"small": 0.001, "balanced": 0.04, "fast": 1.0}
 """What a longer chain must save, as a share of the element, for every link more that reading it takes."""
-_TINY = 4096
+_TINY = {"small": 0, "balanced": 1024, "fast": 4096}
+"""Tensors of fewer elements are kept as they are: they are nearly nothing of a model, but decoding them is not."""
 _WORTH_CODING = 0.8
-"""The fast setting keeps as they are: tensors with fewer elements, and those that coding would not make smaller than
-this. Reading them is copying, and a difference to such a base needs no other decoding."""
+"""What coding would not make smaller than this the fast setting keeps as it is: reading it is copying, and a
+difference to it needs no other decoding."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,8 @@ class TensorWriter:
     def _plan(self, elements: Elements, bases: Iterable[bytes]) -> Plan:
         kind, encoding = elements.kind, self._config.delta_encoding
         fast = self._config.setting == "fast"
-        if elements.count == 0 or encoding == "FLOAT32_RAW" or (fast and elements.count < _TINY):
+        tiny = encoding == "AUTO" and elements.count < _TINY[self._config.setting]
+        if elements.count == 0 or encoding == "FLOAT32_RAW" or tiny:
             return Plan(Method.RAW, None, float(kind.bits))
         first = elements.chunk(0)
         if encoding == "NONE":
