@@ -13,10 +13,11 @@ from assay.weights.codec.chunk import decode_chunk, encode_chunk
 from assay.weights.codec_methods import Method
 from assay.weights.digest import bytes_digest
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.pack_index import pack_index
 from assay.weights.pack_reader import PackReader
 from assay.weights.pack_writer import END, FOOTER, MAGIC
 from assay.weights.repository import Repository
-from assay.weights.tensor_record import ChunkPlace, TensorRecord, pack_record
+from assay.weights.tensor_record import ChunkPlace, TensorRecord
 
 
 @pytest.mark.slow
@@ -60,7 +61,7 @@ def write_pack(path, records, chunks=b"", index=None):
     from xxhash import xxh3_64_intdigest
     from zstandard import ZstdCompressor
 
-    packed = ZstdCompressor().compress(index if index is not None else b"".join(map(pack_record, records)))
+    packed = ZstdCompressor().compress(index if index is not None else pack_index(records))
     body = MAGIC + chunks
     path.write_bytes(body + packed + FOOTER.pack(len(body), len(packed), xxh3_64_intdigest(packed), END))
 
@@ -74,7 +75,7 @@ def test_a_pack_that_claims_a_huge_size(tmp_path):
     for shape in ((1 << 40,), (1 << 62, 1 << 62), (2**63, 2)):
         write_pack(path, [record(shape, (ChunkPlace(8, 16, Method.RAW, 0),))], bytes(16))
         with pytest.raises(DataError, match="claims a tensor of shape"):
-            PackReader(path)
+            PackReader(path).record(b"d" * 24)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_a_pack_that_claims_a_huge_size(tmp_path):
 def test_hostile_indexes(tmp_path, records, message):
     write_pack(tmp_path / "p.pack", records, bytes(16))
     with pytest.raises(DataError, match=message):
-        PackReader(tmp_path / "p.pack")
+        PackReader(tmp_path / "p.pack").record(b"d" * 24)
 
 
 def test_an_index_that_expands_without_end(tmp_path):
@@ -97,9 +98,15 @@ def test_an_index_that_expands_without_end(tmp_path):
     assert (tmp_path / "p.pack").stat().st_size < 1 << 20
     with pytest.raises(DataError, match="larger than any index"):
         PackReader(tmp_path / "p.pack")
-    write_pack(tmp_path / "p.pack", [], index=b"\x01" * 33)
-    with pytest.raises(DataError, match=r"ends inside a record|makes no sense"):
-        PackReader(tmp_path / "p.pack")
+    for index in (b"\x01" * 33, b"\xff" * 33, b"\x02" + bytes(40), struct.pack("<III", 2, 30, 2**32 - 1) + bytes(29)):
+        write_pack(tmp_path / "p.pack", [], index=index)
+        with pytest.raises(DataError, match=r"ends inside a record|makes no sense"):
+            PackReader(tmp_path / "p.pack")
+    # Lengths that cut a record short, or leave something behind it, are not believed either.
+    whole = pack_index([record((4,), (ChunkPlace(8, 16, Method.RAW, 0),))])
+    write_pack(tmp_path / "p.pack", [], bytes(16), struct.pack("<II", 1, len(whole) - 18) + whole[8:-10])
+    with pytest.raises(DataError, match=r"ends inside a record|claims a tensor"):
+        PackReader(tmp_path / "p.pack").record(b"d" * 24)
 
 
 def test_bases_that_refer_in_a_circle(repo):

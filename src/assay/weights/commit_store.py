@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -43,7 +44,8 @@ class CommitStore:
         data = bytes(ZstdCompressor(level=6).compress(json.dumps(body, separators=(",", ":")).encode()))
         commit_id = bytes_digest(data).hex()
         self.put(commit_id, data)
-        return self.read(commit_id)
+        self._known[commit_id] = replace(commit, id=commit_id)
+        return self._known[commit_id]
 
     def put(self, commit_id: str, data: bytes) -> None:
         self._disk.write_file(self._temporary / uuid4().hex, self.folder / commit_id, data)

@@ -30,7 +30,7 @@ class ObjectStore:
         self._mapped = mapped
         self.cache = ChunkCache(memory_limit // 2)
         self._packs: dict[str, PackReader] = {}
-        self._places: dict[bytes, tuple[PackReader, TensorRecord]] = {}
+        self._places: dict[bytes, PackReader] = {}
 
     def refresh(self) -> None:
         """Takes up packs that have come, lets go of packs that have gone."""
@@ -67,8 +67,8 @@ class ObjectStore:
         return True
 
     def _index(self, pack: PackReader) -> None:
-        for record in pack.records:
-            self._places.setdefault(record.digest, (pack, record))
+        for digest in pack.digests:
+            self._places.setdefault(digest, pack)
 
     def _listed(self) -> set[str]:
         return {path.name for path in self.folder.glob("*.pack")}
@@ -82,14 +82,14 @@ class ObjectStore:
         return digest in self._places
 
     def records(self) -> Iterator[TensorRecord]:
-        for _, record in self._places.values():
-            yield record
+        for digest, pack in self._places.items():
+            yield pack.record(digest)
 
     def find(self, digest: bytes) -> tuple[PackReader, TensorRecord]:
         found = self._places.get(digest)
         for _ in range(_PATIENCE):
             if found is not None:
-                return found
+                return found, found.record(digest)
             self.refresh()
             found = self._places.get(digest)
         raise MissingTensor(

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 from pathlib import Path
 
 from assay.errors import DataError
+from assay.weights.pack_index import PackIndex
 from assay.weights.pack_writer import END, FOOTER, MAGIC
-from assay.weights.tensor_record import ChunkPlace, TensorRecord, unpack_records
+from assay.weights.tensor_record import ChunkPlace, TensorRecord
 
 LARGEST_INDEX = 1 << 28
 _WORTH_RELEASING = 1 << 20
@@ -32,7 +33,7 @@ class PackReader:
                     self._view = memoryview(self._map)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from None
-        self.records = self._read_index()
+        self._index = self._read_index()
 
     def _bytes(self, start: int, end: int) -> memoryview:
         if self._view is not None:
@@ -48,7 +49,7 @@ class PackReader:
         offset, length, checksum, end = FOOTER.unpack(self._bytes(self.size - FOOTER.size, self.size))
         return offset, length, checksum, end
 
-    def _read_index(self) -> list[TensorRecord]:
+    def _read_index(self) -> PackIndex:
         offset, length, checksum, end = self._footer()
         if bytes(self._bytes(0, len(MAGIC))) != MAGIC or end != END:
             raise DataError(f"{self.path} is damaged: it does not begin and end as a pack")
@@ -58,9 +59,23 @@ class PackReader:
         if self._checksum(index) != checksum:
             raise DataError(f"{self.path} is damaged: the checksum of its index does not match")
         try:
-            return unpack_records(decompress_index(index), offset)
+            return PackIndex(decompress_index(index), offset)
         except DataError as error:
             raise DataError(f"{self.path}: {error}") from None
+
+    @property
+    def digests(self) -> KeysView[bytes]:
+        return self._index.digests
+
+    def record(self, digest: bytes) -> TensorRecord:
+        try:
+            return self._index.record(digest)
+        except DataError as error:
+            raise DataError(f"{self.path}: {error}") from None
+
+    @property
+    def records(self) -> list[TensorRecord]:
+        return [self.record(digest) for digest in self.digests]
 
     def chunk(self, place: ChunkPlace, whose: Callable[[], str]) -> memoryview:
         stored = self._bytes(place.offset, place.offset + place.padded)

@@ -9,7 +9,8 @@ from uuid import uuid4
 from assay.weights.codec_methods import Method
 from assay.weights.digest import bytes_digest
 from assay.weights.disk import Disk
-from assay.weights.tensor_record import ChunkPlace, TensorRecord, pack_record
+from assay.weights.pack_index import pack_index
+from assay.weights.tensor_record import ChunkPlace, TensorRecord
 
 MAGIC = b"ASSAYWP1"
 END = b"1PWYASSA"
@@ -45,7 +46,7 @@ class PackWriter:
         from xxhash import xxh3_64_intdigest
         from zstandard import ZstdCompressor
 
-        index = ZstdCompressor(level=3).compress(b"".join(pack_record(record) for record in self.records))
+        index = ZstdCompressor(level=3).compress(pack_index(self.records))
         self._disk.write(self._file, index)
         footer = FOOTER.pack(self._offset, len(index), xxh3_64_intdigest(index), END)
         self._disk.write(self._file, footer)

@@ -3,9 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 from assay.errors import DataError
+from assay.weights.pack_index import PackIndex
 from assay.weights.pack_reader import decompress_index
 from assay.weights.pack_writer import END, FOOTER, MAGIC
-from assay.weights.tensor_record import ChunkPlace, TensorRecord, unpack_records
+from assay.weights.tensor_record import ChunkPlace, TensorRecord
 
 
 class RemotePack:
@@ -36,7 +37,7 @@ class RemotePack:
         index = self._fetch(offset, offset + length)
         if xxh3_64_intdigest(index) != checksum:
             raise DataError(f"{self.path} is damaged: the checksum of its index does not match")
-        return unpack_records(decompress_index(memoryview(index)), offset)
+        return list(PackIndex(decompress_index(memoryview(index)), offset))
 
     def chunk(self, place: ChunkPlace) -> bytes:
         from xxhash import xxh3_64_intdigest

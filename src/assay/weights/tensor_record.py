@@ -33,7 +33,7 @@ class ChunkPlace(NamedTuple):
 
 
 class TensorRecord(NamedTuple):
-    """A tuple, because a repository makes one of every tensor that it holds whenever it is opened."""
+    """A tuple, because reading a version makes one of every tensor that it needs."""
 
     digest: bytes
     kind: ElementType
@@ -80,20 +80,15 @@ def pack_record(record: TensorRecord) -> bytes:
     return b"".join((head, dimensions, record.base or b"", chunks))
 
 
-def unpack_records(data: bytes, end_of_chunks: int) -> list[TensorRecord]:
-    """The records of an index. Chunks must lie one after another before `end_of_chunks`."""
-    records = []
-    place = 0
+def unpack_record(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
+    """The record at `place` of an index. Its chunks must lie one after another before `end_of_chunks`."""
     try:
-        while place < len(data):
-            record, place = _unpack(data, place, end_of_chunks)
-            records.append(record)
+        return _unpack(data, place, end_of_chunks)
     except struct.error:
         raise DataError("the index ends inside a record") from None
-    return records
 
 
-def _unpack(data: bytes, place: int, end_of_chunks: int) -> tuple[TensorRecord, int]:
+def _unpack(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
     digest, code, flags, depth, dimensions, sketch, offset = _HEAD.unpack_from(data, place)
     place += _HEAD.size
     if code >= len(_CODES) or flags > (_HAS_BASE | _LOSSY) or dimensions > MOST_DIMENSIONS:
@@ -120,4 +115,4 @@ def _unpack(data: bytes, place: int, end_of_chunks: int) -> tuple[TensorRecord, 
         offset += length + -length % 8
     if offset > end_of_chunks:
         raise DataError(f"the index points beyond the end of the pack ({offset} > {end_of_chunks})")
-    return TensorRecord(digest, kind, shape, base, depth, bool(flags & _LOSSY), sketch, tuple(chunks)), place
+    return TensorRecord(digest, kind, shape, base, depth, bool(flags & _LOSSY), sketch, tuple(chunks))

@@ -175,11 +175,13 @@ class TensorWriter:
             best = min(filter(None, (best, self._best_base(first, kind, alike))), key=lambda p: p.cost, default=None)
         if best is not None and best.cost < _WORTH_A_BASE * alone:
             return best
-        if fast and kind.bits == short.WIDTH and (cost := short.cost_of(sample_of(first), kind)) < 1.1 * alone:
-            method, alone = Method.SHORT, cost
-        if fast and alone > _WORTH_CODING * kind.bits:
-            method, alone = Method.RAW, float(kind.bits)
-        return Plan(method, None, alone)
+        return self._quick(first, kind, method, alone) if fast and best is None else Plan(method, None, alone)
+
+    def _quick(self, first: Tensor, kind: ElementType, method: Method, cost: float) -> Plan:
+        """For a tensor that others will stand on, and that is read whenever they are."""
+        if kind.bits == short.WIDTH:
+            method, cost = Method.SHORT, short.cost_of(sample_of(first), kind)
+        return Plan(method, None, cost) if cost <= _WORTH_CODING * kind.bits else Plan(Method.RAW, None, kind.bits)
 
     def _best_base(self, first: Tensor, kind: ElementType, bases: list[TensorRecord]) -> Plan | None:
         best = None
