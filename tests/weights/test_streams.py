@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from assay.weights.codec.decode_lanes import LEADING, MUCH_NOISE, SOME_NOISE, TOKENS
-from assay.weights.codec.leading import decode_leading, encode_leading
+from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.short import decode_short, encode_short
-from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_reader import decode_leading_stream, decode_stream
 from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
@@ -50,7 +50,7 @@ def test_leading_bytes(kind):
         bits, _ = pair(kind, size, 8)
         data = encode_leading(bits, element).tobytes()
         out = np.empty_like(bits)
-        decode_leading(memoryview(data), element, out)
+        decode_leading_stream(memoryview(data), element, out)
         assert np.array_equal(out, bits), size
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec import leading, short
-from assay.weights.codec.leading import decode_leading, encode_leading
+from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
 from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
-from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_reader import decode_leading_stream, decode_stream
 from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import NEEDS_BASE, Method
@@ -81,7 +81,7 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
         if base is out and method not in _IN_PLACE:
             base = out.copy()
     if method == Method.LEADING and kind.bits in leading.WIDTHS:
-        decode_leading(data, kind, out)
+        decode_leading_stream(data, kind, out)
     elif method == Method.RAW:
         _raw(data, out)
     elif method == Method.SHORT and kind.bits == short.WIDTH:

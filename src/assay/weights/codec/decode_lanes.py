@@ -129,8 +129,9 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     together = elements.lanes // WIDTH
     for first in range(0, VECTORS, together):
         at = builder.add(builder.mul(loop.round, I64(LANES)), I64(WIDTH * first))
-        under = elements.load(base, at)
-        context = elements.constant(0) if content == LEADING else elements.context(under, *field)
+        leading = content == LEADING
+        under = elements.load_rest(base, at, arguments[8]) if leading else elements.load(base, at)
+        context = elements.constant(0) if leading else elements.context(under, *field)
         context = builder.shl(context, elements.constant(PROBABILITY_BITS))
         residuals = []
         for vector, part in enumerate(halves(builder, context, together), first):
@@ -147,7 +148,7 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
             residuals.append(residual)
             states.append(state)
         token = joined(builder, residuals)
-        if content == LEADING:
+        if leading:
             value = elements.led(under, token, is_float)
         else:
             value = elements.undone(under, token, is_float, xor)
@@ -165,8 +166,8 @@ def _decode(typing, arguments, width, content, floats):  # type: ignore[no-untyp
 def decode_lanes(words, slots, base, out, steps, states, limit, rounds, m, e, lo, hi, is_float, xor, width, content):  # type: ignore[no-untyped-def]
     """Addresses in, the number of words read out. Stops before a round that begins beyond word `limit`.
 
-    `base` may be `out`; with LEADING it is, and holds the other bytes of the elements. The number of rounds is left at
-    `rounds`. `m`, `e`, `lo`, `hi`: see `tokens.context_of`. Everyday variants have a loop of their own.
+    `base` may be `out`; with LEADING it is the other bytes of the elements, by planes `m` bytes apart. The number of
+    rounds is left at `rounds`. `m`, `e`, `lo`, `hi`: see `tokens.context_of`. What is common has a loop of its own.
     """
     arguments = (words, slots, base, out, steps, states, limit, rounds, m, e, lo, hi, is_float, xor)
     everyday = is_float and not xor

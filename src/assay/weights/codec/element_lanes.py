@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from assay.weights.codec.lanes import ELEMENTS, I1, WIDTH, function_of, splat
+from assay.weights.codec.lanes import ELEMENTS, I1, I8, I64, WIDTH, function_of, splat
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,15 @@ class Elements:
         at = self.builder.gep(start, [place], source_etype=element)
         found = self.builder.load(at, typ=ir.VectorType(element, self.lanes), align=1)
         return found if self.width == self.bits else self.builder.zext(found, self.kind)
+
+    def load_rest(self, planes: Any, place: Any, stride: Any) -> Any:
+        """All bytes but the first, each from a plane of its own, `stride` bytes apart."""
+        builder, rest = self.builder, self.constant(0)
+        for number in range(self.width // 8 - 1):
+            at = builder.gep(planes, [builder.add(place, builder.mul(stride, I64(number)))], source_etype=I8)
+            plane = builder.load(at, typ=ir.VectorType(I8, self.lanes), align=1)
+            rest = builder.or_(rest, builder.shl(builder.zext(plane, self.kind), self.constant(8 * number)))
+        return rest
 
     def store(self, value: Any, start: Any, place: Any) -> None:
         element = ELEMENTS[self.width]

@@ -9,9 +9,7 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.errors import DataError
 from assay.weights.codec.scratch import scratch
-from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_symbols
 from assay.weights.codec.window import Window
 from assay.weights.dtype import ElementType
@@ -34,14 +32,6 @@ def encode_leading(bits: Tensor, kind: ElementType) -> Tensor:
     return out
 
 
-def decode_leading(data: memoryview, kind: ElementType, out: Tensor) -> None:
-    rest = out.size * (kind.bits // 8 - 1)
-    if rest > len(data):
-        raise DataError("the bytes that follow the leading ones end too early")
-    _join(np.frombuffer(data, np.uint8, rest), out)
-    decode_stream(data[rest:], out, kind, False, out, leading=True)
-
-
 @njit([types.void(_READ[b], types.int64, _WRITE[16]) for b in WIDTHS], nogil=True, cache=True)
 def _first_bytes(bits, rotated, symbols):  # type: ignore[no-untyped-def]
     width = nb.uint32(bits.itemsize * 8)
@@ -61,15 +51,3 @@ def _other_bytes(bits, rotated, out):  # type: ignore[no-untyped-def]
             value = nb.uint32(bits[i])
             turned = (value << nb.uint32(1)) | (value >> last) if rotated else value
             part[i] = nb.uint8(turned >> shift)
-
-
-@njit([types.void(_READ[8], _WRITE[b]) for b in WIDTHS], nogil=True, cache=True)
-def _join(planes, out):  # type: ignore[no-untyped-def]
-    size = out.shape[0]
-    if out.itemsize == 2:
-        for i in range(size):
-            out[i] = planes[i]
-    else:
-        a, b, c = planes[:size], planes[size : 2 * size], planes[2 * size :]
-        for i in range(size):
-            out[i] = nb.uint32(a[i]) | (nb.uint32(b[i]) << nb.uint32(8)) | (nb.uint32(c[i]) << nb.uint32(16))

@@ -20,6 +20,7 @@ from assay.weights.store import Tensor
 
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
+_NOTHING = np.empty(0, np.uint8)
 _PROBLEMS = {
     1: "a stream of tokens ends before its header",
     2: "the header of a stream of tokens does not fit its data",
@@ -29,13 +30,24 @@ _PROBLEMS = {
 }
 
 
-def decode_stream(
-    data: memoryview, base: Tensor, kind: ElementType, xor: bool, out: Tensor, leading: bool = False
-) -> None:
-    """`base` may be `out`. Leading: the stream has the first bytes of the elements, `out` the others."""
+def decode_stream(data: memoryview, base: Tensor, kind: ElementType, xor: bool, out: Tensor) -> None:
+    """`base` may be `out`."""
+    _run(np.frombuffer(data, np.uint8), _NOTHING, base, kind, xor, out)
+
+
+def decode_leading_stream(data: memoryview, kind: ElementType, out: Tensor) -> None:
+    """The bytes of the elements but the first, by planes, then the stream of the first ones."""
+    rest = out.size * (out.itemsize - 1)
+    if rest > len(data):
+        raise DataError("the bytes that follow the leading ones end too early")
+    everything = np.frombuffer(data, np.uint8)
+    _run(everything[rest:], everything[:rest], out, kind, False, out)
+
+
+def _run(stream: Tensor, rest: Tensor, base: Tensor, kind: ElementType, xor: bool, out: Tensor) -> None:
     slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM, np.uint32)
     mask = (1 << kind.exponent) - 1
-    problem = _decode(np.frombuffer(data, np.uint8), base, kind.mantissa, mask, mask > 0, xor, leading, slots, out)
+    problem = _decode(stream, rest, base, kind.mantissa, mask, mask > 0, xor, slots, out)
     if problem:
         raise DataError(_PROBLEMS[problem])
 
@@ -49,7 +61,18 @@ def _got(data, place, count):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _decode_wide(data, words_at, words, states, slots, base, field, content, out):  # type: ignore[no-untyped-def]
+def _join(planes, out):  # type: ignore[no-untyped-def]
+    """The other bytes of the elements, where their first bytes will be added."""
+    size = out.shape[0]
+    for i in range(size):
+        value = nb.uint32(0)
+        for number in range(out.itemsize - 1):
+            value |= nb.uint32(planes[number * size + i]) << nb.uint32(8 * number)
+        out[i] = value
+
+
+@njit(nogil=True)
+def _decode_wide(data, words_at, words, rest, states, slots, base, field, content, out):  # type: ignore[no-untyped-def]
     """The last words are read from a copy with zeros behind it, so that no stream reads beyond its own end."""
     # A round takes a word a lane for the tokens and one for each pop of noise.
     noisy = content in (SOME_NOISE, MUCH_NOISE)
@@ -57,7 +80,9 @@ def _decode_wide(data, words_at, words, states, slots, base, field, content, out
     rounds = np.zeros(1, np.int64)
     whole = out.shape[0] // LANES
     width, state_at, rounds_at = out.itemsize * 8, states.ctypes.data, rounds.ctypes.data
-    source, from_base, to = data.ctypes.data + nb.uint64(words_at), base.ctypes.data, out.ctypes.data
+    leading = content == LEADING
+    from_base = rest.ctypes.data if leading else base.ctypes.data
+    source, to = data.ctypes.data + nb.uint64(words_at), out.ctypes.data
     table = slots.ctypes.data
     read = decode_lanes(source, table, from_base, to, whole, state_at, words - most, rounds_at, *field, width, content)
     done, left = rounds[0], words - read
@@ -67,21 +92,30 @@ def _decode_wide(data, words_at, words, states, slots, base, field, content, out
         last_words[i] = nb.uint16(data[at]) | (nb.uint16(data[at + 1]) << nb.uint16(8))
     source, place = last_words.ctypes.data, 0
     if done < whole:
-        skip = nb.uint64(done * LANES * out.itemsize)
+        to_skip = nb.uint64(done * LANES * out.itemsize)
+        base_skip = nb.uint64(done * LANES) if leading else to_skip
+        from_base, to = from_base + base_skip, to + to_skip
         place = decode_lanes(
-            source, table, from_base + skip, to + skip, whole - done, state_at, left, rounds_at, *field, width, content
+            source, table, from_base, to, whole - done, state_at, left, rounds_at, *field, width, content
         )
         if done + rounds[0] != whole or place > left:
             return False
-    rest = out.shape[0] - whole * LANES
-    if rest:
-        last_base, last_out = np.empty(LANES, out.dtype), np.empty(LANES, out.dtype)
+    more = out.shape[0] - whole * LANES
+    if more:
+        last_base, last_out = np.zeros(LANES, out.dtype), np.empty(LANES, out.dtype)
+        last_rest = np.zeros(LANES * (out.itemsize - 1), np.uint8)
         for i in range(LANES):
-            last_base[i] = base[min(whole * LANES + i, out.shape[0] - 1)]
+            at = min(whole * LANES + i, out.shape[0] - 1)
+            if leading:
+                for plane in range(out.itemsize - 1):
+                    last_rest[plane * LANES + i] = rest[plane * out.shape[0] + at]
+            else:
+                last_base[i] = base[at]
         source += nb.uint64(2 * place)
-        from_base, to = last_base.ctypes.data, last_out.ctypes.data
-        place += decode_lanes(source, table, from_base, to, 1, state_at, left, rounds_at, *field, width, content)
-        out[whole * LANES :] = last_out[:rest]
+        from_base, to = last_rest.ctypes.data if leading else last_base.ctypes.data, last_out.ctypes.data
+        last_field = (LANES if leading else field[0], *field[1:])
+        place += decode_lanes(source, table, from_base, to, 1, state_at, left, rounds_at, *last_field, width, content)
+        out[whole * LANES :] = last_out[:more]
     for state in states:
         if state != LOWEST_STATE:
             return False
@@ -89,12 +123,13 @@ def _decode_wide(data, words_at, words, states, slots, base, field, content, out
 
 
 @njit(
-    [types.int64(_READ[8], _READ[b], *[types.int64] * 5, _WRITE[32], _WRITE[b]) for b in (8, 16, 32)],
+    [types.int64(_READ[8], _READ[8], _READ[b], *[types.int64] * 4, _WRITE[32], _WRITE[b]) for b in (8, 16, 32)],
     nogil=True,
     cache=True,
 )
-def _decode(data, base, mantissa, mask, is_float, xor, leading, slots, out):  # type: ignore[no-untyped-def]
-    """0, or the number of a problem."""
+def _decode(data, rest, base, mantissa, mask, is_float, xor, slots, out):  # type: ignore[no-untyped-def]
+    """0, or the number of a problem. If there is a `rest`, the stream is of leading bytes and these are the others."""
+    leading = rest.shape[0] > 0
     if data.shape[0] < HEADER_BYTES:
         return 1
     contexts, tables, begins = _got(data, 0, 1), _got(data, 1, 1), _got(data, 2, 2)
@@ -121,11 +156,15 @@ def _decode(data, base, mantissa, mask, is_float, xor, leading, slots, out):  # 
     if small:
         fill_decoder(frequency, np.arange(tables).astype(np.uint8), packed, slots)
         state = _got(data, HEADER_BYTES, 4)
+        if leading:
+            _join(rest, out)
         done = decode_lane(data, words_at, state, slots, table_of, base, *field, leading, out)
     else:
         fill_decoder(frequency, table_of, packed, slots)
         states = np.empty(LANES, np.uint32)
         for i in range(LANES):
             states[i] = _got(data, HEADER_BYTES + 4 * i, 4)
-        done = _decode_wide(data, words_at, words, states, slots, base, field, LEADING if leading else content, out)
+        if leading:
+            content, field = LEADING, (out.shape[0], mask, below, contexts - 1, is_float, xor)
+        done = _decode_wide(data, words_at, words, rest, states, slots, base, field, content, out)
     return 0 if done else 5
