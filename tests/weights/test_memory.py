@@ -52,7 +52,7 @@ class Model(dict):
             self.worst = max(getattr(self, "worst", 0), peak.most - before)
 
 import assay.weights.tensor_writer
-repo = Repository.init(sys.argv[1])
+repo = Repository.init(sys.argv[1], sys.argv[2])
 first = Model(0); a = repo.commit(first)
 second = Model(1); b = repo.commit(second)
 total = sum(s * 4 for s in first.sizes.values())
@@ -73,9 +73,10 @@ print(json.dumps({"total": total, "commit": [first.worst, second.worst], "checko
 @pytest.mark.serial
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_four_gigabytes_within_one(tmp_path):
+@pytest.mark.parametrize("setting", ["balanced", "fast"])
+def test_four_gigabytes_within_one(tmp_path, setting):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "r")], capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "r"), setting], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

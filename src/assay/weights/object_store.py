@@ -161,6 +161,14 @@ class ObjectStore:
         except DataError as error:
             raise DataError(f"{pack.path}: {_named(record, number)}: {error}") from None
         pack.release(place)
+        if record.base is not None:
+            self.release_chunk(record.base, number)
+
+    def release_chunk(self, digest: bytes, number: int) -> None:
+        """A chunk that was read where it lies need not stay in this process's memory."""
+        pack, record = self.find(digest)
+        if number < len(record.chunks) and record.chunks[number].method == RAW:
+            pack.release(record.chunks[number])
 
     def _base_chunk(self, record: TensorRecord, number: int, out: Tensor, keep: bool) -> Tensor:
         """In `out` itself if it is not to be kept: a difference is undone in place."""

@@ -107,6 +107,8 @@ class TensorWriter:
             chunk = encode_chunk(method, bits, base, elements.kind)
             used_base |= chunk.method in NEEDS_BASE
             places.append(self._pack.add_chunk(chunk.method, chunk.data))
+            if plan.base is not None:
+                self._store.release_chunk(plan.base.digest, number)
         return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
 
     def _method(self, plan: Plan, bits: Tensor, base: Tensor | None, kind: ElementType) -> Method:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from assay.weights.codec.sample_cost import plane_cost, sample_of, symbol_cost
+from assay.weights.codec.sample_cost import plane_cost, symbol_cost
 from assay.weights.codec.stream_writer import symbols_of
 from assay.weights.codec.tokens import noise_bits
 from assay.weights.codec.window import window_of
@@ -65,10 +65,6 @@ def changed_share(bits: Tensor, base: Tensor) -> float:
 
 def dense_method(kind: ElementType) -> Method:
     return Method.DIFFERENCE if kind.bits <= 32 else Method.DIFFERENCE_PLANES
-
-
-def sample_pair(bits: Tensor, base: Tensor) -> tuple[Tensor, Tensor]:
-    return sample_of(bits), sample_of(base)
 
 
 def _planes_cost(values: Tensor) -> float:

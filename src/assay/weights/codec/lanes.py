@@ -57,14 +57,12 @@ def joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def load(builder: Any, start: Any, element: Any, place: Any, parts: int) -> list[Any]:
-    """Elements from `place` on as vectors of 32 bits, as `halves` divides them."""
+    """Elements of 16 or 32 bits from `place` on as vectors of 32 bits, as `halves` divides them."""
     found = builder.load(
         builder.gep(start, [place], source_etype=element), typ=ir.VectorType(element, WIDTH * parts), align=1
     )
     if parts == 1:
         return [found if element is I32 else builder.zext(found, vector_of(I32))]
-    if element is I8:
-        found = builder.zext(found, ir.VectorType(I16, 2 * WIDTH))
     return halves(builder, found, parts)
 
 
