@@ -24,12 +24,12 @@ from assay.weights.codec.lanes import (
     WIDTH,
     Loop,
     all_lanes,
-    any_lane,
     count,
     expand_words,
     gather,
     halves,
     joined,
+    when_any,
 )
 from assay.weights.codec.tokens import DIRECT_BITS
 
@@ -62,19 +62,10 @@ class _Words:
         return builder.and_(state, mask), self.refill(builder.lshr(state, length))
 
     def only_if(self, needed: Any, residual: Any, state: Any, more: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
-        """What `more` makes of them, if any lane needs it: for many tensors that is almost never."""
-        builder, before, place = self.builder, self.builder.block, self.place
-        with builder.if_then(any_lane(builder, needed)):
-            changed = (*more(), self.place)
-            inside = builder.block
-        chosen = []
-        for old, new in zip((residual, state, place), changed, strict=True):
-            phi = builder.phi(old.type)
-            phi.add_incoming(old, before)
-            phi.add_incoming(new, inside)
-            chosen.append(phi)
-        self.place = chosen[2]
-        return chosen[0], chosen[1]
+        """What `more` makes of them, if any lane needs it."""
+        values = [residual, state, self.place]
+        residual, state, self.place = when_any(self.builder, needed, values, lambda: [*more(), self.place])
+        return residual, state
 
 
 def _residual_32(words: _Words, state: Any, meaning: Any, _: int) -> tuple[Any, Any]:

@@ -22,12 +22,12 @@ from assay.weights.codec.lanes import (
     WIDTH,
     Loop,
     all_lanes,
-    any_lane,
     compress_words,
     count,
     gather,
     load,
     vector_of,
+    when_any,
 )
 from assay.weights.codec.tokens import DIRECT_BITS
 
@@ -60,17 +60,8 @@ class _Words:
 
     def only_if(self, needed: Any, state: Any, more: Callable[[], Any]) -> Any:
         """What `more` makes of it, if any lane needs it."""
-        builder, before, place = self.builder, self.builder.block, self.place
-        with builder.if_then(any_lane(builder, needed)):
-            changed, place_after, inside = more(), self.place, builder.block
-        chosen = []
-        for old, new in ((state, changed), (place, place_after)):
-            phi = builder.phi(old.type)
-            phi.add_incoming(old, before)
-            phi.add_incoming(new, inside)
-            chosen.append(phi)
-        self.place = chosen[1]
-        return chosen[0]
+        state, self.place = when_any(self.builder, needed, [state, self.place], lambda: [more(), self.place])
+        return state
 
 
 def _with_noise(words: _Words, state: Any, token: Any, residual: Any, width: int) -> Any:

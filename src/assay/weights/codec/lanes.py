@@ -6,6 +6,7 @@ single instructions; on any other LLVM spells them out, with the same result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -80,8 +81,18 @@ def count(builder: Any, mask: Any) -> Any:
     return builder.zext(builder.call(function, [builder.bitcast(mask, I16)]), I64)
 
 
-def any_lane(builder: Any, mask: Any) -> Any:
-    return builder.icmp_unsigned("!=", builder.bitcast(mask, I16), I16(0))
+def when_any(builder: Any, mask: Any, values: list[Any], more: Callable[[], list[Any]]) -> list[Any]:
+    """What `more` makes of the values if any lane needs it, which for many tensors is almost never."""
+    before = builder.block
+    with builder.if_then(builder.icmp_unsigned("!=", builder.bitcast(mask, I16), I16(0))):
+        changed, inside = more(), builder.block
+    chosen = []
+    for old, new in zip(values, changed, strict=True):
+        phi = builder.phi(old.type)
+        phi.add_incoming(old, before)
+        phi.add_incoming(new, inside)
+        chosen.append(phi)
+    return chosen
 
 
 def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
