@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import struct
 
+import numba as nb
 import numpy as np
+from numba import njit, types
 
 from assay.errors import DataError
 from assay.weights.store import Tensor
 
 _HEADER = struct.Struct("<I")
+_READ = types.Array(types.uint8, 1, "C", readonly=True)
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 
 
 def encode_sparse(bits: Tensor, base: Tensor) -> bytes:
@@ -40,12 +44,23 @@ def decode_sparse(data: memoryview, base: Tensor, out: Tensor) -> None:
         raise DataError("a sparse difference is not as long as it should be")
     if base is not out:
         out[:] = base
-    if not count:
-        return
-    raw = np.frombuffer(columns, np.uint8)
-    distances = np.ascontiguousarray(raw[: 4 * count].reshape(4, count).T).view(np.uint32).reshape(-1)
-    places = np.cumsum(distances, dtype=np.int64) - 1
-    if int(distances.min()) < 1 or int(places[-1]) >= out.size:
+    if count and not _apply(np.frombuffer(columns, np.uint8), count, out):
         raise DataError("a sparse difference points outside its tensor")
-    values = np.ascontiguousarray(raw[4 * count :].reshape(width, count).T).view(out.dtype).reshape(-1)
-    out[places] ^= values
+
+
+@njit([types.boolean(_READ, types.int64, _WRITE[bits]) for bits in _WRITE], nogil=True, cache=True)
+def _apply(columns, count, out):  # type: ignore[no-untyped-def]
+    """False if a distance leads nowhere. The bytes of equal weight of all distances lie together, then the values'."""
+    place = -1
+    for i in range(count):
+        distance = 0
+        for byte in range(4):
+            distance |= nb.int64(columns[byte * count + i]) << (8 * byte)
+        place += distance
+        if distance < 1 or place >= out.shape[0]:
+            return False
+        value = nb.uint64(0)
+        for byte in range(out.itemsize):
+            value |= nb.uint64(columns[(4 + byte) * count + i]) << nb.uint64(8 * byte)
+        out[place] ^= value
+    return True
