@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.weights.codec.decode_lanes import LEADING, MUCH_NOISE, SOME_NOISE, TOKENS
+from assay.errors import DataError
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.short import decode_short, encode_short
-from assay.weights.codec.stream_reader import decode_leading_stream, decode_stream
+from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
@@ -50,7 +50,7 @@ def test_leading_bytes(kind):
         bits, _ = pair(kind, size, 8)
         data = encode_leading(bits, element).tobytes()
         out = np.empty_like(bits)
-        decode_leading_stream(memoryview(data), element, out)
+        decode_stream(memoryview(data), None, element, False, out)
         assert np.array_equal(out, bits), size
 
 
@@ -64,19 +64,54 @@ def test_short_codes(kind):
         assert np.array_equal(out, bits), bits.size
 
 
-@pytest.mark.parametrize(("often", "content"), [(0.001, SOME_NOISE), (0.5, MUCH_NOISE)])
-def test_noise_is_branched_over_only_where_it_is_rare(often, content):
-    element = ELEMENT_TYPES["bfloat16"]
-    _, base = pair("bfloat16", 50_000, 0)
+@pytest.mark.parametrize("kind", ["bfloat16", "float32"])
+@pytest.mark.parametrize("often", [0.0005, 0.02, 0.5])
+@pytest.mark.parametrize("size", [3_000, 50_001])
+def test_residuals_too_rare_for_their_noise_are_stored_apart(size, often, kind):
+    element = ELEMENT_TYPES[kind]
+    _, base = pair(kind, size, 0)
     rng = np.random.default_rng(0)
-    moved = rng.random(base.size) < often
-    bits = base ^ np.where(moved, rng.integers(1 << 9, 1 << 12, base.size), 0).astype(base.dtype)
-    data = encode_stream(bits, base, element, window_of(base, element), xor=True)
-    assert data[5] == content
-    assert content not in (TOKENS, LEADING)
+    far = rng.integers(1 << 9, 1 << (8 * base.dtype.itemsize), base.size, dtype=np.uint64)
+    bits = base ^ np.where(rng.random(base.size) < often, far, 0).astype(base.dtype)
+    data = encode_stream(bits, base, element, window_of(base, element), xor=True).tobytes()
+    assert int.from_bytes(data[12:16], "little") >= often * size / 2
     out = base.copy()
-    decode_stream(data.data, out, element, True, out)
+    decode_stream(memoryview(data), out, element, True, out)
     assert np.array_equal(out, bits)
+
+
+@pytest.mark.parametrize(("moved", "planes"), [(1 << 5, 0), (1 << 13, 1), (1 << 24, 2)])
+def test_low_bytes_that_are_noise_are_kept_as_they_are(moved, planes):
+    element = ELEMENT_TYPES["float32"]
+    _, base = pair("float32", 50_001, 0)
+    bits = base + np.random.default_rng(0).integers(0, moved, base.size).astype(base.dtype)
+    data = encode_stream(bits, base, element, window_of(base, element), xor=False).tobytes()
+    assert data[5] >> 4 == planes
+    out = base.copy()
+    decode_stream(memoryview(data), out, element, False, out)
+    assert np.array_equal(out, bits)
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float8_e4m3fn"])
+def test_a_stream_that_a_stranger_changed(kind):
+    """Whatever it says of words, escapes and planes: refused, or numbers; a shorter one is always refused."""
+    element, rng = ELEMENT_TYPES[kind], np.random.default_rng(0)
+    for size in (300, 5_001):
+        bits, base = pair(kind, size, 12)
+        data = encode_stream(bits, base, element, window_of(base, element), xor=False).tobytes()
+        refused = 0
+        for _ in range(300):
+            changed = bytearray(data)
+            for place in rng.integers(0, len(data), 2):
+                changed[place] ^= int(rng.integers(1, 256))
+            try:
+                decode_stream(memoryview(bytes(changed)), base, element, False, base.copy())
+            except DataError:
+                refused += 1
+        assert refused > 0
+        for length in rng.integers(0, len(data), 50):
+            with pytest.raises(DataError):
+                decode_stream(memoryview(data[:length]), base, element, False, base.copy())
 
 
 def test_any_exponents_for_a_base():

@@ -31,6 +31,8 @@ class ObjectStore:
         self.cache = ChunkCache(memory_limit // 2)
         self._packs: dict[str, PackReader] = {}
         self._places: dict[bytes, PackReader] = {}
+        self._checked: tuple[bytes, int, Tensor] | None = None
+        """The chunk that was last read where it lies: a base is looked at twice, first to see whether it is one."""
 
     def refresh(self) -> None:
         """Takes up packs that have come, lets go of packs that have gone."""
@@ -114,15 +116,16 @@ class ObjectStore:
         return self._read(digest, slabs)
 
     def _read(self, digest: bytes, slabs: Slabs | None) -> Tensor:
-        record = self.record(digest)
+        pack, record = self.find(digest)
         take = np.empty if slabs is None else slabs.take
         bits = take(record.elements, record.kind.bit_view)
         if len(record.chunks) == 1:
-            self._read_chunk_into(digest, 0, bits, keep=slabs is None)
-            return from_bits(bits, record.kind, record.shape)
-        for number in range(len(record.chunks)):
-            start = number * CHUNK_ELEMENTS
-            self._read_chunk_into(record.digest, number, bits[start : start + CHUNK_ELEMENTS], keep=slabs is None)
+            self._read_chunk_into(pack, record, 0, bits, keep=slabs is None)
+        else:
+            for number in range(len(record.chunks)):
+                start = number * CHUNK_ELEMENTS
+                part = bits[start : start + CHUNK_ELEMENTS]
+                self._read_chunk_into(pack, record, number, part, keep=slabs is None)
         return from_bits(bits, record.kind, record.shape)
 
     def read_chunk(self, digest: bytes, number: int) -> Tensor:
@@ -134,25 +137,29 @@ class ObjectStore:
             if held is not None:
                 return held
             held = self.cache.room(record.chunk_elements(number), record.kind.bit_view)
-            self._read_chunk_into(digest, number, held, keep=True)
+            self._read_chunk_into(pack, record, number, held, keep=True)
             self.cache.put(digest, number, held)
         return held
 
     def _as_stored(self, pack: PackReader, record: TensorRecord, number: int) -> Tensor | None:
         """A chunk that was kept as it is, where it lies."""
-        place = record.chunks[number]
+        place, checked = record.chunks[number], self._checked
         if place.method != RAW or place.length != record.chunk_elements(number) * record.kind.bits // 8:
             return None
+        if checked is not None and checked[:2] == (record.digest, number):
+            return checked[2]
         data = pack.chunk(place, lambda: _named(record, number))
         bits: Tensor = np.frombuffer(data, record.kind.bit_view)
-        return bits if bits.flags.aligned else None
+        if not bits.flags.aligned:
+            return None
+        self._checked = (record.digest, number, bits)
+        return bits
 
-    def _read_chunk_into(self, digest: bytes, number: int, out: Tensor, keep: bool) -> None:
-        held = self.cache.get(digest, number)
+    def _read_chunk_into(self, pack: PackReader, record: TensorRecord, number: int, out: Tensor, keep: bool) -> None:
+        held = self.cache.get(record.digest, number)
         if held is not None:
             out[:] = held
             return
-        pack, record = self.find(digest)
         place = record.chunks[number]
         base = self._base_chunk(record, number, out, keep) if place.method in NEEDS_BASE else None
         data = pack.chunk(place, lambda: _named(record, number))
@@ -161,11 +168,12 @@ class ObjectStore:
         except DataError as error:
             raise DataError(f"{pack.path}: {_named(record, number)}: {error}") from None
         pack.release(place)
-        if record.base is not None:
+        if record.base is not None and base is not None and base is not out:
             self.release_chunk(record.base, number)
 
     def release_chunk(self, digest: bytes, number: int) -> None:
         """A chunk that was read where it lies need not stay in this process's memory."""
+        self._checked = None
         pack, record = self.find(digest)
         if number < len(record.chunks) and record.chunks[number].method == RAW:
             pack.release(record.chunks[number])
@@ -188,7 +196,7 @@ class ObjectStore:
             held = self._as_stored(pack, base, number)
         if held is not None:
             return held
-        self._read_chunk_into(base.digest, number, out, keep)
+        self._read_chunk_into(pack, base, number, out, keep)
         return out
 
 

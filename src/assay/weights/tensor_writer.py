@@ -26,9 +26,12 @@ from assay.weights.tensor_record import ChunkPlace, TensorRecord, chunk_count
 _FORCED = {"COMPRESSED": Method.DIFFERENCE, "XOR": Method.XOR, "SPARSE": Method.SPARSE}
 _LOSSY = {"LOSSY_INT8_QUANTIZED": Method.LOSSY_INT8, "LOSSY_INT16_QUANTIZED": Method.LOSSY_INT16}
 _WORTH_A_BASE = 0.97
-_CLEARLY_GOOD = 0.4
-_WORTH_A_LINK = {"small": 0.001, "balanced": 0.04, "fast": 1.0}
-"""What a longer chain must save, as a share of the element, for every link more that reading it takes."""
+_CLEARLY_GOOD = {"small": 0.4, "balanced": 0.4, "fast": 0.6}
+"""The share of the element up to which a base is not compared with having none."""
+_WORTH_A_LINK = {"small": (0.001, 0.001), "balanced": (0.04, 0.075), "fast": (1.0, 1.0)}
+"""What a longer chain must save, as a share of the element, for every link more that reading it takes: of a short
+chain, and of one that is long already."""
+_LONG = 3
 _TINY = {"small": 0, "balanced": 1024, "fast": 4096}
 """Tensors of fewer elements are kept as they are: they are nearly nothing of a model, but decoding them is not."""
 _WORTH_CODING = 0.8
@@ -44,7 +47,7 @@ class Plan:
     """Bits an element, on the sample."""
 
 
-class Elements:
+class TensorBits:
     """The bit patterns of a tensor, a chunk at a time; only a tensor in an odd layout is copied, chunk by chunk."""
 
     def __init__(self, tensor: Tensor, kind: ElementType) -> None:
@@ -85,7 +88,7 @@ class TensorWriter:
         `bases` are tried before any other.
         """
         kind = element_type(tensor.dtype)
-        elements = Elements(tensor, kind)
+        elements = TensorBits(tensor, kind)
         plan = None
         if self._config.delta_encoding in _LOSSY and kind.exponent:
             plan = self._plan(elements, bases)
@@ -98,7 +101,7 @@ class TensorWriter:
             return self._store.record(digest)
         return self._write(elements, digest, plan or self._plan(elements, bases))
 
-    def _write(self, elements: Elements, digest: bytes, plan: Plan) -> TensorRecord:
+    def _write(self, elements: TensorBits, digest: bytes, plan: Plan) -> TensorRecord:
         places = []
         used_base = False
         for number, bits in enumerate(elements):
@@ -117,7 +120,7 @@ class TensorWriter:
             return Method.SPARSE if changed_share(bits, base) <= 2 * FEW else dense_method(kind)
         return plan.method
 
-    def _write_lossy(self, elements: Elements, base: TensorRecord) -> TensorRecord:
+    def _write_lossy(self, elements: TensorBits, base: TensorRecord) -> TensorRecord:
         method = _LOSSY[self._config.delta_encoding]
         places = []
         hasher = hasher_of(elements.kind, elements.tensor.shape)
@@ -134,7 +137,7 @@ class TensorWriter:
         return self._finish(elements, bytes(hasher.digest(DIGEST_BYTES)), base, places, lossy=True)
 
     def _finish(
-        self, elements: Elements, digest: bytes, base: TensorRecord | None, places: list[ChunkPlace], lossy: bool
+        self, elements: TensorBits, digest: bytes, base: TensorRecord | None, places: list[ChunkPlace], lossy: bool
     ) -> TensorRecord:
         signature = 0
         if elements.count >= FEWEST_ELEMENTS and self._config.setting != "fast":
@@ -158,7 +161,7 @@ class TensorWriter:
             return None
         return self._store.read_chunk(base.digest, number)[:elements]
 
-    def _plan(self, elements: Elements, bases: Iterable[bytes]) -> Plan:
+    def _plan(self, elements: TensorBits, bases: Iterable[bytes]) -> Plan:
         kind, encoding = elements.kind, self._config.delta_encoding
         fast = self._config.setting == "fast"
         tiny = encoding == "AUTO" and elements.count < _TINY[self._config.setting]
@@ -166,21 +169,23 @@ class TensorWriter:
             return Plan(Method.RAW, None, float(kind.bits))
         first = elements.chunk(0)
         if encoding == "NONE":
-            return Plan(alone_cost(sample_of(first), kind)[0], None, 0.0)
+            return Plan(alone_cost(sample_of(first), kind, self._config.setting)[0], None, 0.0)
         best = self._best_base(first, kind, self._finder.named(bases, kind))
-        if best is not None and best.cost <= _CLEARLY_GOOD * kind.bits:
+        if best is not None and best.cost <= _CLEARLY_GOOD[self._config.setting] * kind.bits:
             return best
-        method, alone = alone_cost(sample_of(first), kind)
+        method, alone = alone_cost(sample_of(first), kind, self._config.setting)
         if not fast and (best is None or best.cost > _WORTH_A_BASE * alone):
             signature = signature_of(sketch_of(first, kind)) if elements.count >= FEWEST_ELEMENTS else 0
             alike = self._finder.alike(signature, kind, elements.count)
             best = min(filter(None, (best, self._best_base(first, kind, alike))), key=lambda p: p.cost, default=None)
         if best is not None and best.cost < _WORTH_A_BASE * alone:
             return best
-        return self._quick(first, kind, method, alone) if fast and best is None else Plan(method, None, alone)
+        if fast and (best is None or kind.bits == short.WIDTH):
+            return self._quick(first, kind, method, alone)
+        return Plan(method, None, alone)
 
     def _quick(self, first: Tensor, kind: ElementType, method: Method, cost: float) -> Plan:
-        """For a tensor that others will stand on, and that is read whenever they are."""
+        """For a tensor without a base, which others may stand on, so that it is read whenever they are."""
         if kind.bits == short.WIDTH:
             method, cost = Method.SHORT, short.cost_of(sample_of(first), kind)
         return Plan(method, None, cost) if cost <= _WORTH_CODING * kind.bits else Plan(Method.RAW, None, kind.bits)
@@ -194,15 +199,15 @@ class TensorWriter:
             method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind, quick)
             if self._config.delta_encoding in _FORCED:
                 method = _forced(self._config.delta_encoding, kind)
-            # A base nearer to the start of its chain reads faster, so it may be worse by so much a link.
-            links = 0 if best is None else _depth(best.base) - record.depth
-            if best is None or cost < best.cost + links * _WORTH_A_LINK[self._config.setting] * kind.bits:
+            if best is None or cost < best.cost + self._saved(best.base, record) * kind.bits:
                 best = Plan(method, record, cost)
         return best
 
-
-def _depth(record: TensorRecord | None) -> int:
-    return 0 if record is None else record.depth
+    def _saved(self, base: TensorRecord | None, other: TensorRecord) -> float:
+        """By how much of an element the other may be worse: nearer to the start of its chain, it reads faster."""
+        depth = 0 if base is None else base.depth
+        short, long = _WORTH_A_LINK[self._config.setting]
+        return (depth - other.depth) * (long if depth + 1 >= _LONG else short)
 
 
 def _forced(encoding: str, kind: ElementType) -> Method:

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from assay.weights.codec.sample_cost import plane_cost, symbol_cost
-from assay.weights.codec.stream_writer import symbols_of
+from assay.weights.codec.leading import WIDTHS
+from assay.weights.codec.sample_cost import plane_cost, rough_cost, symbol_cost
+from assay.weights.codec.stream_writer import noise_planes, symbols_of
 from assay.weights.codec.tokens import noise_bits
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import Method
@@ -17,44 +18,60 @@ from assay.weights.store import Tensor
 
 FEW = 0.02
 """The share of changed elements up to which it pays to store their places."""
+_STRUCTURED = 7.0
+"""Bits in the lowest byte of a residual below which it is not noise: values that were widened leave such bytes."""
+_LEADING_WILL_DO = {"small": 0.0, "balanced": 1.12, "fast": 1.12}
+"""By how much a tensor may be larger with only its leading bytes coded, which reads three times as fast."""
 _MARGIN = 0.995
 """A method that reads slower must be at least this much smaller."""
 
 
-def alone_cost(bits: Tensor, kind: ElementType) -> tuple[Method, float]:
+def alone_cost(bits: Tensor, kind: ElementType, setting: str) -> tuple[Method, float]:
     """Bits an element without a base; `bits` is a sample."""
     rotated = _rotated(bits, kind)
     planes = rotated.view(np.uint8).reshape(rotated.size, -1)
-    cost = sum(min(8.0, plane_cost(np.ascontiguousarray(planes[:, n]))) for n in range(planes.shape[1]))
+    costs = [min(8.0, plane_cost(np.ascontiguousarray(planes[:, n]))) for n in range(planes.shape[1])]
+    method, cost = Method.PLANES, float(sum(costs))
+    leading = 8.0 * (len(costs) - 1) + costs[-1]
+    if kind.bits in WIDTHS and leading < _LEADING_WILL_DO[setting] * cost:
+        method, cost = Method.LEADING, leading
+        if setting == "fast":
+            return method, cost
     if bits.size and cost > 0.1:
         packed = _zstd_cost(bits)
         if packed < _MARGIN * cost:
             return Method.ZSTD, packed
-    return Method.PLANES, cost
+    return method, cost
 
 
 def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = False) -> tuple[Method, float]:
-    """Bits an element with this base; both are the same sample of their tensors. Quick: only the difference."""
+    """Bits an element with this base; both are the same sample of their tensors. Quick: only the difference,
+    and roughly."""
     changed = changed_share(bits, base)
     if not changed:
         return dense_method(kind), 0.0
     if changed <= FEW:
         # Nearly what their entropy says, and reading costs by the change instead of by the element.
         return Method.SPARSE, -changed * math.log2(changed) + changed * (1.5 + kind.bits)
+    if quick and kind.bits <= 16:
+        return Method.DIFFERENCE, rough_cost(bits, base, int(kind.exponent > 0))
     options: list[tuple[float, Method]] = []
     if kind.bits <= 32:
         window = window_of(base, kind)
         raw_bits = noise_bits(kind.bits)
         for method in (Method.DIFFERENCE,) if quick else (Method.DIFFERENCE, Method.XOR):
-            symbols, residual = symbols_of(bits, base, kind, window, method is Method.XOR)
-            options.append((symbol_cost(symbols, raw_bits, window.contexts), method))
-            if _low_byte_is_structured(residual):
-                planes = Method.XOR_PLANES if method is Method.XOR else Method.DIFFERENCE_PLANES
-                options.append((_planes_cost(residual), planes))
+            xor = method is Method.XOR
+            planes = noise_planes(bits, base, kind, xor)
+            low = np.empty(planes * bits.size, np.uint8)
+            symbols, above = symbols_of(bits, base, kind, window, xor, low)
+            options.append((8 * planes + symbol_cost(symbols, raw_bits, window.contexts), method))
+            lowest = low[: bits.size] if planes else above.astype(np.uint8)
+            if kind.bits == 32 and plane_cost(lowest) < _STRUCTURED:
+                by_planes = Method.XOR_PLANES if xor else Method.DIFFERENCE_PLANES
+                options.append((_planes_cost(_residuals(bits, base, kind, xor)), by_planes))
     else:
-        difference = zigzag_difference(bits, base, kind.exponent > 0)
-        options.append((_planes_cost(difference), Method.DIFFERENCE_PLANES))
-        options.append((_planes_cost(bits ^ base), Method.XOR_PLANES))
+        options.append((_planes_cost(_residuals(bits, base, kind, False)), Method.DIFFERENCE_PLANES))
+        options.append((_planes_cost(_residuals(bits, base, kind, True)), Method.XOR_PLANES))
     cost, method = min(options)
     return method, cost
 
@@ -72,12 +89,8 @@ def _planes_cost(values: Tensor) -> float:
     return float(sum(plane_cost(np.ascontiguousarray(planes[:, n])) for n in range(planes.shape[1])))
 
 
-def _low_byte_is_structured(residual: Tensor) -> bool:
-    """Values that were widened (bfloat16 kept as float32) leave low bytes that are not noise."""
-    if residual.dtype.itemsize < 4:
-        return False
-    low = np.ascontiguousarray(residual.view(np.uint8).reshape(residual.size, -1)[:, 0])
-    return bool(plane_cost(low) < 7.0)
+def _residuals(bits: Tensor, base: Tensor, kind: ElementType, xor: bool) -> Tensor:
+    return bits ^ base if xor else zigzag_difference(bits, base, kind.exponent > 0)
 
 
 def _rotated(bits: Tensor, kind: ElementType) -> Tensor:

@@ -13,7 +13,7 @@ from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
 from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
-from assay.weights.codec.stream_reader import decode_leading_stream, decode_stream
+from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import NEEDS_BASE, Method
@@ -53,7 +53,7 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
     if method in (Method.RAW, Method.SAME):
         return bits.view(np.uint8).data
     if method is Method.SHORT:
-        return memoryview(encode_short(bits, kind))
+        return encode_short(bits, kind).data
     if method is Method.LEADING:
         return encode_leading(bits, kind).data
     if method is Method.PLANES:
@@ -81,7 +81,7 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
         if base is out and method not in _IN_PLACE:
             base = out.copy()
     if method == Method.LEADING and kind.bits in leading.WIDTHS:
-        decode_leading_stream(data, kind, out)
+        decode_stream(data, None, kind, False, out)
     elif method == Method.RAW:
         _raw(data, out)
     elif method == Method.SHORT and kind.bits == short.WIDTH:

@@ -1,15 +1,28 @@
 """What a state of the entropy coder is, whatever the number of lanes.
 
 Range asymmetric numeral systems (Duda, arXiv:1311.2540): a state of 31 bits is refilled by, or spills, 16 bits at a
-time. A token is coded by its frequency out of 2048; the noise below it is pushed into the state as it is, which costs
-exactly its bits.
+time. A token is coded by its frequency out of 1024; the noise below it goes into the state as it is in the same step,
+which costs exactly its bits.
 """
 
 from __future__ import annotations
 
-PROBABILITY_BITS = 11
+from numba import njit
+
+PROBABILITY_BITS = 10
 PROBABILITY_SUM = 1 << PROBABILITY_BITS
 STATE_BITS = 31
 LOWEST_STATE = 1 << (STATE_BITS - 16)
-PUSHED_AT_ONCE = 15
-"""Bits of noise between two refills."""
+TOKENS, NOISE, LEADING = range(3)
+"""What a stream consists of: tokens alone; tokens and noise; or the leading bytes of elements whose other bytes are
+kept apart."""
+_EXACT = STATE_BITS - 16 - PROBABILITY_BITS
+
+
+@njit(inline="always")
+def step_of(length):  # type: ignore[no-untyped-def]
+    """What the frequency of a token with so many bits of noise must be a multiple of.
+
+    A step is decoded as it was encoded if LOWEST_STATE times the probability of what it codes is a whole number.
+    """
+    return 1 << max(0, length - _EXACT)

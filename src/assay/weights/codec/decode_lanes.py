@@ -6,15 +6,22 @@ Interleaving lanes over one stream of words, so that a vector unit advances all 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import LOWEST_STATE, PROBABILITY_BITS, PROBABILITY_SUM, PUSHED_AT_ONCE
+from assay.weights.codec.coder_state import (
+    LEADING,
+    LOWEST_STATE,
+    NOISE,
+    PROBABILITY_BITS,
+    PROBABILITY_SUM,
+    TOKENS,
+)
 from assay.weights.codec.element_lanes import Elements
+from assay.weights.codec.frequency_table import ESCAPED_AT, MEANING_AT, NOISE_AT, SHARE_AT
 from assay.weights.codec.lanes import (
     I32,
     I64,
@@ -26,150 +33,156 @@ from assay.weights.codec.lanes import (
     all_lanes,
     count,
     expand_words,
+    function_of,
     gather,
     halves,
     joined,
+    shifted,
     when_any,
 )
-from assay.weights.codec.tokens import DIRECT_BITS
+from assay.weights.codec.tokens import DIRECT
 
 _ADDRESS, _INT = types.uint64, types.int64
-_ARGUMENTS = (*[_ADDRESS] * 4, _INT, _ADDRESS, _INT, _ADDRESS, *[_INT] * 6)
-TOKENS, SOME_NOISE, MUCH_NOISE, LEADING = range(4)
-"""What a stream consists of: tokens alone; with noise now and then, or all the time; or the leading bytes of elements
-whose other bytes are there."""
+_ARGUMENTS = (*[_ADDRESS] * 6, _INT, _ADDRESS, _INT, _INT, _ADDRESS, *[_INT] * 7)
 _NONE = all_lanes(I32, 0)
-_ONE = all_lanes(I32, 1)
+_LOW = all_lanes(I32, PROBABILITY_SUM - 1)
 
 
 class _Words:
-    """The words that all vectors take from, in turn."""
+    """Words that all vectors take from, in turn."""
 
     def __init__(self, builder: Any, words: Any, place: Any) -> None:
         self.builder, self._words, self.place = builder, words, place
 
+    def take(self, mask: Any) -> Any:
+        """One for each lane of the mask; 0 in the others."""
+        found = expand_words(self.builder, self._words, self.place, mask)
+        self.place = self.builder.add(self.place, count(self.builder, mask))
+        return found
+
     def refill(self, state: Any) -> Any:
         builder = self.builder
         empty = builder.icmp_unsigned("<", state, all_lanes(I32, LOWEST_STATE))
-        more = expand_words(builder, self._words, self.place, empty)
-        self.place = builder.add(self.place, count(builder, empty))
+        more = self.take(empty)
         return builder.select(empty, builder.or_(builder.shl(state, all_lanes(I32, 16)), more), state)
 
-    def pop(self, state: Any, length: Any) -> tuple[Any, Any]:
-        """Noise of that many bits, at most 16, and the state without it."""
-        builder = self.builder
-        mask = builder.sub(builder.shl(_ONE, length), _ONE)
-        return builder.and_(state, mask), self.refill(builder.lshr(state, length))
 
-    def only_if(self, needed: Any, residual: Any, state: Any, more: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
-        """What `more` makes of them, if any lane needs it."""
-        values = [residual, state, self.place]
-        residual, state, self.place = when_any(self.builder, needed, values, lambda: [*more(), self.place])
-        return residual, state
-
-
-def _residual_32(words: _Words, state: Any, meaning: Any, _: int) -> tuple[Any, Any]:
-    """See `tokens.meaning_of`."""
+def _residual(words: _Words, found: Any, state: Any, content: int) -> tuple[Any, Any]:
+    """What a slot and the state say, and the state after; see `frequency_table.fill_decoder`."""
     builder = words.builder
-    length = builder.lshr(meaning, all_lanes(I32, 3))
-    residual = builder.shl(builder.and_(meaning, all_lanes(I32, 7)), length)
-    most = all_lanes(I32, PUSHED_AT_ONCE)
-    long = builder.icmp_unsigned(">", length, most)
-    low = builder.select(long, most, length)
-    noise, state = words.pop(state, low)
-    residual = builder.add(residual, noise)
-
-    def more() -> tuple[Any, Any]:
-        noise, popped = words.pop(state, builder.sub(length, low))
-        return builder.add(residual, builder.shl(noise, most)), popped
-
-    return words.only_if(long, residual, state, more)
+    frequency = builder.lshr(found, all_lanes(I32, SHARE_AT))
+    share = builder.mul(builder.lshr(state, all_lanes(I32, PROBABILITY_BITS)), frequency)
+    state = builder.add(share, builder.and_(found, _LOW))
+    head = builder.lshr(found, all_lanes(I32, MEANING_AT))
+    if content != NOISE:
+        return builder.and_(head, all_lanes(I32, 0xFF)), words.refill(state)
+    head = builder.and_(head, all_lanes(I32, DIRECT - 1))
+    # What is above the length is a multiple of 32, which a shift of pairs of numbers does not see.
+    length = builder.lshr(found, all_lanes(I32, NOISE_AT))
+    rest, turned = shifted(builder, "r", _NONE, state, length), shifted(builder, "r", state, state, length)
+    return shifted(builder, "l", head, turned, length), words.refill(rest)
 
 
-def _residual_16(words: _Words, state: Any, token: Any, content: int) -> tuple[Any, Any]:
-    """As `tokens.token_of`, backwards."""
-    builder, direct = words.builder, DIRECT_BITS[16]
-    large = builder.icmp_unsigned(">=", token, all_lanes(I32, 1 << direct))
+def _with_escapes(apart: _Words, most: Any, found: list[Any], residuals: list[Any]) -> list[Any]:
+    """The residuals, those that are stored apart among them. Never more than `most` words are read."""
+    builder = apart.builder
+    flags = found[0]
+    for slot in found[1:]:
+        flags = builder.or_(flags, slot)
 
-    def more() -> tuple[Any, Any]:
-        octave = builder.lshr(builder.sub(token, all_lanes(I32, 1 << direct)), all_lanes(I32, 2))
-        # A token that no encoder writes must not take more than 16 bits.
-        length = builder.and_(builder.add(octave, all_lanes(I32, direct - 2)), all_lanes(I32, 15))
-        length = builder.select(large, length, _NONE)
-        head = builder.or_(builder.and_(token, all_lanes(I32, 3)), all_lanes(I32, 4))
-        residual = builder.select(large, builder.shl(head, length), token)
-        noise, popped = words.pop(state, length)
-        return builder.add(residual, noise), popped
+    def flagged(value: Any, bits: int) -> Any:
+        return builder.icmp_unsigned("==", builder.and_(value, all_lanes(I32, bits)), all_lanes(I32, bits))
 
-    # Where a branch would be guessed wrong too often there is none.
-    return more() if content == MUCH_NOISE else words.only_if(large, token, state, more)
+    def more() -> list[Any]:
+        whole = []
+        for slot, residual in zip(found, residuals, strict=True):
+            function = function_of(builder, "llvm.smin.i64", I64, [I64, I64])
+            apart.place = builder.call(function, [apart.place, most])
+            escaped = flagged(slot, 1 << ESCAPED_AT)
+            low = apart.take(escaped)
+            high = builder.shl(apart.take(flagged(slot, (1 << ESCAPED_AT) | (1 << MEANING_AT))), all_lanes(I32, 16))
+            whole.append(builder.select(escaped, builder.or_(low, high), residual))
+        return [*whole, apart.place]
+
+    *residuals, apart.place = when_any(builder, flagged(flags, 1 << ESCAPED_AT), [*residuals, apart.place], more)
+    return residuals
 
 
 def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
-    width, content, floats = (argument.literal_value for argument in signature.args[1:])
+    width, content, planes, floats = (argument.literal_value for argument in signature.args[1:])
     arguments = unpack_tuple(builder, given[0])
-    words_at, slots, base, out = (builder.inttoptr(a, POINTER) for a in arguments[:4])
-    states_at, rounds_at = (builder.inttoptr(arguments[i], POINTER) for i in (5, 7))
+    words_at, apart_at, slots, base, planes_at, out = (builder.inttoptr(a, POINTER) for a in arguments[:6])
+    steps, limit, most_apart, stride = (arguments[i] for i in (6, 8, 9, 11))
+    states_at, ends_at = (builder.inttoptr(arguments[i], POINTER) for i in (7, 10))
     elements = Elements(builder, width)
-    field = [elements.splat(argument) for argument in arguments[8:12]]
-    is_float = None if floats else elements.splat(builder.sub(I64(0), arguments[12]))
-    xor = None if floats else builder.icmp_unsigned("!=", elements.splat(arguments[13]), elements.constant(0))
-    loop = Loop(builder, arguments[4], states_at, limit=arguments[6])
-    words = _Words(builder, words_at, loop.place)
-    states: list[Any] = []
+    exponent_at = arguments[12]
+    field = [elements.splat(builder.shl(argument, exponent_at)) for argument in arguments[13:16]]
+    # From where the exponent is to above the bits of a slot: down in 32 bits, up in fewer. Integers have none.
+    way = (exponent_at, I64(PROBABILITY_BITS)) if width == 32 else (I64(PROBABILITY_BITS), exponent_at)
+    by = elements.splat(builder.select(builder.icmp_signed(">", *way), builder.sub(*way), I64(0)))
+    is_float = None if floats else elements.splat(builder.sub(I64(0), arguments[16]))
+    xor = None if floats else builder.icmp_unsigned("!=", elements.splat(arguments[17]), elements.constant(0))
+    loop = Loop(builder, steps, states_at, limit=limit)
+    words, apart = _Words(builder, words_at, loop.place), _Words(builder, apart_at, loop.apart)
     together = elements.lanes // WIDTH
+    leading = content == LEADING
+    places, under, found = [], [], []
     for first in range(0, VECTORS, together):
-        at = builder.add(builder.mul(loop.round, I64(LANES)), I64(WIDTH * first))
-        leading = content == LEADING
-        under = elements.load_rest(base, at, arguments[8]) if leading else elements.load(base, at)
-        context = elements.constant(0) if leading else elements.context(under, *field)
-        context = builder.shl(context, elements.constant(PROBABILITY_BITS))
-        residuals = []
+        places.append(builder.add(builder.mul(loop.round, I64(LANES)), I64(WIDTH * first)))
+        context = elements.constant(0)
+        if not leading:
+            under.append(elements.load(base, places[-1]))
+            move = builder.lshr if width == 32 else builder.shl
+            context = move(elements.context(under[-1], *field), by)
         for vector, part in enumerate(halves(builder, context, together), first):
-            state = loop.states[vector]
-            slot = builder.or_(part, builder.and_(state, all_lanes(I32, PROBABILITY_SUM - 1)))
-            found = gather(builder, slots, slot, I32)  # see `frequency_table.fill_decoder`
-            frequency = builder.and_(builder.lshr(found, all_lanes(I32, 12)), all_lanes(I32, 0xFFF))
-            share = builder.mul(builder.lshr(state, all_lanes(I32, PROBABILITY_BITS)), frequency)
-            state = words.refill(builder.add(share, builder.and_(found, all_lanes(I32, 0xFFF))))
-            residual = builder.lshr(found, all_lanes(I32, 24))
-            if content in (SOME_NOISE, MUCH_NOISE):
-                take = _residual_32 if width == 32 else _residual_16
-                residual, state = take(words, state, residual, content)
-            residuals.append(residual)
-            states.append(state)
-        token = joined(builder, residuals)
+            slot = builder.or_(part, builder.and_(loop.states[vector], _LOW))
+            found.append(gather(builder, slots, slot, I32))
+    pairs = [_residual(words, slot, state, content) for slot, state in zip(found, loop.states, strict=True)]
+    residuals = [residual for residual, _ in pairs]
+    if content == NOISE:
+        residuals = _with_escapes(apart, most_apart, found, residuals)
+    for number, place in enumerate(places):
+        coded = joined(builder, residuals[number * together : (number + 1) * together])
+        low = elements.load_planes(planes_at, place, stride, planes)
         if leading:
-            value = elements.led(under, token, is_float)
+            value = elements.led(low, coded, is_float)
         else:
-            value = elements.undone(under, token, is_float, xor)
-        elements.store(value, out, at)
-    return loop.end(words.place, states, rounds_at)
+            residual = builder.or_(builder.shl(coded, elements.constant(8 * planes)), low)
+            value = elements.undone(under[number], residual, is_float, xor)
+        elements.store(value, out, place)
+    return loop.end(words.place, apart.place, [state for _, state in pairs], ends_at)
 
 
 @intrinsic(prefer_literal=True)
-def _decode(typing, arguments, width, content, floats):  # type: ignore[no-untyped-def]
+def _decode(typing, arguments, width, content, planes, floats):  # type: ignore[no-untyped-def]
     """A loop for each width of an element, kind of stream, and whether it holds differences of floats and no other."""
-    return types.int64(arguments, width, content, floats), _decode_lanes
+    return types.int64(arguments, width, content, planes, floats), _decode_lanes
 
 
-@njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
-def decode_lanes(words, slots, base, out, steps, states, limit, rounds, m, e, lo, hi, is_float, xor, width, content):  # type: ignore[no-untyped-def]
+@njit(types.int64(*_ARGUMENTS, _INT, _INT, _INT), nogil=True, cache=True)
+def decode_lanes(  # type: ignore[no-untyped-def]
+    words, apart, slots, base, low, out, steps, states, limit, most_apart, ends, stride, m, e, lo, hi, is_float, xor,
+    width, content, planes,
+):  # fmt: skip
     """Addresses in, the number of words read out. Stops before a round that begins beyond word `limit`.
 
-    `base` may be `out`; with LEADING it is the other bytes of the elements, by planes `m` bytes apart. The number of
-    rounds is left at `rounds`. `m`, `e`, `lo`, `hi`: see `tokens.context_of`. What is common has a loop of its own.
+    `base` may be `out`. At `apart` are `most_apart` words of escapes and room for a vector's more. At `low` are as many
+    planes of low bytes, `stride` apart. At `ends` is left how many rounds there were and how many words of escapes.
+    `m`, `e`, `lo`, `hi`: see `tokens.context_of`. What is common has a loop of its own.
     """
-    arguments = (words, slots, base, out, steps, states, limit, rounds, m, e, lo, hi, is_float, xor)
+    everything = (words, apart, slots, base, low, out, steps, states, limit, most_apart, ends, stride)
+    arguments = (*everything, m, e, lo, hi, is_float, xor)
     everyday = is_float and not xor
     if width == 8:
-        return _decode(arguments, 8, TOKENS, False)
+        return _decode(arguments, 8, TOKENS, 0, False)
     if width == 16:
         if content == LEADING:
-            return _decode(arguments, 16, LEADING, True) if everyday else _decode(arguments, 16, LEADING, False)
-        if everyday and content == MUCH_NOISE:
-            return _decode(arguments, 16, MUCH_NOISE, True)
-        return _decode(arguments, 16, SOME_NOISE, True) if everyday else _decode(arguments, 16, SOME_NOISE, False)
+            return _decode(arguments, 16, LEADING, 1, True) if everyday else _decode(arguments, 16, LEADING, 1, False)
+        return _decode(arguments, 16, NOISE, 0, True) if everyday else _decode(arguments, 16, NOISE, 0, False)
     if content == LEADING:
-        return _decode(arguments, 32, LEADING, True) if everyday else _decode(arguments, 32, LEADING, False)
-    return _decode(arguments, 32, MUCH_NOISE, True) if everyday else _decode(arguments, 32, MUCH_NOISE, False)
+        return _decode(arguments, 32, LEADING, 3, True) if everyday else _decode(arguments, 32, LEADING, 3, False)
+    if planes == 2:
+        return _decode(arguments, 32, NOISE, 2, True) if everyday else _decode(arguments, 32, NOISE, 2, False)
+    if planes == 1:
+        return _decode(arguments, 32, NOISE, 1, True) if everyday else _decode(arguments, 32, NOISE, 1, False)
+    return _decode(arguments, 32, NOISE, 0, True) if everyday else _decode(arguments, 32, NOISE, 0, False)

@@ -7,7 +7,22 @@ from typing import Any
 
 from llvmlite import ir
 
-from assay.weights.codec.lanes import ELEMENTS, I1, I8, I64, WIDTH, function_of, splat
+from assay.weights.codec.lanes import (
+    ELEMENTS,
+    I8,
+    I32,
+    I64,
+    WIDTH,
+    all_lanes,
+    function_of,
+    halves,
+    joined,
+    splat,
+    vector_of,
+)
+from assay.weights.codec.tokens import DIRECT, DIRECT_BITS, WIDE
+
+_FLOAT_BIAS = 127
 
 
 @dataclass(frozen=True)
@@ -44,26 +59,34 @@ class Elements:
         found = self.builder.load(at, typ=ir.VectorType(element, self.lanes), align=1)
         return found if self.width == self.bits else self.builder.zext(found, self.kind)
 
-    def load_rest(self, planes: Any, place: Any, stride: Any) -> Any:
-        """All bytes but the first, each from a plane of its own, `stride` bytes apart."""
+    def load_planes(self, planes: Any, place: Any, stride: Any, count: int) -> Any:
+        """So many low bytes, each from a plane of its own, `stride` bytes apart."""
         builder, rest = self.builder, self.constant(0)
-        for number in range(self.width // 8 - 1):
+        for number in range(count):
             at = builder.gep(planes, [builder.add(place, builder.mul(stride, I64(number)))], source_etype=I8)
             plane = builder.load(at, typ=ir.VectorType(I8, self.lanes), align=1)
             rest = builder.or_(rest, builder.shl(builder.zext(plane, self.kind), self.constant(8 * number)))
         return rest
+
+    def store_planes(self, value: Any, planes: Any, place: Any, stride: Any, count: int) -> None:
+        """The opposite; what is above them is not stored."""
+        builder = self.builder
+        for number in range(count):
+            at = builder.gep(planes, [builder.add(place, builder.mul(stride, I64(number)))], source_etype=I8)
+            plane = builder.lshr(value, self.constant(8 * number))
+            builder.store(builder.trunc(plane, ir.VectorType(I8, self.lanes)), at, align=1)
 
     def store(self, value: Any, start: Any, place: Any) -> None:
         element = ELEMENTS[self.width]
         narrow = value if self.width == self.bits else self.builder.trunc(value, ir.VectorType(element, self.lanes))
         self.builder.store(narrow, self.builder.gep(start, [place], source_etype=element), align=1)
 
-    def context(self, base: Any, mantissa: Any, mask: Any, below: Any, last: Any) -> Any:
-        """As `tokens.context_of`."""
+    def context(self, base: Any, mask: Any, below: Any, last: Any) -> Any:
+        """As `tokens.context_of`, but left where the exponent is, for which mask and bounds are given too."""
         builder = self.builder
-        exponent = builder.and_(builder.lshr(base, mantissa), mask)
         name = f"llvm.usub.sat.v{self.lanes}i{self.bits}"
-        above = builder.call(function_of(builder, name, self.kind, [self.kind] * 2), [exponent, below])
+        function = function_of(builder, name, self.kind, [self.kind] * 2)
+        above = builder.call(function, [builder.and_(base, mask), below])
         return builder.select(builder.icmp_unsigned("<", above, last), above, last)
 
     def ordered(self, raised: Any, is_float: Any) -> Any:
@@ -107,20 +130,23 @@ class Elements:
         step = builder.sub(*ordered)
         sign = builder.ashr(step, self.constant(self.bits - 1))
         zigzag = self.lowered(builder.xor(builder.shl(step, self.constant(1)), sign))
-        return builder.select(xor, builder.xor(bits, base), zigzag)
+        return zigzag if xor is None else builder.select(xor, builder.xor(bits, base), zigzag)
 
-    def token(self, residual: Any, direct: int) -> Any:
-        """As `tokens.token_of`."""
-        builder = self.builder
-        name = f"llvm.ctlz.v{self.lanes}i{self.bits}"
-        function = function_of(builder, name, self.kind, [self.kind, I1])
-        safe = builder.or_(residual, self.constant(4))
-        octave = builder.sub(self.constant(self.bits - 1), builder.call(function, [safe, I1(0)]))
-        step = builder.and_(builder.lshr(residual, builder.sub(octave, self.constant(2))), self.constant(3))
-        group = builder.shl(builder.sub(octave, self.constant(direct)), self.constant(2))
-        shared = builder.add(builder.add(group, self.constant(1 << direct)), step)
-        plain = builder.icmp_unsigned("<", residual, self.constant(1 << direct))
-        return builder.select(plain, residual, shared)
+    def token(self, residual: Any) -> Any:
+        """As `tokens.token_of`. Octave and quarter are the leading bits of a float."""
+        if self.width == 8:
+            return residual
+        builder, quarters = self.builder, []
+        for part in halves(builder, residual, self.lanes // WIDTH):
+            as_float = builder.uitofp(part, ir.VectorType(ir.FloatType(), WIDTH))
+            quarters.append(builder.lshr(builder.bitcast(as_float, vector_of(I32)), all_lanes(I32, 21)))
+        first = 4 * (_FLOAT_BIAS + DIRECT_BITS) - DIRECT
+        above = builder.sub(joined(builder, quarters), self.constant(first))
+        if self.width > 16:
+            most = self.constant(WIDE)
+            above = builder.select(builder.icmp_signed("<", above, most), above, most)
+        plain = builder.icmp_unsigned("<", residual, self.constant(DIRECT))
+        return builder.select(plain, residual, above)
 
     def led(self, rest: Any, token: Any, is_float: Any) -> Any:
         """The element whose bytes these are; a float was rotated left by one."""

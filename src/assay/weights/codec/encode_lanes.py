@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -10,7 +9,14 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import PROBABILITY_BITS, PUSHED_AT_ONCE, STATE_BITS
+from assay.weights.codec.coder_state import NOISE, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS, TOKENS
+from assay.weights.codec.frequency_table import (
+    ENCODER_ESCAPED_AT,
+    ENCODER_NOISE_AT,
+    ENCODER_WIDE_AT,
+    FREQUENCY_AT,
+    START_AT,
+)
 from assay.weights.codec.lanes import (
     ELEMENTS,
     I16,
@@ -24,118 +30,118 @@ from assay.weights.codec.lanes import (
     all_lanes,
     compress_words,
     count,
-    gather,
+    gather_pairs,
     load,
-    vector_of,
     when_any,
+    wide_halves,
+    wide_joined,
 )
-from assay.weights.codec.tokens import DIRECT_BITS
 
 _ADDRESS, _INT = types.uint64, types.int64
-_ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS)
+_ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS, _ADDRESS)
 _NONE = all_lanes(I32, 0)
 _ONE = all_lanes(I32, 1)
 
 
 class _Words:
-    """The words that all vectors write to, in turn, downwards."""
+    """Words that all vectors write to, in turn, downwards."""
 
     def __init__(self, builder: Any, words: Any, place: Any) -> None:
         self.builder, self._words, self.place = builder, words, place
 
+    def put(self, value: Any, mask: Any) -> None:
+        """The low words of the lanes of the mask."""
+        self.place = self.builder.sub(self.place, count(self.builder, mask))
+        compress_words(self.builder, value, self._words, self.place, mask)
+
     def spill(self, state: Any, full: Any) -> Any:
-        builder = self.builder
-        self.place = builder.sub(self.place, count(builder, full))
-        compress_words(builder, state, self._words, self.place, full)
-        return builder.select(full, builder.lshr(state, all_lanes(I32, 16)), state)
-
-    def push(self, state: Any, noise: Any, length: Any) -> Any:
-        """The state with that many bits of noise in it, at most 15."""
-        builder = self.builder
-        room = builder.sub(all_lanes(I32, STATE_BITS - 16), length)
-        above = builder.lshr(builder.lshr(state, all_lanes(I32, 16)), room)
-        state = self.spill(state, builder.icmp_unsigned("!=", above, _NONE))
-        mask = builder.sub(builder.shl(_ONE, length), _ONE)
-        return builder.or_(builder.shl(state, length), builder.and_(noise, mask))
-
-    def only_if(self, needed: Any, state: Any, more: Callable[[], Any]) -> Any:
-        """What `more` makes of it, if any lane needs it."""
-        state, self.place = when_any(self.builder, needed, [state, self.place], lambda: [more(), self.place])
-        return state
+        self.put(state, full)
+        return self.builder.select(full, self.builder.lshr(state, all_lanes(I32, 16)), state)
 
 
-def _with_noise(words: _Words, state: Any, token: Any, residual: Any, width: int) -> Any:
-    """As `decode_lanes._residual_16` and `_residual_32`, backwards."""
-    builder, direct = words.builder, DIRECT_BITS[width]
-    plain = builder.icmp_unsigned("<", token, all_lanes(I32, 1 << direct))
-    octave = builder.lshr(builder.sub(token, all_lanes(I32, 1 << direct)), all_lanes(I32, 2))
-    length = builder.select(plain, _NONE, builder.add(octave, all_lanes(I32, direct - 2)))
-    if width == 16:
-        return words.only_if(builder.not_(plain), state, lambda: words.push(state, residual, length))
-    most = all_lanes(I32, PUSHED_AT_ONCE)
-    low = builder.select(builder.icmp_unsigned("<", length, most), length, most)
-    state = words.push(state, builder.lshr(residual, most), builder.sub(length, low))
-    return words.push(state, residual, low)
+def _put_escapes(apart: _Words, spans: list[Any], residuals: list[Any]) -> None:
+    """As `decode_lanes._with_escapes`, backwards."""
+    builder = apart.builder
+    flags = spans[0]
+    for span in spans[1:]:
+        flags = builder.or_(flags, span)
+
+    def flagged(value: Any, bit: int) -> Any:
+        return builder.icmp_unsigned("!=", builder.and_(value, all_lanes(I32, 1 << bit)), _NONE)
+
+    def more() -> list[Any]:
+        for span, residual in reversed(list(zip(spans, residuals, strict=True))):
+            apart.put(builder.lshr(residual, all_lanes(I32, 16)), flagged(span, ENCODER_WIDE_AT))
+            apart.put(residual, flagged(span, ENCODER_ESCAPED_AT))
+        return [apart.place]
+
+    (apart.place,) = when_any(builder, flagged(flags, ENCODER_ESCAPED_AT), [apart.place], more)
 
 
 def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
-    width, noise = (argument.literal_value for argument in signature.args[1:])
+    width, content = (argument.literal_value for argument in signature.args[1:])
     arguments = unpack_tuple(builder, given[0])
-    symbols, residuals, ranges, reciprocals, words_at = (builder.inttoptr(a, POINTER) for a in arguments[:5])
+    symbols_at, residuals_at, ranges, words_at, apart_at = (builder.inttoptr(a, POINTER) for a in arguments[:5])
     steps = arguments[5]
-    loop = Loop(builder, steps, builder.inttoptr(arguments[6], POINTER))
-    words = _Words(builder, words_at, loop.place)
-    backwards = builder.sub(builder.sub(steps, I64(1)), loop.round)
-    states = list(loop.states)
+    states_at, ends_at = (builder.inttoptr(address, POINTER) for address in arguments[6:8])
+    loop = Loop(builder, steps, states_at)
+    words, apart = _Words(builder, words_at, loop.place), _Words(builder, apart_at, loop.apart)
+    start = builder.mul(builder.sub(builder.sub(steps, I64(1)), loop.round), I64(LANES))
     together = 1 if width == 32 else 2
-    for first in reversed(range(0, VECTORS, together)):
-        at = builder.add(builder.mul(backwards, I64(LANES)), I64(WIDTH * first))
-        of_symbols = load(builder, symbols, I16, at, together)
-        of_residuals = load(builder, residuals, ELEMENTS[width], at, together) if noise else of_symbols
-        for vector in reversed(range(first, first + together)):
-            symbol, residual = of_symbols[vector - first], of_residuals[vector - first]
-            state = loop.states[vector]
-            if noise:
-                token = builder.and_(symbol, all_lanes(I32, 0xFF))
-                state = _with_noise(words, state, token, residual, width)
-            states[vector] = _with_symbol(words, state, symbol, ranges, reciprocals)
-    return loop.end(words.place, states)
+    places = [builder.add(start, I64(WIDTH * first)) for first in range(0, VECTORS, together)]
+    symbols = [part for at in places for part in load(builder, symbols_at, I16, at, together)]
+    found = [gather_pairs(builder, ranges, symbol) for symbol in symbols]  # see `frequency_table.fill_encoder`
+    spans = [wide_joined(builder, *pair) for pair in found]
+    residuals: list[Any] = [None] * VECTORS
+    if content == NOISE:
+        residuals = [part for at in places for part in load(builder, residuals_at, ELEMENTS[width], at, together)]
+        _put_escapes(apart, spans, residuals)
+    states = list(loop.states)
+    for v in reversed(range(VECTORS)):
+        states[v] = _with_symbol(words, states[v], spans[v], found[v], residuals[v])
+    return loop.end(words.place, apart.place, states, ends_at)
 
 
-def _with_symbol(words: _Words, state: Any, symbol: Any, ranges: Any, reciprocals: Any) -> Any:
+def _with_symbol(words: _Words, state: Any, span: Any, found: tuple[Any, Any], residual: Any) -> Any:
+    """The state with a token in it, and the noise of its residual if there is one."""
     builder = words.builder
-    span = gather(builder, ranges, symbol, I32)  # see `frequency_table.fill_encoder`
-    reciprocal = gather(builder, reciprocals, symbol, I32)
-    frequency = builder.lshr(span, all_lanes(I32, 16))
-    start = builder.and_(builder.lshr(span, all_lanes(I32, 4)), all_lanes(I32, 0xFFF))
-    top = builder.lshr(state, all_lanes(I32, STATE_BITS - PROBABILITY_BITS))
-    state = words.spill(state, builder.icmp_unsigned(">=", top, frequency))
-    shift = builder.add(builder.and_(span, all_lanes(I32, 15)), all_lanes(I32, STATE_BITS))
-    quotient = _scaled(builder, state, reciprocal, shift)
+    frequency = builder.lshr(span, all_lanes(I32, FREQUENCY_AT))
+    start = builder.and_(builder.lshr(span, all_lanes(I32, START_AT)), all_lanes(I32, PROBABILITY_SUM - 1))
+    room = all_lanes(I32, STATE_BITS - PROBABILITY_BITS)
+    if residual is None:
+        state = words.spill(state, builder.icmp_unsigned(">=", builder.lshr(state, room), frequency))
+    else:
+        length = builder.and_(builder.lshr(span, all_lanes(I32, ENCODER_NOISE_AT)), all_lanes(I32, 15))
+        top = builder.lshr(state, builder.sub(room, length))
+        state = words.spill(state, builder.icmp_unsigned(">=", top, frequency))
+        mask = builder.sub(builder.shl(_ONE, length), _ONE)
+        state = builder.or_(builder.shl(state, length), builder.and_(residual, mask))
+    quotient = _quotient(builder, state, found)
     rest = builder.sub(state, builder.mul(quotient, frequency))
     return builder.add(builder.shl(quotient, all_lanes(I32, PROBABILITY_BITS)), builder.add(rest, start))
 
 
-def _scaled(builder: Any, value: Any, factor: Any, shift: Any) -> Any:
-    """The product of 64 bits, shifted: of the even lanes and of the odd ones, as processors multiply."""
+def _quotient(builder: Any, state: Any, found: tuple[Any, Any]) -> Any:
+    """The state times the reciprocal, shifted: of the even lanes and of the odd ones, as processors multiply."""
     wide = ir.VectorType(I64, WIDTH // 2)
-    low, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (0xFFFFFFFF, 32))
-    pairs = [builder.bitcast(vector, wide) for vector in (value, factor, shift)]
-    even = [builder.and_(pair, low) for pair in pairs]
-    odd = [builder.lshr(pair, half) for pair in pairs]
-    products = [builder.lshr(builder.mul(x, y), by) for x, y, by in (even, odd)]
-    return builder.bitcast(builder.or_(products[0], builder.shl(products[1], half)), vector_of(I32))
+    shift, bits, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (15, STATE_BITS, 32))
+    products = []
+    for part, entry in zip(wide_halves(builder, state), found, strict=True):
+        by = builder.add(builder.and_(entry, shift), bits)
+        products.append(builder.lshr(builder.mul(part, builder.lshr(entry, half)), by))
+    return wide_joined(builder, *products)
 
 
 @intrinsic(prefer_literal=True)
-def _encode(typing, arguments, width, noise):  # type: ignore[no-untyped-def]
-    return types.int64(arguments, width, noise), _encode_lanes
+def _encode(typing, arguments, width, content):  # type: ignore[no-untyped-def]
+    return types.int64(arguments, width, content), _encode_lanes
 
 
 @njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
-def encode_lanes(symbols, residuals, ranges, reciprocals, words, steps, states, width, noise):  # type: ignore[no-untyped-def]
-    """Writes words downwards from the address `words`; minus the number written."""
-    arguments = (symbols, residuals, ranges, reciprocals, words, steps, states)
+def encode_lanes(symbols, residuals, ranges, words, apart, steps, states, ends, width, content):  # type: ignore[no-untyped-def]
+    """Writes words downwards from the address `words` and escapes from `apart`; minus the number of words written, that
+    of the escapes is left second at `ends`."""
+    arguments = (symbols, residuals, ranges, words, apart, steps, states, ends)
     if width == 32:
-        return _encode(arguments, 32, True) if noise else _encode(arguments, 32, False)
-    return _encode(arguments, 16, True) if noise else _encode(arguments, 16, False)
+        return _encode(arguments, 32, TOKENS) if content == TOKENS else _encode(arguments, 32, NOISE)
+    return _encode(arguments, 16, TOKENS) if content == TOKENS else _encode(arguments, 16, NOISE)

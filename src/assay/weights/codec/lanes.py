@@ -76,15 +76,51 @@ def gather(builder: Any, table: Any, index: Any, element: Any) -> Any:
     return builder.call(function, [places, I32(element.width // 8), all_lanes(I1, 1), all_lanes(element, 0)])
 
 
+def gather_pairs(builder: Any, table: Any, index: Any) -> tuple[Any, Any]:
+    """Entries of 64 bits: those of the even lanes and those of the odd ones."""
+    lanes = WIDTH // 2
+    wide, pointers, mask = (ir.VectorType(kind, lanes) for kind in (I64, ir.PointerType(), I1))
+    name = f"llvm.masked.gather.v{lanes}i64.v{lanes}p0"
+    function = function_of(builder, name, wide, [pointers, I32, mask, wide])
+    all_of, zeros = ir.Constant(mask, [1] * lanes), ir.Constant(wide, [0] * lanes)
+    found = []
+    for half in wide_halves(builder, index):
+        places = builder.gep(table, [half], source_etype=I64)
+        places.type = pointers
+        found.append(builder.call(function, [places, I32(8), all_of, zeros]))
+    return found[0], found[1]
+
+
+def wide_halves(builder: Any, value: Any) -> tuple[Any, Any]:
+    """The even and the odd lanes in 64 bits."""
+    wide = ir.VectorType(I64, WIDTH // 2)
+    low, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (0xFFFFFFFF, 32))
+    pairs = builder.bitcast(value, wide)
+    return builder.and_(pairs, low), builder.lshr(pairs, half)
+
+
+def wide_joined(builder: Any, even: Any, odd: Any) -> Any:
+    """The opposite, of the low halves."""
+    wide = ir.VectorType(I64, WIDTH // 2)
+    low, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (0xFFFFFFFF, 32))
+    return builder.bitcast(builder.or_(builder.and_(even, low), builder.shl(odd, half)), vector_of(I32))
+
+
+def shifted(builder: Any, way: str, high: Any, low: Any, by: Any) -> Any:
+    """Pairs of numbers shifted to the left or right by `by` modulo 32: the high or the low one of the result."""
+    name = f"llvm.fsh{way}.v{WIDTH}i32"
+    return builder.call(function_of(builder, name, vector_of(I32), [vector_of(I32)] * 3), [high, low, by])
+
+
 def count(builder: Any, mask: Any) -> Any:
     function = function_of(builder, f"llvm.ctpop.i{WIDTH}", I16, [I16])
     return builder.zext(builder.call(function, [builder.bitcast(mask, I16)]), I64)
 
 
 def when_any(builder: Any, mask: Any, values: list[Any], more: Callable[[], list[Any]]) -> list[Any]:
-    """What `more` makes of the values if any lane needs it, which for many tensors is almost never."""
+    """What `more` makes of the values if any lane needs it, which is rare."""
     before = builder.block
-    with builder.if_then(builder.icmp_unsigned("!=", builder.bitcast(mask, I16), I16(0))):
+    with builder.if_then(any_lane(builder, mask), likely=False):
         changed, inside = more(), builder.block
     chosen = []
     for old, new in zip(values, changed, strict=True):
@@ -93,6 +129,10 @@ def when_any(builder: Any, mask: Any, values: list[Any], more: Callable[[], list
         phi.add_incoming(new, inside)
         chosen.append(phi)
     return chosen
+
+
+def any_lane(builder: Any, mask: Any) -> Any:
+    return builder.icmp_unsigned("!=", builder.bitcast(mask, I16), I16(0))
 
 
 def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
@@ -111,27 +151,24 @@ def compress_words(builder: Any, value: Any, words: Any, place: Any, mask: Any) 
 
 
 class Loop:
-    """Rounds over all lanes, with the states and the place in the words carried from round to round.
+    """Rounds over all lanes, with the states and two places in words carried from round to round.
 
-    Ends after `steps` rounds, or before one that begins beyond the place `limit`.
+    Ends after `steps` rounds, or before one whose first place is beyond `limit`.
     """
 
     def __init__(self, builder: Any, steps: Any, states: Any, limit: Any = None) -> None:
         self.builder, self._states = builder, states
-        zero = I64(0)
-        entry = builder.block
-        self._first = [builder.load(self._state(v), typ=vector_of(I32), align=1) for v in range(VECTORS)]
-        body, self._done = builder.append_basic_block("lanes"), builder.append_basic_block("lanes_done")
+        self._entry = builder.block
+        first = [builder.load(self._state(v), typ=vector_of(I32), align=1) for v in range(VECTORS)]
+        self._first = [I64(0), I64(0), I64(0), *first]
+        self._body, self._done = builder.append_basic_block("lanes"), builder.append_basic_block("lanes_done")
         self._steps, self._limit = steps, limit
-        builder.cbranch(self._goes_on(zero, zero), body, self._done)
-        builder.position_at_end(body)
-        self.round, self.place = builder.phi(I64), builder.phi(I64)
-        self.round.add_incoming(zero, entry)
-        self.place.add_incoming(zero, entry)
-        self.states = [builder.phi(vector_of(I32)) for _ in range(VECTORS)]
-        for phi, first in zip(self.states, self._first, strict=True):
-            phi.add_incoming(first, entry)
-        self._entry, self._body = entry, body
+        builder.cbranch(self._goes_on(I64(0), I64(0)), self._body, self._done)
+        builder.position_at_end(self._body)
+        self._carried = [builder.phi(value.type) for value in self._first]
+        for phi, value in zip(self._carried, self._first, strict=True):
+            phi.add_incoming(value, self._entry)
+        self.round, self.place, self.apart, *self.states = self._carried
 
     def _goes_on(self, following: Any, place: Any) -> Any:
         more = self.builder.icmp_signed("<", following, self._steps)
@@ -142,27 +179,22 @@ class Loop:
     def _state(self, vector: int) -> Any:
         return self.builder.gep(self._states, [I64(4 * WIDTH * vector)], source_etype=I8)
 
-    def end(self, place: Any, states: list[Any], rounds: Any = None) -> Any:
-        """The place after the last round; how many rounds there were is stored at `rounds`."""
+    def end(self, place: Any, apart: Any, states: list[Any], ends: Any) -> Any:
+        """The place after the last round; at `ends` are stored how many rounds there were and the other place."""
         builder = self.builder
-        following = builder.add(self.round, I64(1))
-        self._last = builder.block
-        self.round.add_incoming(following, self._last)
-        self.place.add_incoming(place, self._last)
-        for phi, state in zip(self.states, states, strict=True):
-            phi.add_incoming(state, self._last)
-        builder.cbranch(self._goes_on(following, place), self._body, self._done)
+        after = [builder.add(self.round, I64(1)), place, apart, *states]
+        last = builder.block
+        for phi, value in zip(self._carried, after, strict=True):
+            phi.add_incoming(value, last)
+        builder.cbranch(self._goes_on(*after[:2]), self._body, self._done)
         builder.position_at_end(self._done)
-        result, completed = builder.phi(I64), builder.phi(I64)
-        for phi, value in ((result, place), (completed, following)):
-            phi.add_incoming(I64(0), self._entry)
-            phi.add_incoming(value, self._last)
-        finals = [builder.phi(vector_of(I32)) for _ in states]
-        for vector, final in enumerate(finals):
-            final.add_incoming(self._first[vector], self._entry)
-            final.add_incoming(states[vector], self._last)
-        for vector, final in enumerate(finals):
-            builder.store(final, self._state(vector), align=1)
-        if rounds is not None:
-            builder.store(completed, rounds, align=1)
-        return result
+        finals = [builder.phi(value.type) for value in after]
+        for phi, before, value in zip(finals, self._first, after, strict=True):
+            phi.add_incoming(before, self._entry)
+            phi.add_incoming(value, last)
+        rounds, place, apart, *states = finals
+        for vector, state in enumerate(states):
+            builder.store(state, self._state(vector), align=1)
+        builder.store(rounds, ends, align=1)
+        builder.store(apart, builder.gep(ends, [I64(1)], source_etype=I64), align=1)
+        return place

@@ -9,8 +9,9 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
+from assay.weights.codec.coder_state import LEADING
 from assay.weights.codec.scratch import scratch
-from assay.weights.codec.stream_writer import encode_symbols
+from assay.weights.codec.stream_writer import encode_symbols, room_for
 from assay.weights.codec.window import Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
@@ -19,17 +20,16 @@ WIDTHS = (16, 32)
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 _ALONE = Window(0, 1)
-_DIRECT = 8
 
 
 def encode_leading(bits: Tensor, kind: ElementType) -> Tensor:
-    """Bytes, good until this thread codes the next stream: the other bytes by planes, then the stream."""
-    rest = bits.size * (kind.bits // 8 - 1)
+    """Bytes, good until this thread codes the next stream: the stream, then the other bytes by planes."""
+    planes = kind.bits // 8 - 1
     symbols = scratch("symbols", bits.size, np.uint16)
     _first_bytes(bits, int(kind.exponent > 0), symbols)
-    out = encode_symbols(symbols, bits, _ALONE, _DIRECT, noise=False, before=rest)
-    _other_bytes(bits, int(kind.exponent > 0), out[:rest])
-    return out
+    room = room_for(bits.size, planes)
+    _other_bytes(bits, int(kind.exponent > 0), room[room.size - planes * bits.size :])
+    return encode_symbols(symbols, bits, _ALONE, LEADING, planes, room)
 
 
 @njit([types.void(_READ[b], types.int64, _WRITE[16]) for b in WIDTHS], nogil=True, cache=True)

@@ -15,9 +15,10 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
+from assay.weights.codec.coder_state import TOKENS
 from assay.weights.codec.sample_cost import plane_cost
 from assay.weights.codec.stream_reader import decode_stream
-from assay.weights.codec.stream_writer import encode_symbols
+from assay.weights.codec.stream_writer import encode_symbols, room_for
 from assay.weights.codec.window import Window
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
@@ -94,7 +95,8 @@ def encode_planes(values: Tensor, rotate: bool) -> bytes:
         _split(values, 8 * width, int(rotate), 8 * number, plane)
         coded = b""
         if plane_cost(plane) < _WORTH_CODING:
-            coded = encode_symbols(plane.astype(np.uint16), plane, Window(0, 1), direct=8, noise=False).tobytes()
+            room = room_for(plane.size, 0)
+            coded = encode_symbols(plane.astype(np.uint16), plane, Window(0, 1), TOKENS, 0, room).tobytes()
         if coded and len(coded) < plane.size:
             heads.append(_LENGTH.pack(len(coded)))
             parts.append(coded)

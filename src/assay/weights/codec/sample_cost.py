@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numba as nb
 import numpy as np
 from numba import njit, types
 
+from assay.weights.codec.tokens import leading_zeros, residual_of
 from assay.weights.store import Tensor
 
 BLOCK, BLOCKS = 1024, 4
+_ROUGHLY = 1024
+_WHICH_LENGTH = 1.7
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16)}
 
 
@@ -39,6 +43,21 @@ def symbol_cost(symbols, raw_bits, contexts):  # type: ignore[no-untyped-def]
         if total:
             bits += total * math.log2(total)
     return bits / max(1, symbols.shape[0])
+
+
+@njit([types.float64(_READ[b], _READ[b], types.int64) for b in (8, 16)], nogil=True, cache=True)
+def rough_cost(bits, base, is_float):  # type: ignore[no-untyped-def]
+    """Bits an element for the difference, within one or so: the mean length of its residuals, and what it takes to say
+    which length."""
+    step, width = max(1, bits.shape[0] // _ROUGHLY), bits.itemsize * 8
+    taken, length, changed = 0, 0.0, 0
+    for i in range(0, bits.shape[0], step):
+        value = residual_of(nb.uint32(bits[i]), nb.uint32(base[i]), width, is_float, 0)
+        octave = nb.uint32(31) - leading_zeros(nb.uint32(value + nb.uint32(1)))
+        taken += 1
+        length += octave + nb.float64(value + nb.uint32(1)) / nb.float64(nb.uint32(1) << octave) - 1.0
+        changed += value > 0
+    return (length + _WHICH_LENGTH * changed) / max(1, taken)
 
 
 @njit(types.float64(_READ[8]), nogil=True, cache=True)

@@ -9,111 +9,119 @@ import numba as nb
 from numba import njit, types
 
 from assay.weights.codec.coder_state import (
+    LEADING,
     LOWEST_STATE,
+    NOISE,
     PROBABILITY_BITS,
     PROBABILITY_SUM,
-    PUSHED_AT_ONCE,
     STATE_BITS,
 )
-from assay.weights.codec.tokens import context_of, noise_length
+from assay.weights.codec.frequency_table import (
+    ENCODER_ESCAPED_AT,
+    ENCODER_NOISE_AT,
+    ENCODER_WIDE_AT,
+    ESCAPED_AT,
+    FREQUENCY_AT,
+    MEANING_AT,
+    NOISE_AT,
+    SHARE_AT,
+    START_AT,
+)
+from assay.weights.codec.tokens import DIRECT, context_of
 
 _u32, _u64 = nb.uint32, nb.uint64
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
+_RANGES = types.Array(types.uint64, 1, "C", readonly=True)
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 
 
-@njit(inline="always")
-def _push(state, words, place, noise, length):  # type: ignore[no-untyped-def]
-    if state >> (_u64(STATE_BITS) - length):
-        place -= 1
-        words[place] = state & _u64(0xFFFF)
-        state >>= _u64(16)
-    return (state << length) | (noise & ((_u64(1) << length) - _u64(1))), place
-
-
 @njit(
-    [types.UniTuple(types.int64, 2)(_READ[16], _READ[b], _READ[32], _READ[32], _WRITE[16], types.int64, types.int64)
+    [types.UniTuple(types.int64, 3)(_READ[16], _READ[b], _RANGES, _WRITE[16], types.int64, _WRITE[16])
      for b in (8, 16, 32)],
     nogil=True,
     cache=True,
 )  # fmt: skip
-def encode_lane(symbols, residuals, ranges, reciprocals, words, end, direct):  # type: ignore[no-untyped-def]
-    """Writes words downwards from `end`: the place of the first, and the final state."""
-    state, place = _u64(LOWEST_STATE), end
+def encode_lane(symbols, residuals, ranges, words, end, apart):  # type: ignore[no-untyped-def]
+    """Writes words downwards from `end`, escapes downwards from the end of `apart`: the places of the first of each,
+    and the final state."""
+    state, place, escape = _u64(LOWEST_STATE), end, apart.shape[0]
     for i in range(symbols.shape[0] - 1, -1, -1):
         symbol, residual = symbols[i], _u64(residuals[i])
-        length = _u64(noise_length(_u32(symbol) & _u32(0xFF), _u32(direct)))
-        if length:
-            low = min(length, _u64(PUSHED_AT_ONCE))
-            state, place = _push(state, words, place, residual >> _u64(PUSHED_AT_ONCE), length - low)
-            state, place = _push(state, words, place, residual, low)
-        span = _u64(ranges[symbol])  # see `frequency_table.fill_encoder`
-        frequency, start = span >> _u64(16), (span >> _u64(4)) & _u64(0xFFF)
-        if (state >> _u64(STATE_BITS - PROBABILITY_BITS)) >= frequency:
+        span, reciprocal = ranges[symbol] & _u64(0xFFFFFFFF), ranges[symbol] >> _u64(32)  # see `fill_encoder`
+        frequency, start = span >> _u64(FREQUENCY_AT), (span >> _u64(START_AT)) & _u64(PROBABILITY_SUM - 1)
+        length = (span >> _u64(ENCODER_NOISE_AT)) & _u64(15)
+        if (span >> _u64(ENCODER_WIDE_AT)) & _u64(1):
+            escape -= 1
+            apart[escape] = (residual >> _u64(16)) & _u64(0xFFFF)
+        if (span >> _u64(ENCODER_ESCAPED_AT)) & _u64(1):
+            escape -= 1
+            apart[escape] = residual & _u64(0xFFFF)
+        if (state >> (_u64(STATE_BITS - PROBABILITY_BITS) - length)) >= frequency:
             place -= 1
             words[place] = state & _u64(0xFFFF)
             state >>= _u64(16)
-        quotient = (state * _u64(reciprocals[symbol])) >> (_u64(STATE_BITS) + (span & _u64(15)))
+        state = (state << length) | (residual & ((_u64(1) << length) - _u64(1)))
+        quotient = (state * reciprocal) >> (_u64(STATE_BITS) + (span & _u64(15)))
         state = (quotient << _u64(PROBABILITY_BITS)) + (state - quotient * frequency) + start
-    return place, nb.int64(state)
+    return place, escape, nb.int64(state)
 
 
 @njit(inline="always")
-def _refill(state, data, place, end):  # type: ignore[no-untyped-def]
+def _word(data, at, end):  # type: ignore[no-untyped-def]
     """Beyond the end there are zeros: the caller sees by the place that they were read."""
-    if state < _u64(LOWEST_STATE):
-        word = _u64(0)
-        if place + 1 < end:
-            word = _u64(data[place]) | (_u64(data[place + 1]) << _u64(8))
-        state = (state << _u64(16)) | word
-        place += 2
-    return state, place
+    return _u64(data[at]) | (_u64(data[at + 1]) << _u64(8)) if at + 1 < end else _u64(0)
 
 
 def _signatures() -> list[Any]:
-    fixed = (_READ[8], types.int64, types.int64, _WRITE[32], _WRITE[8])
-    return [types.boolean(*fixed, _READ[b], *[types.int64] * 7, _WRITE[b]) for b in (8, 16, 32)]
+    fixed = (_READ[8], *[types.int64] * 4, _WRITE[32], _WRITE[8])
+    return [types.boolean(*fixed, _READ[b], *[types.int64] * 8, _WRITE[b]) for b in (8, 16, 32)]
 
 
 @njit(_signatures(), nogil=True, cache=True)
-def decode_lane(data, place, first, slots, table_of, base, mantissa, mask, below, last, is_float, xor, leading, out):  # type: ignore[no-untyped-def]
-    """False if `data` does not end where the tokens do, in the state that encoding began with. `base` may be `out`.
+def decode_lane(  # type: ignore[no-untyped-def]
+    data, apart, place, end, first, slots, table_of, base, mantissa, mask, below, last, is_float, xor, content, planes,
+    out,
+):  # fmt: skip
+    """False if the tokens do not end at `end`, in the state that encoding began with. `base` may be `out`.
 
-    `slots` are by table here, not by context: most small tensors have only one.
+    Escapes are in `data` from `apart` to `place`, planes of low bytes from `end` on. `slots` are by table here, not by
+    context: most small tensors have only one.
     """
-    state, end = _u64(first), data.shape[0]
+    state, escape, apart_end, size = _u64(first), apart, place, out.shape[0]
     width = out.itemsize * 8
-    direct = 8 if width == 8 else 7
     full = _u32((_u64(1) << _u64(width)) - _u64(1))
     sign_at = _u32(width - 1)
     top = _u32(1) << sign_at if is_float else _u32(0)
     inverted = full if is_float else _u32(0)
-    for i in range(out.shape[0]):
-        b = _u32(base[i])
+    low_bits = _u64(PROBABILITY_SUM - 1)
+    for i in range(size):
+        b = _u32(0) if content == LEADING else _u32(base[i])
         context = _u64(context_of(b, _u32(mantissa), _u32(mask), _u32(below), _u32(last)))
-        found = slots[(_u64(table_of[context]) << _u64(PROBABILITY_BITS)) | (state & _u64(PROBABILITY_SUM - 1))]
-        frequency = _u64((found >> _u32(12)) & _u32(0xFFF))
-        state = (state >> _u64(PROBABILITY_BITS)) * frequency + _u64(found & _u32(0xFFF))
-        state, place = _refill(state, data, place, end)
-        # See `tokens.meaning_of`.
-        token = found >> _u32(24)
-        if leading:
-            value = b | (token << _u32(width - 8))
+        found = _u64(slots[(_u64(table_of[context]) << _u64(PROBABILITY_BITS)) | (state & low_bits)])
+        frequency = found >> _u64(SHARE_AT)
+        state = (state >> _u64(PROBABILITY_BITS)) * frequency + (found & low_bits)
+        residual = (found >> _u64(MEANING_AT)) & _u64(0xFF)
+        if content == NOISE:
+            length = (found >> _u64(NOISE_AT)) & _u64(15)
+            noise = state & ((_u64(1) << length) - _u64(1))
+            residual = ((residual & _u64(DIRECT - 1)) << length) | noise
+            state >>= length
+            if (found >> _u64(ESCAPED_AT)) & _u64(1):
+                residual = _word(data, escape, apart_end)
+                escape += 2
+                if (found >> _u64(MEANING_AT)) & _u64(1):
+                    residual |= _word(data, escape, apart_end) << _u64(16)
+                    escape += 2
+        if state < _u64(LOWEST_STATE):
+            state = (state << _u64(16)) | _word(data, place, end)
+            place += 2
+        residual <<= _u64(8 * planes)
+        for plane in range(planes):
+            residual |= _u64(data[end + plane * size + i]) << _u64(8 * plane)
+        if content == LEADING:
+            value = _u32(residual)
             out[i] = (value >> _u32(1)) | (value << sign_at) if is_float else value
             continue
-        if width == 32:
-            length = _u64(token >> _u32(3))
-            residual = _u64(token & _u32(7)) << length
-        else:
-            length = _u64(noise_length(token, _u32(direct)))
-            residual = _u64(_u32(4) | (token & _u32(3))) << length if length else _u64(token)
-        if length:
-            low = min(length, _u64(PUSHED_AT_ONCE))
-            residual += state & ((_u64(1) << low) - _u64(1))
-            state, place = _refill(state >> low, data, place, end)
-            high = length - low
-            residual += (state & ((_u64(1) << high) - _u64(1))) << _u64(PUSHED_AT_ONCE)
-            state, place = _refill(state >> high, data, place, end)
         if xor:
             out[i] = b ^ _u32(residual)
             continue
@@ -121,4 +129,4 @@ def decode_lane(data, place, first, slots, table_of, base, mantissa, mask, below
         step = (_u32(residual) >> _u32(1)) ^ (_u32(0) - (_u32(residual) & _u32(1)))
         ordered = _u32(ordered + step) & full
         out[i] = ordered ^ (top | ((_u32(0) - ((ordered >> sign_at) ^ _u32(1))) & inverted))
-    return state == _u64(LOWEST_STATE) and place == end
+    return state == _u64(LOWEST_STATE) and place == end and escape == apart_end

@@ -21,6 +21,7 @@ from numba.extending import intrinsic
 from assay.errors import DataError
 from assay.weights.codec.element_lanes import Elements
 from assay.weights.codec.lanes import I8, I64, POINTER
+from assay.weights.codec.scratch import scratch
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
@@ -29,8 +30,10 @@ _HEADER = struct.Struct("<BBHI")  # highest first byte, 0, 0, how many lie elsew
 _OTHER = 15
 _GROUP_BYTES = ir.VectorType(I8, 32)
 _ARGUMENTS = (*[types.uint64] * 3, *[types.int64] * 4)
-_BITS, _BYTES = (types.Array(getattr(types, f"uint{width}"), 1, "C") for width in (16, 8))
-_READ_BITS, _READ_BYTES = (types.Array(getattr(types, f"uint{w}"), 1, "C", readonly=True) for w in (16, 8))
+_BITS, _BYTES, _PLACES = (types.Array(getattr(types, f"uint{width}"), 1, "C") for width in (16, 8, 32))
+_READ_BITS, _READ_BYTES, _READ_PLACES = (
+    types.Array(getattr(types, f"uint{width}"), 1, "C", readonly=True) for width in (16, 8, 32)
+)
 
 
 def cost_of(sample: Tensor, kind: ElementType) -> float:
@@ -40,18 +43,19 @@ def cost_of(sample: Tensor, kind: ElementType) -> float:
     return 12 + 40 * float(np.mean((below < 0) | (below >= _OTHER))) if sample.size else 0.0
 
 
-def encode_short(bits: Tensor, kind: ElementType) -> bytes:
-    """Header, codes, low bytes, places and first bytes of those that lie elsewhere."""
+def encode_short(bits: Tensor, kind: ElementType) -> Tensor:
+    """Header, codes, low bytes, places and first bytes of those that lie elsewhere; good until the next stream."""
     highest = _highest(_first_bytes(bits[:: max(1, bits.size // 4096)], kind))
-    codes, low = np.empty((bits.size + 1) // 2, np.uint8), np.empty(bits.size, np.uint8)
+    half, start = (bits.size + 1) // 2, _HEADER.size
+    body = start + half + bits.size
+    room, places = scratch("stream", body + 5 * bits.size, np.uint8), scratch("places", bits.size, np.uint32)
+    codes, low = room[start : start + half], room[start + half : body]
     _encode(bits, int(kind.exponent > 0), highest, codes, low)
-    half = codes.size
-    others = np.concatenate((np.flatnonzero(codes & 15 == _OTHER), half + np.flatnonzero(codes >> 4 == _OTHER)))
-    others = others[others < bits.size]
-    first = _first_bytes(bits[others], kind)
-    places = others.astype(np.uint32)
-    head = _HEADER.pack(highest, 0, 0, places.size)
-    return b"".join((head, codes.data, low.data, places.tobytes(), first.data))
+    count = _find_others(codes, bits.size, places)
+    _HEADER.pack_into(room.data, 0, highest, 0, 0, count)
+    room[body : body + 4 * count] = places[:count].view(np.uint8)
+    room[body + 4 * count : body + 5 * count] = _first_bytes(bits[places[:count]], kind)
+    return room[: body + 5 * count]
 
 
 def decode_short(data: memoryview, kind: ElementType, out: Tensor) -> None:
@@ -69,9 +73,7 @@ def decode_short(data: memoryview, kind: ElementType, out: Tensor) -> None:
         places = np.ascontiguousarray(all_bytes[body : body + 4 * count]).view(np.uint32)
         if int(places.max()) >= out.size:
             raise DataError("short codes point outside their tensor")
-        value = all_bytes[body + 4 * count :].astype(np.uint16) << np.uint16(8) | low[places]
-        turned = value >> np.uint16(1) | value << np.uint16(15)
-        out[places] = turned if kind.exponent else value
+        _put_others(places, all_bytes[body + 4 * count :], low, int(kind.exponent > 0), out)
 
 
 def _first_bytes(bits: Tensor, kind: ElementType) -> Tensor:
@@ -196,3 +198,31 @@ def _decode(codes, low, is_float, highest, out):  # type: ignore[no-untyped-def]
             code = (nb.int64(codes[i - part * half]) >> (4 * part)) & 15
             value = (nb.uint32((highest - code) & 0xFF) << nb.uint32(8)) | nb.uint32(low[i])
             out[i] = nb.uint16((value >> nb.uint32(1)) | (value << nb.uint32(15))) if is_float else nb.uint16(value)
+
+
+@njit(types.int64(_READ_BYTES, types.int64, _PLACES), nogil=True, cache=True)
+def _find_others(codes, size, places):  # type: ignore[no-untyped-def]
+    """Where the sixteenth code is, eight bytes looked at together; how many there are."""
+    half, count = codes.shape[0], 0
+    ones = nb.uint64(0x1111111111111111)
+    for begin in range(0, half, 8):
+        eight = nb.uint64(0)
+        for i in range(begin, min(begin + 8, half)):
+            eight |= nb.uint64(codes[i]) << nb.uint64(8 * (i - begin))
+        pairs = eight & (eight >> nb.uint64(1))
+        if pairs & (pairs >> nb.uint64(2)) & ones:
+            for i in range(begin, min(begin + 8, half)):
+                if codes[i] & 15 == _OTHER:
+                    places[count] = i
+                    count += 1
+                if codes[i] >> 4 == _OTHER and half + i < size:
+                    places[count] = half + i
+                    count += 1
+    return count
+
+
+@njit(types.void(_READ_PLACES, _READ_BYTES, _READ_BYTES, types.int64, _BITS), nogil=True, cache=True)
+def _put_others(places, first, low, is_float, out):  # type: ignore[no-untyped-def]
+    for i in range(places.shape[0]):
+        value = (nb.uint32(first[i]) << nb.uint32(8)) | nb.uint32(low[places[i]])
+        out[places[i]] = nb.uint16((value >> nb.uint32(1)) | (value << nb.uint32(15))) if is_float else nb.uint16(value)

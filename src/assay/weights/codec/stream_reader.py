@@ -7,8 +7,8 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.coder_state import LOWEST_STATE, PROBABILITY_SUM
-from assay.weights.codec.decode_lanes import LEADING, MUCH_NOISE, SOME_NOISE, TOKENS, decode_lanes
+from assay.weights.codec.coder_state import LEADING, LOWEST_STATE, NOISE, PROBABILITY_SUM, TOKENS
+from assay.weights.codec.decode_lanes import decode_lanes
 from assay.weights.codec.frequency_table import fill_decoder, read_tables
 from assay.weights.codec.lanes import LANES
 from assay.weights.codec.scalar_lane import decode_lane
@@ -20,7 +20,6 @@ from assay.weights.store import Tensor
 
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
-_NOTHING = np.empty(0, np.uint8)
 _PROBLEMS = {
     1: "a stream of tokens ends before its header",
     2: "the header of a stream of tokens does not fit its data",
@@ -30,24 +29,13 @@ _PROBLEMS = {
 }
 
 
-def decode_stream(data: memoryview, base: Tensor, kind: ElementType, xor: bool, out: Tensor) -> None:
-    """`base` may be `out`."""
-    _run(np.frombuffer(data, np.uint8), _NOTHING, base, kind, xor, out)
-
-
-def decode_leading_stream(data: memoryview, kind: ElementType, out: Tensor) -> None:
-    """The bytes of the elements but the first, by planes, then the stream of the first ones."""
-    rest = out.size * (out.itemsize - 1)
-    if rest > len(data):
-        raise DataError("the bytes that follow the leading ones end too early")
-    everything = np.frombuffer(data, np.uint8)
-    _run(everything[rest:], everything[:rest], out, kind, False, out)
-
-
-def _run(stream: Tensor, rest: Tensor, base: Tensor, kind: ElementType, xor: bool, out: Tensor) -> None:
+def decode_stream(data: memoryview, base: Tensor | None, kind: ElementType, xor: bool, out: Tensor) -> None:
+    """`base` may be `out`. Without one the stream is of leading bytes."""
     slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM, np.uint32)
     mask = (1 << kind.exponent) - 1
-    problem = _decode(stream, rest, base, kind.mantissa, mask, mask > 0, xor, slots, out)
+    leading, under = base is None, out if base is None else base
+    everything = np.frombuffer(data, np.uint8)
+    problem = _decode(everything, leading, under, kind.mantissa, mask, mask > 0, xor, slots, out)
     if problem:
         raise DataError(_PROBLEMS[problem])
 
@@ -60,91 +48,94 @@ def _got(data, place, count):  # type: ignore[no-untyped-def]
     return nb.int64(value)
 
 
-@njit(nogil=True)
-def _join(planes, out):  # type: ignore[no-untyped-def]
-    """The other bytes of the elements, where their first bytes will be added."""
-    size = out.shape[0]
-    for i in range(size):
-        value = nb.uint32(0)
-        for number in range(out.itemsize - 1):
-            value |= nb.uint32(planes[number * size + i]) << nb.uint32(8 * number)
-        out[i] = value
+@njit(inline="always")
+def _copied(data, start, end, room):  # type: ignore[no-untyped-def]
+    """With zeros behind, so that nothing reads beyond the end of the data."""
+    copy = np.zeros(end - start + room, np.uint8)
+    copy[: end - start] = data[start:end]
+    return copy
 
 
 @njit(nogil=True)
-def _decode_wide(data, words_at, words, rest, states, slots, base, field, content, out):  # type: ignore[no-untyped-def]
-    """The last words are read from a copy with zeros behind it, so that no stream reads beyond its own end."""
-    # A round takes a word a lane for the tokens and one for each pop of noise.
-    noisy = content in (SOME_NOISE, MUCH_NOISE)
-    most = LANES * (1 + (out.itemsize // 2 if noisy else 0))
-    rounds = np.zeros(1, np.int64)
-    whole = out.shape[0] // LANES
-    width, state_at, rounds_at = out.itemsize * 8, states.ctypes.data, rounds.ctypes.data
-    leading = content == LEADING
-    from_base = rest.ctypes.data if leading else base.ctypes.data
-    source, to = data.ctypes.data + nb.uint64(words_at), out.ctypes.data
-    table = slots.ctypes.data
-    read = decode_lanes(source, table, from_base, to, whole, state_at, words - most, rounds_at, *field, width, content)
-    done, left = rounds[0], words - read
-    last_words = np.zeros(left + most, np.uint16)
-    for i in range(left):
-        at = words_at + 2 * (read + i)
-        last_words[i] = nb.uint16(data[at]) | (nb.uint16(data[at + 1]) << nb.uint16(8))
-    source, place = last_words.ctypes.data, 0
+def _rounds(words, apart, low, base, out, first, steps, states, slots, ends, how):  # type: ignore[no-untyped-def]
+    """The number of words read. `words`, `apart` and `low` are an array, where to begin in it, and what bounds it.
+
+    A function of arrays: they live until it returns, which their addresses would not see to.
+    """
+    at = nb.uint64(first)
+    from_words, from_apart = words[0].ctypes.data + nb.uint64(words[1]), apart[0].ctypes.data + nb.uint64(apart[1])
+    under, to = base.ctypes.data + at * nb.uint64(base.itemsize), out.ctypes.data + at * nb.uint64(out.itemsize)
+    below = low[0].ctypes.data + nb.uint64(low[1]) + at
+    sources = (from_words, from_apart, slots.ctypes.data, under, below)
+    return decode_lanes(*sources, to, steps, states.ctypes.data, words[2], apart[2], ends.ctypes.data, low[2], *how)
+
+
+@njit(nogil=True)
+def _decode_wide(data, apart_at, escapes, words, states, slots, base, field, content, planes, out):  # type: ignore[no-untyped-def]
+    """The last words are read from a copy."""
+    size, whole = out.shape[0], out.shape[0] // LANES
+    words_at = apart_at + 2 * escapes
+    low_at = words_at + 2 * words
+    others, low = _copied(data, apart_at, words_at, 2 * LANES), (data, low_at, size)
+    ends = np.zeros(2, np.int64)
+    how = (*field, out.itemsize * 8, content, planes)
+    # A round takes at most a word a lane.
+    source, apart = (data, words_at, words - LANES), (others, 0, escapes)
+    read = _rounds(source, apart, low, base, out, 0, whole, states, slots, ends, how)
+    done, taken = ends[0], ends[1]
+    left, place = words - read, 0
+    last = _copied(data, words_at + 2 * read, low_at, 2 * LANES)
     if done < whole:
-        to_skip = nb.uint64(done * LANES * out.itemsize)
-        base_skip = nb.uint64(done * LANES) if leading else to_skip
-        from_base, to = from_base + base_skip, to + to_skip
-        place = decode_lanes(
-            source, table, from_base, to, whole - done, state_at, left, rounds_at, *field, width, content
-        )
-        if done + rounds[0] != whole or place > left:
+        source, apart = (last, 0, left), (others, 2 * taken, escapes - taken)
+        place = _rounds(source, apart, low, base, out, done * LANES, whole - done, states, slots, ends, how)
+        taken += ends[1]
+        if done + ends[0] != whole or place > left or taken > escapes:
             return False
-    more = out.shape[0] - whole * LANES
-    if more:
+    rest = size - whole * LANES
+    if rest:
         last_base, last_out = np.zeros(LANES, out.dtype), np.empty(LANES, out.dtype)
-        last_rest = np.zeros(LANES * (out.itemsize - 1), np.uint8)
+        last_low = np.zeros(LANES * planes + 1, np.uint8)
         for i in range(LANES):
-            at = min(whole * LANES + i, out.shape[0] - 1)
-            if leading:
-                for plane in range(out.itemsize - 1):
-                    last_rest[plane * LANES + i] = rest[plane * out.shape[0] + at]
-            else:
-                last_base[i] = base[at]
-        source += nb.uint64(2 * place)
-        from_base, to = last_rest.ctypes.data if leading else last_base.ctypes.data, last_out.ctypes.data
-        last_field = (LANES if leading else field[0], *field[1:])
-        place += decode_lanes(source, table, from_base, to, 1, state_at, left, rounds_at, *last_field, width, content)
-        out[whole * LANES :] = last_out[:more]
+            at = min(whole * LANES + i, size - 1)
+            last_base[i] = base[at]
+            for plane in range(planes):
+                last_low[plane * LANES + i] = data[low_at + plane * size + at]
+        source, apart = (last, 2 * place, left), (others, 2 * taken, escapes - taken)
+        place += _rounds(source, apart, (last_low, 0, LANES), last_base, last_out, 0, 1, states, slots, ends, how)
+        taken += ends[1]
+        out[whole * LANES :] = last_out[:rest]
     for state in states:
         if state != LOWEST_STATE:
             return False
-    return place == left
+    return place == left and taken == escapes
 
 
 @njit(
-    [types.int64(_READ[8], _READ[8], _READ[b], *[types.int64] * 4, _WRITE[32], _WRITE[b]) for b in (8, 16, 32)],
+    [types.int64(_READ[8], types.int64, _READ[b], *[types.int64] * 4, _WRITE[32], _WRITE[b]) for b in (8, 16, 32)],
     nogil=True,
     cache=True,
 )
-def _decode(data, rest, base, mantissa, mask, is_float, xor, slots, out):  # type: ignore[no-untyped-def]
-    """0, or the number of a problem. If there is a `rest`, the stream is of leading bytes and these are the others."""
-    leading = rest.shape[0] > 0
+def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, out):  # type: ignore[no-untyped-def]
+    """0, or the number of a problem."""
     if data.shape[0] < HEADER_BYTES:
         return 1
     contexts, tables, begins = _got(data, 0, 1), _got(data, 1, 1), _got(data, 2, 2)
-    below, content, table_bytes, words = _got(data, 4, 1), _got(data, 5, 1), _got(data, 6, 2), _got(data, 8, 4)
+    below, kept, table_bytes, words = _got(data, 4, 1), _got(data, 5, 1), _got(data, 6, 2), _got(data, 8, 4)
+    escapes = _got(data, 12, 4)
+    content, planes = kept & 15, kept >> 4
     small = out.shape[0] < FEWEST_FOR_LANES
     tables_at = HEADER_BYTES + (4 if small else 4 * LANES)
-    words_at = tables_at + table_bytes
+    apart_at = tables_at + table_bytes
     if not (1 <= contexts <= MOST_CONTEXTS and 1 <= tables <= contexts and out.shape[0] > 0):
         return 2
-    if words_at + 2 * words != data.shape[0] or content > MUCH_NOISE or (leading and contexts > 1):
+    if apart_at + 2 * (escapes + words) + planes * out.shape[0] != data.shape[0]:
         return 2
-    if (content == TOKENS) != (leading or out.itemsize == 1):
+    if content != (LEADING if leading else TOKENS if out.itemsize == 1 else NOISE) or (leading and contexts > 1):
+        return 2
+    if planes != out.itemsize - 1 if leading else planes > (2 if out.itemsize == 4 else 0):
         return 2
     frequency = np.zeros((tables, 256), np.uint16)
-    if read_tables(data[tables_at:words_at], tables, frequency) != table_bytes:
+    if read_tables(data[tables_at:apart_at], tables, frequency) != table_bytes:
         return 3
     table_of = np.zeros(contexts, np.uint8)
     for context in range(1, contexts):
@@ -152,19 +143,15 @@ def _decode(data, rest, base, mantissa, mask, is_float, xor, slots, out):  # typ
     if table_of[contexts - 1] >= tables:
         return 4
     field = (mantissa, mask, below, contexts - 1, is_float, xor)
-    packed = out.itemsize == 4 and not leading
     if small:
-        fill_decoder(frequency, np.arange(tables).astype(np.uint8), packed, slots)
+        fill_decoder(frequency, np.arange(tables).astype(np.uint8), content, slots)
         state = _got(data, HEADER_BYTES, 4)
-        if leading:
-            _join(rest, out)
-        done = decode_lane(data, words_at, state, slots, table_of, base, *field, leading, out)
+        at = (apart_at, apart_at + 2 * escapes, apart_at + 2 * (escapes + words))
+        done = decode_lane(data, *at, state, slots, table_of, base, *field, content, planes, out)
     else:
-        fill_decoder(frequency, table_of, packed, slots)
+        fill_decoder(frequency, table_of, content, slots)
         states = np.empty(LANES, np.uint32)
         for i in range(LANES):
             states[i] = _got(data, HEADER_BYTES + 4 * i, 4)
-        if leading:
-            content, field = LEADING, (out.shape[0], mask, below, contexts - 1, is_float, xor)
-        done = _decode_wide(data, words_at, words, rest, states, slots, base, field, content, out)
+        done = _decode_wide(data, apart_at, escapes, words, states, slots, base, field, content, planes, out)
     return 0 if done else 5

@@ -6,24 +6,26 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
 from assay.weights.codec.element_lanes import Elements
 from assay.weights.codec.lanes import I16, I64, POINTER, WIDTH
-from assay.weights.codec.tokens import DIRECT_BITS
 
 _ADDRESS, _INT = types.uint64, types.int64
-_ARGUMENTS = (*[_ADDRESS] * 4, _INT, *[_INT] * 6)
+_ARGUMENTS = (*[_ADDRESS] * 5, *[_INT] * 8)
 
 
-def _symbol_lanes(_numba: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    (width,) = (argument.literal_value for argument in signature.args[-1:])
-    bits, base, residuals, symbols = (builder.inttoptr(a, POINTER) for a in arguments[:4])
-    size = arguments[4]
+def _symbol_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
+    width, planes, floats = (argument.literal_value for argument in signature.args[1:])
+    arguments = unpack_tuple(builder, given[0])
+    bits, base, residuals, symbols, low = (builder.inttoptr(a, POINTER) for a in arguments[:5])
+    size, stride = arguments[5:7]
     elements = Elements(builder, width)
-    field = [elements.splat(argument) for argument in arguments[5:9]]
-    is_float = elements.splat(builder.sub(I64(0), arguments[9]))
-    xor = builder.icmp_unsigned("!=", elements.splat(arguments[10]), elements.constant(0))
+    field = [elements.splat(builder.shl(argument, arguments[7])) for argument in arguments[8:11]]
+    exponent_at = elements.splat(arguments[7])
+    is_float = None if floats else elements.splat(builder.sub(I64(0), arguments[11]))
+    xor = None if floats else builder.icmp_unsigned("!=", elements.splat(arguments[12]), elements.constant(0))
     entry = builder.block
     body, done = builder.append_basic_block("symbols"), builder.append_basic_block("symbols_done")
     builder.cbranch(builder.icmp_signed("<=", I64(elements.lanes), size), body, done)
@@ -32,9 +34,11 @@ def _symbol_lanes(_numba: Any, builder: Any, signature: Any, arguments: Any) -> 
     at.add_incoming(I64(0), entry)
     under = elements.load(base, at)
     residual = elements.residual(elements.load(bits, at), under, is_float, xor)
+    elements.store_planes(residual, low, at, stride, planes)
+    residual = builder.lshr(residual, elements.constant(8 * planes))
     elements.store(residual, residuals, at)
-    context = builder.shl(elements.context(under, *field), elements.constant(8))
-    symbol = builder.or_(context, elements.token(residual, DIRECT_BITS[width]))
+    context = builder.shl(builder.lshr(elements.context(under, *field), exponent_at), elements.constant(8))
+    symbol = builder.or_(context, elements.token(residual))
     kind = ir.VectorType(I16, elements.lanes)
     narrow = builder.trunc(symbol, kind) if elements.lanes == WIDTH else symbol
     builder.store(narrow, builder.gep(symbols, [at], source_etype=I16), align=1)
@@ -49,15 +53,22 @@ def _symbol_lanes(_numba: Any, builder: Any, signature: Any, arguments: Any) -> 
 
 
 @intrinsic(prefer_literal=True)
-def _symbols(typing, bits, base, residuals, symbols, size, m, e, lo, hi, is_float, xor, width):  # type: ignore[no-untyped-def]
-    return types.int64(*_ARGUMENTS, width), _symbol_lanes
+def _symbols(typing, arguments, width, planes, floats):  # type: ignore[no-untyped-def]
+    return types.int64(arguments, width, planes, floats), _symbol_lanes
 
 
-@njit(types.int64(*_ARGUMENTS, _INT), nogil=True, cache=True)
-def symbol_lanes(bits, base, residuals, symbols, size, m, e, lo, hi, is_float, xor, width):  # type: ignore[no-untyped-def]
-    """Addresses in, the number of elements done out: all that fill a register."""
+@njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
+def symbol_lanes(bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, is_float, xor, width, planes):  # type: ignore[no-untyped-def]
+    """Addresses in, the number of elements done out: all that fill a register. As many low bytes of the residuals as
+    there are `planes` go to `low`, by planes `stride` apart, and the symbols are of what is above."""
+    arguments = (bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, is_float, xor)
+    everyday = is_float and not xor
     if width == 8:
-        return _symbols(bits, base, residuals, symbols, size, m, e, lo, hi, is_float, xor, 8)
+        return _symbols(arguments, 8, 0, False)
     if width == 16:
-        return _symbols(bits, base, residuals, symbols, size, m, e, lo, hi, is_float, xor, 16)
-    return _symbols(bits, base, residuals, symbols, size, m, e, lo, hi, is_float, xor, 32)
+        return _symbols(arguments, 16, 0, True) if everyday else _symbols(arguments, 16, 0, False)
+    if planes == 2:
+        return _symbols(arguments, 32, 2, True) if everyday else _symbols(arguments, 32, 2, False)
+    if planes == 1:
+        return _symbols(arguments, 32, 1, True) if everyday else _symbols(arguments, 32, 1, False)
+    return _symbols(arguments, 32, 0, True) if everyday else _symbols(arguments, 32, 0, False)

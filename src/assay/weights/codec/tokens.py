@@ -20,8 +20,19 @@ from numba.extending import intrinsic
 
 from assay.weights.store import Tensor
 
-DIRECT_BITS = {8: 8, 16: 7, 32: 3}
-"""Residuals below 2**this are tokens as they are."""
+DIRECT_BITS = 6
+"""Residuals below 2**this are tokens as they are; of 8 bits, all are."""
+DIRECT = 1 << DIRECT_BITS
+MOST_NOISE = 14
+FIRST_NOISE = DIRECT_BITS - 2
+WIDE = DIRECT + 4 * (MOST_NOISE - FIRST_NOISE + 1)
+"""The token of residuals with more noise than that, which are stored whole apart, as two words."""
+ESCAPE = WIDE + 1
+"""The token of those that are stored whole as one word: such whose own token would be rare for the noise it has."""
+FIRST_WIDE = DIRECT + 4 * (16 - DIRECT_BITS)
+"""The first token of residuals that do not fit a word."""
+
+_BLOCK = 2048
 
 _u32, _u64, _i32 = nb.uint32, nb.uint64, nb.int32
 _SYMBOLS = types.Array(types.uint16, 1, "C", readonly=True)
@@ -30,13 +41,15 @@ _SYMBOLS = types.Array(types.uint16, 1, "C", readonly=True)
 @cache
 def noise_bits(width: int) -> Tensor:
     """How many bits follow each token."""
-    token, direct = np.arange(256), DIRECT_BITS[width]
-    octave = direct + ((token - (1 << direct)) >> 2)
-    return np.where((token < 1 << direct) | (octave >= width), 0, octave - 2).astype(np.uint8)
+    length = np.zeros(256, np.uint8)
+    if width > 8:
+        length[DIRECT:WIDE] = FIRST_NOISE + np.arange(WIDE - DIRECT) // 4
+        length[WIDE] = 32
+    return length
 
 
 @intrinsic
-def _leading_zeros(typing, value):  # type: ignore[no-untyped-def]
+def leading_zeros(typing, value):  # type: ignore[no-untyped-def]
     def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
@@ -44,26 +57,18 @@ def _leading_zeros(typing, value):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def token_of(value, direct):  # type: ignore[no-untyped-def]
-    octave = _u32(31) - _leading_zeros(_u32(value | _u32(4)))
-    shared = (_u32(1) << direct) + ((octave - direct) << _u32(2)) + ((value >> (octave - _u32(2))) & _u32(3))
-    return value if value < (_u32(1) << direct) else shared
+def token_of(value, width):  # type: ignore[no-untyped-def]
+    if width == 8 or value < _u32(DIRECT):
+        return _u32(value)
+    octave = _u32(31) - leading_zeros(_u32(value | _u32(4)))
+    above = ((octave - _u32(DIRECT_BITS)) << _u32(2)) + ((value >> (octave - _u32(2))) & _u32(3))
+    return min(_u32(DIRECT) + above, _u32(WIDE))
 
 
 @njit(inline="always")
-def noise_length(token, direct):  # type: ignore[no-untyped-def]
-    """Never more than 31, whatever the token."""
-    above = (token - (_u32(1) << direct)) >> _u32(2)
-    return _u32(0) if token < (_u32(1) << direct) else (above + direct - _u32(2)) & _u32(31)
-
-
-@njit(inline="always")
-def meaning_of(token, packed):  # type: ignore[no-untyped-def]
-    """What a decoder's slot says of a token: itself, or for 32 bits the length of its noise and 3 bits above it."""
-    if not packed:
-        return _u32(token)
-    length = noise_length(_u32(token), _u32(3))
-    return _u32(token) if token < 8 else (length << _u32(3)) | _u32(4) | (_u32(token) & _u32(3))
+def noise_length(token):  # type: ignore[no-untyped-def]
+    """Of residuals of 16 and 32 bits; 0 for those stored apart."""
+    return FIRST_NOISE + ((token - DIRECT) >> 2) if DIRECT <= token < WIDE else 0
 
 
 @njit(inline="always")
@@ -87,17 +92,20 @@ def residual_of(x, b, width, is_float, xor):  # type: ignore[no-untyped-def]
     return _u32((_u32(signed) << _u32(1)) ^ _u32(signed >> _i32(31))) >> shift
 
 
-@njit(types.void(_SYMBOLS, types.Array(types.uint32, 2, "C")), nogil=True, cache=True)
-def count_symbols(symbol, counts):  # type: ignore[no-untyped-def]
-    """Symbols are context * 256 + token.
+@njit(types.void(_SYMBOLS, types.int64, types.Array(types.uint32, 2, "C")), nogil=True, cache=True)
+def count_symbols(symbol, every, counts):  # type: ignore[no-untyped-def]
+    """Symbols are context * 256 + token; of so many blocks one is counted.
 
     Four tables, because adding twice in a row to one place would wait for the first addition.
     """
-    whole = symbol.shape[0] & ~3
-    for i in range(0, whole, 4):
-        counts[0, symbol[i]] += _u32(1)
-        counts[1, symbol[i + 1]] += _u32(1)
-        counts[2, symbol[i + 2]] += _u32(1)
-        counts[3, symbol[i + 3]] += _u32(1)
-    for i in range(whole, symbol.shape[0]):
-        counts[0, symbol[i]] += _u32(1)
+    size = symbol.shape[0]
+    for begin in range(0, size, _BLOCK * every):
+        end = min(begin + _BLOCK, size)
+        whole = begin + ((end - begin) & ~3)
+        for i in range(begin, whole, 4):
+            counts[0, symbol[i]] += _u32(1)
+            counts[1, symbol[i + 1]] += _u32(1)
+            counts[2, symbol[i + 2]] += _u32(1)
+            counts[3, symbol[i + 3]] += _u32(1)
+        for i in range(whole, end):
+            counts[0, symbol[i]] += _u32(1)
