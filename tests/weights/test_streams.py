@@ -80,6 +80,21 @@ def test_residuals_too_rare_for_their_noise_are_stored_apart(size, often, kind):
     assert np.array_equal(out, bits)
 
 
+@pytest.mark.parametrize("far", [3, 70, 1 << 14, 1 << 31])
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_what_the_sample_of_a_large_chunk_does_not_show(kind, far):
+    """Only blocks of 2,048 far apart are counted: here nothing changes in them, and every change is an escape."""
+    element = ELEMENT_TYPES[kind]
+    _, base = pair(kind, 1 << 20, 0)
+    bits = base.copy()
+    bits[3_000:4_000] ^= base.dtype.type(min(far, 1 << (8 * base.dtype.itemsize - 1)))
+    data = encode_stream(bits, base, element, window_of(base, element), xor=True).tobytes()
+    assert int.from_bytes(data[12:16], "little") >= 1_000
+    out = base.copy()
+    decode_stream(memoryview(data), out, element, True, out)
+    assert np.array_equal(out, bits)
+
+
 @pytest.mark.parametrize(("moved", "planes"), [(1 << 5, 0), (1 << 13, 1), (1 << 24, 2)])
 def test_low_bytes_that_are_noise_are_kept_as_they_are(moved, planes):
     element = ELEMENT_TYPES["float32"]

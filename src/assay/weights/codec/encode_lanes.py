@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
@@ -35,6 +34,7 @@ from assay.weights.codec.lanes import (
     when_any,
     wide_halves,
     wide_joined,
+    wide_lanes,
 )
 
 _ADDRESS, _INT = types.uint64, types.int64
@@ -123,12 +123,10 @@ def _with_symbol(words: _Words, state: Any, span: Any, found: tuple[Any, Any], r
 
 def _quotient(builder: Any, state: Any, found: tuple[Any, Any]) -> Any:
     """The state times the reciprocal, shifted: of the even lanes and of the odd ones, as processors multiply."""
-    wide = ir.VectorType(I64, WIDTH // 2)
-    shift, bits, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (15, STATE_BITS, 32))
     products = []
     for part, entry in zip(wide_halves(builder, state), found, strict=True):
-        by = builder.add(builder.and_(entry, shift), bits)
-        products.append(builder.lshr(builder.mul(part, builder.lshr(entry, half)), by))
+        by = builder.add(builder.and_(entry, wide_lanes(15)), wide_lanes(STATE_BITS))
+        products.append(builder.lshr(builder.mul(part, builder.lshr(entry, wide_lanes(32))), by))
     return wide_joined(builder, *products)
 
 

@@ -28,6 +28,10 @@ def all_lanes(element: Any, value: int) -> Any:
     return ir.Constant(vector_of(element), [value] * WIDTH)
 
 
+def wide_lanes(value: int) -> Any:
+    return ir.Constant(ir.VectorType(I64, WIDTH // 2), [value] * (WIDTH // 2))
+
+
 def splat(builder: Any, value: Any, kind: Any) -> Any:
     """The low bits of a 64-bit number in every lane."""
     nothing = ir.Constant(kind, ir.Undefined)
@@ -93,17 +97,14 @@ def gather_pairs(builder: Any, table: Any, index: Any) -> tuple[Any, Any]:
 
 def wide_halves(builder: Any, value: Any) -> tuple[Any, Any]:
     """The even and the odd lanes in 64 bits."""
-    wide = ir.VectorType(I64, WIDTH // 2)
-    low, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (0xFFFFFFFF, 32))
-    pairs = builder.bitcast(value, wide)
-    return builder.and_(pairs, low), builder.lshr(pairs, half)
+    pairs = builder.bitcast(value, ir.VectorType(I64, WIDTH // 2))
+    return builder.and_(pairs, wide_lanes(0xFFFFFFFF)), builder.lshr(pairs, wide_lanes(32))
 
 
 def wide_joined(builder: Any, even: Any, odd: Any) -> Any:
     """The opposite, of the low halves."""
-    wide = ir.VectorType(I64, WIDTH // 2)
-    low, half = (ir.Constant(wide, [constant] * (WIDTH // 2)) for constant in (0xFFFFFFFF, 32))
-    return builder.bitcast(builder.or_(builder.and_(even, low), builder.shl(odd, half)), vector_of(I32))
+    pairs = builder.or_(builder.and_(even, wide_lanes(0xFFFFFFFF)), builder.shl(odd, wide_lanes(32)))
+    return builder.bitcast(pairs, vector_of(I32))
 
 
 def shifted(builder: Any, way: str, high: Any, low: Any, by: Any) -> Any:

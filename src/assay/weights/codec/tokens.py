@@ -60,7 +60,7 @@ def leading_zeros(typing, value):  # type: ignore[no-untyped-def]
 def token_of(value, width):  # type: ignore[no-untyped-def]
     if width == 8 or value < _u32(DIRECT):
         return _u32(value)
-    octave = _u32(31) - leading_zeros(_u32(value | _u32(4)))
+    octave = _u32(31) - leading_zeros(_u32(value))
     above = ((octave - _u32(DIRECT_BITS)) << _u32(2)) + ((value >> (octave - _u32(2))) & _u32(3))
     return min(_u32(DIRECT) + above, _u32(WIDE))
 
