@@ -29,7 +29,7 @@ def main(scratch: Path) -> None:
             "parts": parts(name, scratch / name, 6),
             "bad data": outcome(name, Numbers(splits=4), [FailOn(25, "data"), Sum()], workers=1),
             "no splits": outcome(name, Numbers(splits=0), [Sum()]),
-            "stateful": outcome(name, Numbers(splits=4), [Running()]),
+            "stateful": outcome(name, Numbers(splits=12), [Running()]),
         }
         # cosmos-xenna takes five seconds a run; what a bug looks like does not depend on it.
         if name in ("ray_actors", "ray_data"):
@@ -38,6 +38,9 @@ def main(scratch: Path) -> None:
             answer[f"{name} bug"] = outcome(name, Numbers(splits=4), [FailOn(25, "bug"), Sum()], workers=1)
         if name != "local":
             answer[f"{name} death"] = outcome(name, Numbers(splits=6), [DieOnce(33, scratch / f"{name}.died"), Sum()])
+        if name in ("ray_actors", "ray_data"):
+            dies = DieOnce(33, scratch / f"{name}.died with state")
+            answer[f"{name} state lost"] = outcome(name, Numbers(splits=6), [Running(), dies])
     answer["poison"] = outcome("ray_actors", Numbers(splits=4), [FailOn(25, "die"), Sum()])
     (scratch / "answer.json").write_text(json.dumps(answer))
 

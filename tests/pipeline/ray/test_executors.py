@@ -46,6 +46,12 @@ def test_a_worker_that_dies_is_replaced_and_nothing_is_lost_or_twice(one_node: d
     assert len(calls) == 18
 
 
+@pytest.mark.parametrize("executor", ["ray_actors", "ray_data"])
+def test_a_worker_that_dies_with_its_state_is_not_replaced_silently(one_node: dict[str, Any], executor: str) -> None:
+    lost = "PipelineError: the worker of a stage that keeps state died, and its state with it"
+    assert one_node[f"{executor} state lost"].startswith(lost)
+
+
 def test_a_split_that_kills_its_workers_is_named(one_node: dict[str, Any]) -> None:
     assert one_node["poison"].startswith("PipelineError: 3 workers in turn died on numbers-2.txt")
 

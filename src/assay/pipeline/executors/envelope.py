@@ -44,6 +44,7 @@ class StageGroup:
         memory = [stage.resources.memory_mb for stage in stages if stage.resources.memory_mb is not None]
         self.memory_mb = max(memory, default=None)
         self.stateful = any(stage.stateful for stage in stages)
+        self.due = 0
 
     def setup(self, worker: Worker) -> AssayError | None:
         try:
@@ -56,9 +57,20 @@ class StageGroup:
     def run(self, envelope: Envelope) -> Envelope | AssayError:
         """Failures are values: what a worker raises would reach the driver wrapped in Ray's own words."""
         try:
+            if self.stateful:
+                self._expect(envelope.split)
             return self._run(envelope)
         except Exception as error:  # noqa: BLE001  (as above)
             return portable(error, f"stages {self.name} failed on {envelope.split}")
+
+    def _expect(self, split: Split) -> None:
+        """Ray hands work out in order and starts dead workers anew; were it to do otherwise, or a worker to start
+        anew without its state, every sum after that would be wrong and nothing would say so."""
+        if split.index and not self.due:
+            raise PipelineError(f"the worker of a stage that keeps state died, and its state with it, before {split}")
+        if split.index != self.due:
+            raise PipelineError(f"stages {self.name} keep state and were handed {split} out of turn")
+        self.due += 1
 
     def _run(self, envelope: Envelope) -> Envelope:
         clocks: list[StageClock] = []

@@ -61,6 +61,9 @@ def _mapped(ray_data: Any, dataset: Any, group: StageGroup, splits: Sequence[Spl
     asks: dict[str, Any] = {"num_cpus": group.cpus, "num_gpus": group.gpus}
     if group.memory_mb is not None:
         asks["memory"] = group.memory_mb << 20
+    if group.stateful:
+        # By default Ray Data lets an actor begin with whichever call has its input first.
+        asks["allow_out_of_order_execution"] = False
     if group.gpus or group.stateful:
         pool = ray_data.ActorPoolStrategy(size=size)
         made = (group, splits, size)
