@@ -10,6 +10,7 @@ from assay.weights.store import Tensor
 SLAB = 32 << 20
 _LARGE = 4 << 20
 """numpy itself asks for huge pages from here on."""
+_HUGE = 2 << 20
 _ALIGNMENT = 64
 
 
@@ -30,11 +31,20 @@ class Slabs:
     def take(self, count: int, dtype: np.dtype[Any]) -> Tensor:
         nbytes = count * dtype.itemsize
         if nbytes >= _LARGE:
-            return np.empty(count, dtype)
+            return _piece(nbytes).view(dtype)
         with self._lock:
             if self._used + nbytes > self._slab.size:
-                self._slab = np.empty(max(nbytes, self._largest), np.uint8)
+                self._slab = _piece(max(nbytes, self._largest))
                 self._used = 0
             taken = self._slab[self._used : self._used + nbytes]
             self._used += nbytes + -nbytes % _ALIGNMENT
         return taken.view(dtype)
+
+
+def _piece(nbytes: int) -> Tensor:
+    """A large one begins and ends in huge pages: memory beside it that is never touched is never given."""
+    if nbytes < _LARGE:
+        return np.empty(nbytes, np.uint8)
+    room = np.empty(nbytes + 2 * _HUGE, np.uint8)
+    start = -room.ctypes.data % _HUGE
+    return room[start : start + nbytes]

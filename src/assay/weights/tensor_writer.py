@@ -32,6 +32,8 @@ _WORTH_A_LINK = {"small": (0.001, 0.001), "balanced": (0.04, 0.075), "fast": (1.
 """What a longer chain must save, as a share of the element, for every link more that reading it takes: of a short
 chain, and of one that is long already."""
 _LONG = 3
+_SMALL_CHANGE = {"small": (0.0, 0.0), "balanced": (0.3, 1.3), "fast": (0.0, 0.0)}
+"""Of a short chain that share of the difference will do as well, up to so many bits an element."""
 _TINY = {"small": 0, "balanced": 1024, "fast": 4096}
 """Tensors of fewer elements are kept as they are: they are nearly nothing of a model, but decoding them is not."""
 _WORTH_CODING = 0.8
@@ -199,15 +201,17 @@ class TensorWriter:
             method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind, quick)
             if self._config.delta_encoding in _FORCED:
                 method = _forced(self._config.delta_encoding, kind)
-            if best is None or cost < best.cost + self._saved(best.base, record) * kind.bits:
+            if best is None or cost < best.cost + self._forgiven(best, record, kind):
                 best = Plan(method, record, cost)
         return best
 
-    def _saved(self, base: TensorRecord | None, other: TensorRecord) -> float:
-        """By how much of an element the other may be worse: nearer to the start of its chain, it reads faster."""
-        depth = 0 if base is None else base.depth
+    def _forgiven(self, plan: Plan, other: TensorRecord, kind: ElementType) -> float:
+        """How many bits worse the other base may be: nearer to the start of its chain, it reads faster."""
+        depth = 0 if plan.base is None else plan.base.depth
         short, long = _WORTH_A_LINK[self._config.setting]
-        return (depth - other.depth) * (long if depth + 1 >= _LONG else short)
+        share, most = _SMALL_CHANGE[self._config.setting]
+        link = long * kind.bits if depth + 1 >= _LONG else max(short * kind.bits, min(share * plan.cost, most))
+        return (depth - other.depth) * link
 
 
 def _forced(encoding: str, kind: ElementType) -> Method:
