@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from assay.weights.dtype import ELEMENT_TYPES
 
 
-@dataclass(frozen=True)
-class TensorEntry:
+class TensorEntry(NamedTuple):
     """A tensor of a version: what it is called, what it is, and the hash of its content."""
 
     name: str

@@ -14,7 +14,7 @@ from assay.weights.disk import Disk
 from assay.weights.dtype import ELEMENT_TYPES
 
 LARGEST_COMMIT = 1 << 28
-_HEX = re.compile(r"[0-9a-f]+")
+_DIGEST = re.compile(rf"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 
 
 class CommitStore:
@@ -78,7 +78,7 @@ def parse_commit(commit_id: str, data: bytes) -> Commit:
         body = json.loads(ZstdDecompressor().decompress(data, max_output_size=LARGEST_COMMIT))
         entries = tuple(_entry(commit_id, *entry) for entry in body["entries"])
         parents = tuple(str(parent) for parent in body["parents"])
-        if any(len(parent) != 2 * DIGEST_BYTES or not _is_hex(parent) for parent in parents):
+        if not all(map(_is_digest, parents)):
             raise ValueError("parents")
         return Commit(commit_id, parents, str(body["message"]), str(body["branch"]), float(body["created_at"]), entries)
     except (ZstdError, ValueError, KeyError, TypeError) as error:
@@ -86,18 +86,13 @@ def parse_commit(commit_id: str, data: bytes) -> Commit:
 
 
 def _entry(commit_id: str, name: Any, dtype: Any, shape: Any, digest: Any) -> TensorEntry:
-    good = (
-        isinstance(name, str)
-        and dtype in ELEMENT_TYPES
-        and all(type(length) is int and length >= 0 for length in shape)
-        and isinstance(digest, str)
-        and len(digest) == 2 * DIGEST_BYTES
-        and _is_hex(digest)
-    )
+    good = isinstance(name, str) and dtype in ELEMENT_TYPES and isinstance(digest, str) and _is_digest(digest)
+    for length in shape:
+        good = good and type(length) is int and length >= 0
     if not good:
         raise DataError(f"commit {commit_id[:12]} has an entry that makes no sense: {str(name)[:80]!r}")
     return TensorEntry(name, dtype, tuple(shape), digest)
 
 
-def _is_hex(text: str) -> bool:
-    return _HEX.fullmatch(text) is not None
+def _is_digest(text: str) -> bool:
+    return _DIGEST.fullmatch(text) is not None

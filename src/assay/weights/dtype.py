@@ -58,6 +58,7 @@ _TYPES = (
 ELEMENT_TYPES = {kind.name: kind for kind in _TYPES}
 
 
+@cache
 def element_type(dtype: np.dtype[Any]) -> ElementType:
     try:
         return ELEMENT_TYPES[dtype.name]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -73,7 +74,7 @@ class ObjectStore:
             self._places.setdefault(digest, pack)
 
     def _listed(self) -> set[str]:
-        return {path.name for path in self.folder.glob("*.pack")}
+        return {name for name in os.listdir(self.folder) if name.endswith(".pack")} if self.folder.is_dir() else set()
 
     @property
     def packs(self) -> list[PackReader]:

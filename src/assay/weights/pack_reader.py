@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable, KeysView
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class PackReader:
         self._view: memoryview | None = None
         try:
             with path.open("rb") as file:
-                self.size = path.stat().st_size
+                self.size = os.fstat(file.fileno()).st_size
                 if self.size < len(MAGIC) + FOOTER.size:
                     raise DataError(f"{path} is damaged: too short for a pack")
                 if mapped:
@@ -78,20 +79,22 @@ class PackReader:
         return [self.record(digest) for digest in self.digests]
 
     def chunk(self, place: ChunkPlace, whose: Callable[[], str]) -> memoryview:
-        stored = self._bytes(place.offset, place.offset + place.padded)
+        end = place.offset + place.padded
+        stored = self._bytes(place.offset, end)
         if self._checksum(stored) != place.checksum:
             raise DataError(
-                f"{self.path} is damaged between bytes {place.offset} and {place.offset + place.padded} ({whose()}); "
+                f"{self.path} is damaged between bytes {place.offset} and {end} ({whose()}); "
                 "restore it from a copy, for instance with: assay weights pull"
             )
         return stored[: place.length]
 
     def release(self, place: ChunkPlace) -> None:
         """The pages of a chunk that has been decoded need not stay in this process's memory."""
+        if self._map is None or place.length < _WORTH_RELEASING:
+            return
         begin = -(-place.offset // mmap.PAGESIZE) * mmap.PAGESIZE
         length = (place.offset + place.padded - begin) // mmap.PAGESIZE * mmap.PAGESIZE
-        if self._map is not None and length >= _WORTH_RELEASING:
-            self._map.madvise(mmap.MADV_DONTNEED, begin, length)
+        self._map.madvise(mmap.MADV_DONTNEED, begin, length)
 
     def uncovered(self) -> int:
         """Bytes that belong to no chunk; there should be none."""

@@ -109,7 +109,7 @@ class TensorWriter:
         for number, bits in enumerate(elements):
             base = self._base_chunk(plan.base, number, bits.size)
             method = self._method(plan, bits, base, elements.kind)
-            chunk = encode_chunk(method, bits, base, elements.kind)
+            chunk = encode_chunk(method, bits, base, elements.kind, quick=self._config.setting == "fast")
             used_base |= chunk.method in NEEDS_BASE
             places.append(self._pack.add_chunk(chunk.method, chunk.data))
             if plan.base is not None:

@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from assay.weights.codec.leading import WIDTHS
+from assay.weights.codec.residuals import residuals_of
 from assay.weights.codec.sample_cost import plane_cost, rough_cost, symbol_cost
 from assay.weights.codec.stream_writer import noise_planes, symbols_of
 from assay.weights.codec.tokens import noise_bits
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import Method
 from assay.weights.dtype import ElementType
-from assay.weights.limit import zigzag_difference
 from assay.weights.store import Tensor
 
 FEW = 0.02
@@ -54,7 +54,7 @@ def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = Fals
         # Nearly what their entropy says, and reading costs by the change instead of by the element.
         return Method.SPARSE, -changed * math.log2(changed) + changed * (1.5 + kind.bits)
     if quick and kind.bits <= 16:
-        return Method.DIFFERENCE, rough_cost(bits, base, int(kind.exponent > 0))
+        return Method.DIFFERENCE, rough_cost(bits, base)
     options: list[tuple[float, Method]] = []
     if kind.bits <= 32:
         window = window_of(base, kind)
@@ -68,10 +68,10 @@ def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = Fals
             lowest = low[: bits.size] if planes else above.astype(np.uint8)
             if kind.bits == 32 and plane_cost(lowest) < _STRUCTURED:
                 by_planes = Method.XOR_PLANES if xor else Method.DIFFERENCE_PLANES
-                options.append((_planes_cost(_residuals(bits, base, kind, xor)), by_planes))
+                options.append((_planes_cost(residuals_of(bits, base, xor)), by_planes))
     else:
-        options.append((_planes_cost(_residuals(bits, base, kind, False)), Method.DIFFERENCE_PLANES))
-        options.append((_planes_cost(_residuals(bits, base, kind, True)), Method.XOR_PLANES))
+        options.append((_planes_cost(residuals_of(bits, base, False)), Method.DIFFERENCE_PLANES))
+        options.append((_planes_cost(residuals_of(bits, base, True)), Method.XOR_PLANES))
     cost, method = min(options)
     return method, cost
 
@@ -87,10 +87,6 @@ def dense_method(kind: ElementType) -> Method:
 def _planes_cost(values: Tensor) -> float:
     planes = values.view(np.uint8).reshape(values.size, -1)
     return float(sum(plane_cost(np.ascontiguousarray(planes[:, n])) for n in range(planes.shape[1])))
-
-
-def _residuals(bits: Tensor, base: Tensor, kind: ElementType, xor: bool) -> Tensor:
-    return bits ^ base if xor else zigzag_difference(bits, base, kind.exponent > 0)
 
 
 def _rotated(bits: Tensor, kind: ElementType) -> Tensor:

@@ -11,6 +11,7 @@ from assay.weights.codec import leading, short
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
+from assay.weights.codec.residuals import residuals_of, undo_residuals
 from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
 from assay.weights.codec.stream_reader import decode_stream
@@ -18,7 +19,6 @@ from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import NEEDS_BASE, Method
 from assay.weights.dtype import ElementType
-from assay.weights.limit import ordered, zigzag_difference
 from assay.weights.store import Tensor
 
 _GLANCE = 4096
@@ -34,7 +34,7 @@ class Chunk:
     """Good until this thread codes the next chunk, or the tensor changes."""
 
 
-def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType) -> Chunk:
+def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, quick: bool = False) -> Chunk:
     """`bits` by `method`, or as they are if that is no longer. `base` has as many elements as `bits`."""
     if method in NEEDS_BASE:
         if base is None:
@@ -43,13 +43,13 @@ def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: Elemen
             return Chunk(Method.SAME, memoryview(b""))
     if method is Method.PLANES and kind.bits in leading.WIDTHS and low_planes_are_noise(bits, kind.exponent > 0):
         method = Method.LEADING
-    data = _encode(method, bits, base, kind)
+    data = _encode(method, bits, base, kind, quick)
     if len(data) >= bits.nbytes:
         return Chunk(Method.RAW, bits.view(np.uint8).data)
     return Chunk(method, data)
 
 
-def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType) -> memoryview:
+def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, quick: bool) -> memoryview:
     if method in (Method.RAW, Method.SAME):
         return bits.view(np.uint8).data
     if method is Method.SHORT:
@@ -62,11 +62,11 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
         return memoryview(_compress(bits))
     assert base is not None
     if method in (Method.DIFFERENCE, Method.XOR):
-        return encode_stream(bits, base, kind, window_of(base, kind), xor=method is Method.XOR).data
+        return encode_stream(bits, base, kind, window_of(base, kind), method is Method.XOR, quick).data
     if method is Method.DIFFERENCE_PLANES:
-        return memoryview(encode_planes(zigzag_difference(bits, base, kind.exponent > 0), rotate=False))
+        return memoryview(encode_planes(residuals_of(bits, base, xor=False), rotate=False))
     if method is Method.XOR_PLANES:
-        return memoryview(encode_planes(bits ^ base, rotate=False))
+        return memoryview(encode_planes(residuals_of(bits, base, xor=True), rotate=False))
     return memoryview(encode_sparse(bits, base))
 
 
@@ -97,27 +97,16 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
         decode_stream(data, base, kind, True, out)
     elif base is not None and method == Method.DIFFERENCE_PLANES:
         decode_planes(data, False, out)
-        _undo_difference(out, base, kind)
+        undo_residuals(out, base, xor=False)
     elif base is not None and method == Method.XOR_PLANES:
         decode_planes(data, False, out)
-        out ^= base
+        undo_residuals(out, base, xor=True)
     elif base is not None and method == Method.SPARSE:
         decode_sparse(data, base, out)
     elif base is not None and method in (Method.LOSSY_INT8, Method.LOSSY_INT16):
         decode_lossy(method, data, base, kind, out)
     else:
         raise DataError(f"method {method} is not known; it may be from a newer version of Assay")
-
-
-def _undo_difference(out: Tensor, base: Tensor, kind: ElementType) -> None:
-    one = out.dtype.type(1)
-    difference = (out >> one) ^ (out.dtype.type(0) - (out & one))
-    if not kind.exponent:
-        out[:] = base + difference
-        return
-    value = ordered(base) + difference
-    top = out.dtype.type(1 << (kind.bits - 1))
-    out[:] = np.where(value & top, value ^ top, ~value)
 
 
 def _raw(data: memoryview, out: Tensor) -> None:

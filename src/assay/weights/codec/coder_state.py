@@ -16,7 +16,14 @@ LOWEST_STATE = 1 << (STATE_BITS - 16)
 TOKENS, NOISE, LEADING = range(3)
 """What a stream consists of: tokens alone; tokens and noise; or the leading bytes of elements whose other bytes are
 kept apart."""
+LANES, MORE_LANES = 64, 128
+"""States that take turns. More of them hide what a step waits for, as long as registers do not run out."""
 _EXACT = STATE_BITS - 16 - PROBABILITY_BITS
+
+
+@njit(inline="always")
+def lanes_of(content):  # type: ignore[no-untyped-def]
+    return LANES if content == NOISE else MORE_LANES
 
 
 @njit(inline="always")

@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from assay.weights.codec.lanes import (
     ELEMENTS,
+    I1,
     I8,
     I32,
     I64,
@@ -20,7 +21,7 @@ from assay.weights.codec.lanes import (
     splat,
     vector_of,
 )
-from assay.weights.codec.tokens import DIRECT, DIRECT_BITS, WIDE
+from assay.weights.codec.tokens import DIRECT, DIRECT_BITS, ESCAPE
 
 _FLOAT_BIAS = 127
 
@@ -29,7 +30,7 @@ _FLOAT_BIAS = 127
 class Elements:
     """As many as fill a register: 32 of up to 16 bits, or 16 of 32.
 
-    `is_float` (all ones or zeros) and `xor` below may be None: it is known that they are floats, that it is not.
+    `is_float` and `xor` below may be None: it is known that they are floats, that it is a difference.
     """
 
     builder: Any
@@ -47,11 +48,19 @@ class Elements:
     def kind(self) -> Any:
         return ir.VectorType(ir.IntType(self.bits), self.lanes)
 
+    @property
+    def flags(self) -> Any:
+        return ir.VectorType(I1, self.lanes)
+
     def constant(self, value: int) -> Any:
         return ir.Constant(self.kind, [value] * self.lanes)
 
     def splat(self, value: Any) -> Any:
         return splat(self.builder, value, self.kind)
+
+    def chosen(self, flag: Any) -> Any:
+        """In every lane whether a 64-bit number is not 0."""
+        return self.builder.icmp_unsigned("!=", self.splat(flag), self.constant(0))
 
     def load(self, start: Any, place: Any) -> Any:
         element = ELEMENTS[self.width]
@@ -89,23 +98,6 @@ class Elements:
         above = builder.call(function, [builder.and_(base, mask), below])
         return builder.select(builder.icmp_unsigned("<", above, last), above, last)
 
-    def ordered(self, raised: Any, is_float: Any) -> Any:
-        """Integers in the order of the floats: negative ones inverted, the others above them. Without branches."""
-        return self._turned(raised, self.builder.ashr(raised, self.constant(self.bits - 1)), is_float)
-
-    def unordered(self, value: Any, is_float: Any) -> Any:
-        negative = self.builder.not_(self.builder.ashr(value, self.constant(self.bits - 1)))
-        return self._turned(value, negative, is_float)
-
-    def _turned(self, value: Any, negative: Any, is_float: Any) -> Any:
-        builder = self.builder
-        turn = builder.or_(negative, self.constant(1 << (self.bits - 1)))
-        if is_float is not None:
-            turn = builder.and_(turn, is_float)
-        if self.width != self.bits:
-            turn = builder.and_(turn, self.constant(-1 << (self.bits - self.width)))
-        return builder.xor(value, turn)
-
     def raised(self, value: Any) -> Any:
         """In the top bits of a lane, so that its sign is the element's at every width."""
         up = self.bits - self.width
@@ -115,19 +107,17 @@ class Elements:
         up = self.bits - self.width
         return self.builder.lshr(value, self.constant(up)) if up else value
 
-    def undone(self, base: Any, residual: Any, is_float: Any, xor: Any) -> Any:
+    def undone(self, base: Any, residual: Any, xor: Any) -> Any:
         """The bit pattern whose difference with (or XOR to) the base this is."""
-        builder, one = self.builder, self.constant(1)
-        step = builder.xor(builder.lshr(residual, one), builder.sub(self.constant(0), builder.and_(residual, one)))
-        value = builder.add(self.ordered(self.raised(base), is_float), self.raised(step))
-        value = self.lowered(self.unordered(value, is_float))
+        builder = self.builder
+        half, odd = builder.lshr(residual, self.constant(1)), builder.trunc(residual, self.flags)
+        value = builder.add(base, builder.select(odd, builder.not_(half), half))
         return value if xor is None else builder.select(xor, builder.xor(base, residual), value)
 
-    def residual(self, bits: Any, base: Any, is_float: Any, xor: Any) -> Any:
+    def residual(self, bits: Any, base: Any, xor: Any) -> Any:
         """The opposite."""
         builder = self.builder
-        ordered = [self.ordered(self.raised(value), is_float) for value in (bits, base)]
-        step = builder.sub(*ordered)
+        step = self.raised(builder.sub(bits, base))
         sign = builder.ashr(step, self.constant(self.bits - 1))
         zigzag = self.lowered(builder.xor(builder.shl(step, self.constant(1)), sign))
         return zigzag if xor is None else builder.select(xor, builder.xor(bits, base), zigzag)
@@ -143,7 +133,7 @@ class Elements:
         first = 4 * (_FLOAT_BIAS + DIRECT_BITS) - DIRECT
         above = builder.sub(joined(builder, quarters), self.constant(first))
         if self.width > 16:
-            most = self.constant(WIDE)
+            most = self.constant(ESCAPE)
             above = builder.select(builder.icmp_signed("<", above, most), above, most)
         plain = builder.icmp_unsigned("<", residual, self.constant(DIRECT))
         return builder.select(plain, residual, above)
@@ -155,4 +145,4 @@ class Elements:
         turned = builder.or_(builder.lshr(value, one), builder.shl(value, last))
         if is_float is None:
             return turned
-        return builder.select(builder.icmp_unsigned("!=", is_float, self.constant(0)), turned, value)
+        return builder.select(is_float, turned, value)

@@ -1,4 +1,4 @@
-"""From symbols to words in one loop over 64 lanes, backwards: what is read last is written first."""
+"""From symbols to words in one loop over all lanes, backwards: what is read last is written first."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import NOISE, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS, TOKENS
+from assay.weights.codec.coder_state import NOISE, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS, TOKENS, lanes_of
 from assay.weights.codec.frequency_table import (
     ENCODER_ESCAPED_AT,
     ENCODER_NOISE_AT,
-    ENCODER_WIDE_AT,
     FREQUENCY_AT,
     START_AT,
 )
@@ -21,25 +20,23 @@ from assay.weights.codec.lanes import (
     I16,
     I32,
     I64,
-    LANES,
     POINTER,
-    VECTORS,
     WIDTH,
     Loop,
     all_lanes,
     compress_words,
     count,
+    flagged,
     gather_pairs,
     load,
-    when_any,
+    note,
     wide_halves,
     wide_joined,
     wide_lanes,
 )
 
 _ADDRESS, _INT = types.uint64, types.int64
-_ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS, _ADDRESS)
-_NONE = all_lanes(I32, 0)
+_ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS)
 _ONE = all_lanes(I32, 1)
 
 
@@ -59,47 +56,33 @@ class _Words:
         return self.builder.select(full, self.builder.lshr(state, all_lanes(I32, 16)), state)
 
 
-def _put_escapes(apart: _Words, spans: list[Any], residuals: list[Any]) -> None:
-    """As `decode_lanes._with_escapes`, backwards."""
-    builder = apart.builder
-    flags = spans[0]
-    for span in spans[1:]:
-        flags = builder.or_(flags, span)
-
-    def flagged(value: Any, bit: int) -> Any:
-        return builder.icmp_unsigned("!=", builder.and_(value, all_lanes(I32, 1 << bit)), _NONE)
-
-    def more() -> list[Any]:
-        for span, residual in reversed(list(zip(spans, residuals, strict=True))):
-            apart.put(builder.lshr(residual, all_lanes(I32, 16)), flagged(span, ENCODER_WIDE_AT))
-            apart.put(residual, flagged(span, ENCODER_ESCAPED_AT))
-        return [apart.place]
-
-    (apart.place,) = when_any(builder, flagged(flags, ENCODER_ESCAPED_AT), [apart.place], more)
-
-
 def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     width, content = (argument.literal_value for argument in signature.args[1:])
     arguments = unpack_tuple(builder, given[0])
-    symbols_at, residuals_at, ranges, words_at, apart_at = (builder.inttoptr(a, POINTER) for a in arguments[:5])
+    symbols_at, residuals_at, ranges, words_at, notes = (builder.inttoptr(a, POINTER) for a in arguments[:5])
     steps = arguments[5]
-    states_at, ends_at = (builder.inttoptr(address, POINTER) for address in arguments[6:8])
-    loop = Loop(builder, steps, states_at)
-    words, apart = _Words(builder, words_at, loop.place), _Words(builder, apart_at, loop.apart)
-    start = builder.mul(builder.sub(builder.sub(steps, I64(1)), loop.round), I64(LANES))
+    states_at = builder.inttoptr(arguments[6], POINTER)
+    lanes = lanes_of.py_func(content)
+    vectors = lanes // WIDTH
+    loop = Loop(builder, lanes, steps, states_at)
+    words = _Words(builder, words_at, loop.place)
+    turn = builder.sub(builder.sub(steps, I64(1)), loop.round)
+    start = builder.mul(turn, I64(lanes))
     together = 1 if width == 32 else 2
-    places = [builder.add(start, I64(WIDTH * first)) for first in range(0, VECTORS, together)]
+    places = [builder.add(start, I64(WIDTH * first)) for first in range(0, vectors, together)]
     symbols = [part for at in places for part in load(builder, symbols_at, I16, at, together)]
     found = [gather_pairs(builder, ranges, symbol) for symbol in symbols]  # see `frequency_table.fill_encoder`
     spans = [wide_joined(builder, *pair) for pair in found]
-    residuals: list[Any] = [None] * VECTORS
+    residuals: list[Any] = [None] * vectors
     if content == NOISE:
         residuals = [part for at in places for part in load(builder, residuals_at, ELEMENTS[width], at, together)]
-        _put_escapes(apart, spans, residuals)
+        for vector, span in enumerate(spans):
+            place = builder.add(builder.mul(turn, I64(vectors)), I64(vector))
+            note(builder, flagged(builder, span, ENCODER_ESCAPED_AT), notes, place)
     states = list(loop.states)
-    for v in reversed(range(VECTORS)):
+    for v in reversed(range(vectors)):
         states[v] = _with_symbol(words, states[v], spans[v], found[v], residuals[v])
-    return loop.end(words.place, apart.place, states, ends_at)
+    return loop.end(words.place, states)
 
 
 def _with_symbol(words: _Words, state: Any, span: Any, found: tuple[Any, Any], residual: Any) -> Any:
@@ -136,10 +119,10 @@ def _encode(typing, arguments, width, content):  # type: ignore[no-untyped-def]
 
 
 @njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
-def encode_lanes(symbols, residuals, ranges, words, apart, steps, states, ends, width, content):  # type: ignore[no-untyped-def]
-    """Writes words downwards from the address `words` and escapes from `apart`; minus the number of words written, that
-    of the escapes is left second at `ends`."""
-    arguments = (symbols, residuals, ranges, words, apart, steps, states, ends)
+def encode_lanes(symbols, residuals, ranges, words, notes, steps, states, width, content):  # type: ignore[no-untyped-def]
+    """Writes words downwards from the address `words`; minus the number of words written. At `notes` is left which
+    lanes had escapes, see `escapes`."""
+    arguments = (symbols, residuals, ranges, words, notes, steps, states)
     if width == 32:
         return _encode(arguments, 32, TOKENS) if content == TOKENS else _encode(arguments, 32, NOISE)
     return _encode(arguments, 16, TOKENS) if content == TOKENS else _encode(arguments, 16, NOISE)

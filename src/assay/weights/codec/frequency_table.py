@@ -11,14 +11,17 @@ import numpy as np
 from numba import njit, types
 
 from assay.weights.codec.coder_state import NOISE, PROBABILITY_SUM, STATE_BITS, step_of
-from assay.weights.codec.tokens import DIRECT, ESCAPE, FIRST_WIDE, WIDE, leading_zeros, noise_length
+from assay.weights.codec.runs import WIDTH, copy_numbers, load_number, store_rising
+from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_length
+from assay.weights.store import Tensor
 
 MEANING_AT, NOISE_AT, ESCAPED_AT, SHARE_AT = 10, 16, 21, 22
-"""In a decoder's slot. Of an escape the meaning is whether it is wide."""
-FREQUENCY_AT, START_AT, ENCODER_WIDE_AT, ENCODER_ESCAPED_AT, ENCODER_NOISE_AT = 22, 12, 9, 8, 4
+"""In a decoder's slot."""
+FREQUENCY_AT, START_AT, ENCODER_ESCAPED_AT, ENCODER_NOISE_AT = 22, 12, 8, 4
 _WORTH_A_STEP = 0.6
 _COUNTS = types.Array(types.uint32, 2, "C")
 _FREQUENCIES = types.Array(types.uint16, 2, "C")
+_READ = types.Array(types.uint8, 1, "C", readonly=True)
 _KEPT_BITS = 4
 _TABLE_BITS = 16
 _ENTRY_BITS = 7
@@ -89,7 +92,7 @@ def _tokens(content):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _make_escape(symbol, counts):  # type: ignore[no-untyped-def]
-    counts[WIDE if symbol >= FIRST_WIDE else ESCAPE] += counts[symbol]
+    counts[ESCAPE] += counts[symbol]
     counts[symbol] = 0
 
 
@@ -107,7 +110,7 @@ def _near(counts, scale, taker, content, exact, frequency):  # type: ignore[no-u
             left -= frequency[symbol]
     if content == NOISE:
         # Back towards what was wanted, where that helps the sum.
-        for symbol in range(DIRECT, WIDE):
+        for symbol in range(DIRECT, ESCAPE):
             wanted, step, over = counts[symbol] * scale, _step(symbol, content), left - fair
             if step > 1 and over >= step and wanted > frequency[symbol]:
                 frequency[symbol] += step
@@ -137,7 +140,7 @@ def normalise(counts, content, frequency):  # type: ignore[no-untyped-def]
         return
     scale = PROBABILITY_SUM / total
     if content == NOISE:
-        for symbol in range(DIRECT, WIDE):
+        for symbol in range(DIRECT, ESCAPE):
             if counts[symbol] and counts[symbol] * scale < _WORTH_A_STEP * _step(symbol, content):
                 _make_escape(symbol, counts)
     while True:
@@ -165,7 +168,7 @@ def normalise(counts, content, frequency):  # type: ignore[no-untyped-def]
             break
         # Only tokens with much noise, none of which can have less.
         least = 0
-        for symbol in range(DIRECT, WIDE):
+        for symbol in range(DIRECT, ESCAPE):
             if counts[symbol] and (not least or counts[symbol] < counts[least]):
                 least = symbol
         _make_escape(least, counts)
@@ -231,90 +234,84 @@ def write_tables(frequency, tables, out):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _bits(data, place, width):  # type: ignore[no-untyped-def]
-    """At most 12 bits, so three bytes hold them."""
-    at, size = place >> 3, data.shape[0]
-    window = nb.uint32(data[at]) if at < size else nb.uint32(0)
-    window |= nb.uint32(data[at + 1]) << nb.uint32(8) if at + 1 < size else nb.uint32(0)
-    window |= nb.uint32(data[at + 2]) << nb.uint32(16) if at + 2 < size else nb.uint32(0)
-    return nb.int64((window >> nb.uint32(place & 7)) & ((nb.uint32(1) << nb.uint32(width)) - nb.uint32(1)))
+def _meaning(token, content):  # type: ignore[no-untyped-def]
+    """What a slot says of a token: the length of its noise and the 6 bits above it, or that it is no change yet."""
+    if content != NOISE:
+        return token << MEANING_AT
+    if token == ESCAPE:
+        return 1 << ESCAPED_AT
+    head = token if token < DIRECT else 4 | (token & 3)
+    return (noise_length(token) << NOISE_AT) | (head << MEANING_AT)
 
 
-@njit(types.int64(types.Array(types.uint8, 1, "C", readonly=True), types.int64, _FREQUENCIES), nogil=True, cache=True)
-def read_tables(data, tables, frequency):  # type: ignore[no-untyped-def]
-    """Into `frequency`, which is zero; the bytes they took, or -1 if they do not add up."""
-    place = 0
-    end = data.shape[0] * 8
+def _entries() -> Tensor:
+    """By the first five bits of a written frequency: how many bits it has before its own, how many of its own are
+    written, how many are not, and its top bit."""
+    entries = np.zeros((32, 4), np.uint32)
+    for first in range(32):
+        length, exact = first & 15, first >> 4
+        if length:
+            dropped = max(0, length - 1 - _KEPT_BITS)
+            before, kept = (5, length - 1 if exact else _KEPT_BITS) if dropped else (4, length - 1)
+            entries[first] = before, kept, length - 1 - kept, 1 << (length - 1)
+    return entries
 
+
+_ENTRIES = _entries()
+
+
+@njit(nogil=True)
+def _read_tables(padded, tables, content, slots):  # type: ignore[no-untyped-def]
+    """Four bytes more, so that a number can be read from the last of them."""
+    source, to, end, place = padded.ctypes.data, slots.ctypes.data, 8 * (padded.shape[0] - 4), 0
     for table in range(tables):
-        if place + 8 > end:
+        if place > end:
             return -1
-        last = _bits(data, place, 8)
+        last = nb.int64(load_number(source, place >> 3) >> nb.uint32(place & 7)) & 0xFF
         place += 8
-        symbol = 0
-        total = 0
-        while symbol <= last:
-            if place + 4 > end:
-                return -1
-            length = _bits(data, place, 4)
-            place += 4
-            if length == 0:
-                if place + 4 > end:
-                    return -1
-                symbol += 1 + _bits(data, place, 4)
-                place += 4
+        token, total, start = 0, 0, table * PROBABILITY_SUM
+        while token <= last and place <= end:
+            window = load_number(source, place >> 3) >> nb.uint32(place & 7)
+            first = window & nb.uint32(31)
+            if not first & nb.uint32(15):
+                token += 1 + nb.int64((window >> nb.uint32(4)) & nb.uint32(15))
+                place += 8
                 continue
-            fine = length - 1 - _KEPT_BITS
-            width = length - 1
-            if fine > 0:
-                if place + 1 > end:
-                    return -1
-                if not _bits(data, place, 1):
-                    width = _KEPT_BITS
-                place += 1
-            if place + width > end:
+            before, kept = _ENTRIES[first, 0], _ENTRIES[first, 1]
+            written = (window >> before) & ((nb.uint32(1) << kept) - nb.uint32(1))
+            value = _ENTRIES[first, 3] | (written << _ENTRIES[first, 2])
+            place += nb.int64(before + kept)
+            at, total = start + total, total + nb.int64(value)
+            if total > PROBABILITY_SUM:
                 return -1
-            extra = _bits(data, place, width)
-            place += width
-            if fine > 0 and width == _KEPT_BITS:
-                extra <<= fine
-            value = (1 << (length - 1)) + extra
-            total += value
-            frequency[table, symbol] = value
-            symbol += 1
+            head = nb.uint64(_meaning(token, content)) | nb.uint64(value << nb.uint32(SHARE_AT))
+            # A vector at a time: the next token overwrites what was too many.
+            while at < start + total:
+                store_rising(to, at, head)
+                at += WIDTH
+                head += nb.uint64(WIDTH)
+            token += 1
         if total != PROBABILITY_SUM:
             return -1
     return (place + 7) // 8
 
 
-@njit(inline="always")
-def _meaning(token, content):  # type: ignore[no-untyped-def]
-    """What a slot says of a token: the length of its noise and the 6 bits above it, or that it stands for another."""
-    if content != NOISE:
-        return token << MEANING_AT
-    if token >= WIDE:
-        return (1 << ESCAPED_AT) | (int(token == WIDE) << MEANING_AT)
-    head = token if token < DIRECT else 4 | (token & 3)
-    return (noise_length(token) << NOISE_AT) | (head << MEANING_AT)
+@njit(types.int64(_READ, types.int64, types.int64, types.Array(types.uint32, 1, "C")), nogil=True, cache=True)
+def read_tables(data, tables, content, slots):  # type: ignore[no-untyped-def]
+    """Into 1024 slots a table, each of a token's frequency (10 bits), its meaning (12) and the place in it (10). The
+    bytes they took, or -1 if they do not add up. There must be room for a vector more."""
+    padded = np.zeros(data.shape[0] + 4, np.uint8)
+    padded[: data.shape[0]] = data
+    return _read_tables(padded, tables, content, slots)
 
 
-@njit(
-    types.void(_FREQUENCIES, types.Array(types.uint8, 1, "C"), types.int64, types.Array(types.uint32, 1, "C")),
-    nogil=True,
-    cache=True,
-)
-def fill_decoder(frequency, table_of, content, slots):  # type: ignore[no-untyped-def]
-    """Per context 1024 slots of a token's frequency (10 bits), its meaning (12) and the place in it (10)."""
-    for context in range(table_of.shape[0]):
-        place = context * PROBABILITY_SUM
-        for token in range(256):
-            value = nb.uint32(frequency[table_of[context], token])
-            if value:
-                head = nb.uint32(_meaning(token, content)) | (value << nb.uint32(SHARE_AT))
-                part = slots[place : place + value]
-                for offset in range(part.shape[0]):
-                    part[offset] = head | nb.uint32(offset)
-                place += value
+@njit(types.void(types.Array(types.uint8, 1, "C"), types.Array(types.uint32, 1, "C")), nogil=True, cache=True)
+def share_slots(table_of, slots):  # type: ignore[no-untyped-def]
+    """From slots by table to slots by context, in place: no context comes before its table."""
+    for context in range(table_of.shape[0] - 1, 0, -1):
+        table = nb.int64(table_of[context])
+        if table != context:
+            copy_numbers(slots.ctypes.data, table * PROBABILITY_SUM, context * PROBABILITY_SUM, PROBABILITY_SUM)
 
 
 @njit(
@@ -324,7 +321,7 @@ def fill_decoder(frequency, table_of, content, slots):  # type: ignore[no-untype
 )
 def fill_encoder(frequency, table_of, content, ranges):  # type: ignore[no-untyped-def]
     """Per symbol, from the top: its reciprocal (32 bits), its frequency (10), where it starts (10), whether it is an
-    escape of two words or of one (2 and 2), the length of its noise (4), a shift (4). A token without a frequency has
+    escape (4), the length of its noise (4), a shift (4). A token without a frequency has
     what its escape has.
 
     A state below frequency * 2**21 times the reciprocal, shifted right by 31 and the shift, is the state divided by the
@@ -342,14 +339,12 @@ def fill_encoder(frequency, table_of, content, ranges):  # type: ignore[no-untyp
                 packed = (value << FREQUENCY_AT) | (start << START_AT) | shift
                 if content == NOISE:
                     packed |= noise_length(token) << ENCODER_NOISE_AT
-                    packed |= int(token >= WIDE) << ENCODER_ESCAPED_AT
-                    packed |= int(token == WIDE) << ENCODER_WIDE_AT
+                    packed |= int(token == ESCAPE) << ENCODER_ESCAPED_AT
                 top = nb.uint64(1) << nb.uint64(STATE_BITS + shift)
                 reciprocal = (top + nb.uint64(value - 1)) // nb.uint64(value)
                 ranges[context * 256 + token] = (reciprocal << nb.uint64(32)) | nb.uint64(packed)
                 start += value
         if content == NOISE:
-            for token in range(WIDE):
+            for token in range(ESCAPE):
                 if not frequency[table_of[context], token]:
-                    escape = WIDE if token >= FIRST_WIDE else ESCAPE
-                    ranges[context * 256 + token] = ranges[context * 256 + escape]
+                    ranges[context * 256 + token] = ranges[context * 256 + ESCAPE]

@@ -6,18 +6,27 @@ single instructions; on any other LLVM spells them out, with the same result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import config
 
 WIDTH = 16
-VECTORS = 4
-LANES = WIDTH * VECTORS
 
 I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 ELEMENTS = {8: I8, 16: I16, 32: I32}
 POINTER = ir.PointerType()
+
+
+def _spreads_bits() -> bool:
+    """Whether the processor that is compiled for, which need not be this one, has such an instruction."""
+    if config.CPU_FEATURES is not None:
+        return "+bmi2" in config.CPU_FEATURES
+    return bool(get_host_cpu_features().get("bmi2"))
+
+
+_SPREADS_BITS = _spreads_bits()
 
 
 def vector_of(element: Any) -> Any:
@@ -118,22 +127,13 @@ def count(builder: Any, mask: Any) -> Any:
     return builder.zext(builder.call(function, [builder.bitcast(mask, I16)]), I64)
 
 
-def when_any(builder: Any, mask: Any, values: list[Any], more: Callable[[], list[Any]]) -> list[Any]:
-    """What `more` makes of the values if any lane needs it, which is rare."""
-    before = builder.block
-    with builder.if_then(any_lane(builder, mask), likely=False):
-        changed, inside = more(), builder.block
-    chosen = []
-    for old, new in zip(values, changed, strict=True):
-        phi = builder.phi(old.type)
-        phi.add_incoming(old, before)
-        phi.add_incoming(new, inside)
-        chosen.append(phi)
-    return chosen
+def note(builder: Any, mask: Any, notes: Any, place: Any) -> None:
+    """A bit a lane."""
+    builder.store(builder.bitcast(mask, I16), builder.gep(notes, [place], source_etype=I16), align=1)
 
 
-def any_lane(builder: Any, mask: Any) -> Any:
-    return builder.icmp_unsigned("!=", builder.bitcast(mask, I16), I16(0))
+def flagged(builder: Any, value: Any, bit: int) -> Any:
+    return builder.icmp_unsigned("!=", builder.and_(value, all_lanes(I32, 1 << bit)), all_lanes(I32, 0))
 
 
 def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
@@ -144,6 +144,21 @@ def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
     return builder.zext(found, vector_of(I32))
 
 
+def refilled(builder: Any, words: Any, place: Any, mask: Any, state: Any) -> Any:
+    """The state, in the lanes of the mask moved up by 16 bits and the next word put below."""
+    more = builder.select(mask, builder.shl(state, all_lanes(I32, 16)), state)
+    if not _SPREADS_BITS:
+        return builder.or_(more, expand_words(builder, words, place, mask))
+    # The mask of the low words of the lanes: expanding into them needs no widening and no merging.
+    spread = function_of(builder, "llvm.x86.bmi.pdep.32", I32, [I32, I32])
+    every_other = builder.call(spread, [builder.zext(builder.bitcast(mask, I16), I32), I32(0x55555555)])
+    name, kind, flags = f"llvm.masked.expandload.v{2 * WIDTH}i16", *(ir.VectorType(t, 2 * WIDTH) for t in (I16, I1))
+    function = function_of(builder, name, kind, [POINTER, flags, kind])
+    at = builder.gep(words, [place], source_etype=I16)
+    found = builder.call(function, [at, builder.bitcast(every_other, flags), builder.bitcast(more, kind)])
+    return builder.bitcast(found, vector_of(I32))
+
+
 def compress_words(builder: Any, value: Any, words: Any, place: Any, mask: Any) -> None:
     """The low words of the lanes of the mask, side by side from `place` on."""
     name, kind = f"llvm.masked.compressstore.v{WIDTH}i16", vector_of(I16)
@@ -152,16 +167,16 @@ def compress_words(builder: Any, value: Any, words: Any, place: Any, mask: Any) 
 
 
 class Loop:
-    """Rounds over all lanes, with the states and two places in words carried from round to round.
+    """Rounds over all lanes, with the states and the place in the words carried from round to round.
 
     Ends after `steps` rounds, or before one whose first place is beyond `limit`.
     """
 
-    def __init__(self, builder: Any, steps: Any, states: Any, limit: Any = None) -> None:
+    def __init__(self, builder: Any, lanes: int, steps: Any, states: Any, limit: Any = None) -> None:
         self.builder, self._states = builder, states
         self._entry = builder.block
-        first = [builder.load(self._state(v), typ=vector_of(I32), align=1) for v in range(VECTORS)]
-        self._first = [I64(0), I64(0), I64(0), *first]
+        first = [builder.load(self._state(v), typ=vector_of(I32), align=1) for v in range(lanes // WIDTH)]
+        self._first = [I64(0), I64(0), *first]
         self._body, self._done = builder.append_basic_block("lanes"), builder.append_basic_block("lanes_done")
         self._steps, self._limit = steps, limit
         builder.cbranch(self._goes_on(I64(0), I64(0)), self._body, self._done)
@@ -169,7 +184,7 @@ class Loop:
         self._carried = [builder.phi(value.type) for value in self._first]
         for phi, value in zip(self._carried, self._first, strict=True):
             phi.add_incoming(value, self._entry)
-        self.round, self.place, self.apart, *self.states = self._carried
+        self.round, self.place, *self.states = self._carried
 
     def _goes_on(self, following: Any, place: Any) -> Any:
         more = self.builder.icmp_signed("<", following, self._steps)
@@ -180,10 +195,10 @@ class Loop:
     def _state(self, vector: int) -> Any:
         return self.builder.gep(self._states, [I64(4 * WIDTH * vector)], source_etype=I8)
 
-    def end(self, place: Any, apart: Any, states: list[Any], ends: Any) -> Any:
-        """The place after the last round; at `ends` are stored how many rounds there were and the other place."""
+    def end(self, place: Any, states: list[Any], rounds_at: Any = None) -> Any:
+        """The place after the last round; how many there were is stored."""
         builder = self.builder
-        after = [builder.add(self.round, I64(1)), place, apart, *states]
+        after = [builder.add(self.round, I64(1)), place, *states]
         last = builder.block
         for phi, value in zip(self._carried, after, strict=True):
             phi.add_incoming(value, last)
@@ -193,9 +208,9 @@ class Loop:
         for phi, before, value in zip(finals, self._first, after, strict=True):
             phi.add_incoming(before, self._entry)
             phi.add_incoming(value, last)
-        rounds, place, apart, *states = finals
+        rounds, place, *states = finals
         for vector, state in enumerate(states):
             builder.store(state, self._state(vector), align=1)
-        builder.store(rounds, ends, align=1)
-        builder.store(apart, builder.gep(ends, [I64(1)], source_etype=I64), align=1)
+        if rounds_at is not None:
+            builder.store(rounds, rounds_at, align=1)
         return place

@@ -45,14 +45,14 @@ def symbol_cost(symbols, raw_bits, contexts):  # type: ignore[no-untyped-def]
     return bits / max(1, symbols.shape[0])
 
 
-@njit([types.float64(_READ[b], _READ[b], types.int64) for b in (8, 16)], nogil=True, cache=True)
-def rough_cost(bits, base, is_float):  # type: ignore[no-untyped-def]
+@njit([types.float64(_READ[b], _READ[b]) for b in (8, 16)], nogil=True, cache=True)
+def rough_cost(bits, base):  # type: ignore[no-untyped-def]
     """Bits an element for the difference, within one or so: the mean length of its residuals, and what it takes to say
     which length."""
     step, width = max(1, bits.shape[0] // _ROUGHLY), bits.itemsize * 8
     taken, length, changed = 0, 0.0, 0
     for i in range(0, bits.shape[0], step):
-        value = residual_of(nb.uint32(bits[i]), nb.uint32(base[i]), width, is_float, 0)
+        value = residual_of(nb.uint32(bits[i]), nb.uint32(base[i]), width, 0)
         octave = nb.uint32(31) - leading_zeros(nb.uint32(value + nb.uint32(1)))
         taken += 1
         length += octave + nb.float64(value + nb.uint32(1)) / nb.float64(nb.uint32(1) << octave) - 1.0

@@ -16,10 +16,9 @@ from assay.weights.codec.coder_state import (
     PROBABILITY_SUM,
     STATE_BITS,
 )
+from assay.weights.codec.escapes import got_escape
 from assay.weights.codec.frequency_table import (
-    ENCODER_ESCAPED_AT,
     ENCODER_NOISE_AT,
-    ENCODER_WIDE_AT,
     ESCAPED_AT,
     FREQUENCY_AT,
     MEANING_AT,
@@ -36,26 +35,18 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
 
 
 @njit(
-    [types.UniTuple(types.int64, 3)(_READ[16], _READ[b], _RANGES, _WRITE[16], types.int64, _WRITE[16])
-     for b in (8, 16, 32)],
+    [types.UniTuple(types.int64, 2)(_READ[16], _READ[b], _RANGES, _WRITE[16], types.int64) for b in (8, 16, 32)],
     nogil=True,
     cache=True,
-)  # fmt: skip
-def encode_lane(symbols, residuals, ranges, words, end, apart):  # type: ignore[no-untyped-def]
-    """Writes words downwards from `end`, escapes downwards from the end of `apart`: the places of the first of each,
-    and the final state."""
-    state, place, escape = _u64(LOWEST_STATE), end, apart.shape[0]
+)
+def encode_lane(symbols, residuals, ranges, words, end):  # type: ignore[no-untyped-def]
+    """Writes words downwards from `end`: the place of the first, and the final state."""
+    state, place = _u64(LOWEST_STATE), end
     for i in range(symbols.shape[0] - 1, -1, -1):
         symbol, residual = symbols[i], _u64(residuals[i])
         span, reciprocal = ranges[symbol] & _u64(0xFFFFFFFF), ranges[symbol] >> _u64(32)  # see `fill_encoder`
         frequency, start = span >> _u64(FREQUENCY_AT), (span >> _u64(START_AT)) & _u64(PROBABILITY_SUM - 1)
         length = (span >> _u64(ENCODER_NOISE_AT)) & _u64(15)
-        if (span >> _u64(ENCODER_WIDE_AT)) & _u64(1):
-            escape -= 1
-            apart[escape] = (residual >> _u64(16)) & _u64(0xFFFF)
-        if (span >> _u64(ENCODER_ESCAPED_AT)) & _u64(1):
-            escape -= 1
-            apart[escape] = residual & _u64(0xFFFF)
         if (state >> (_u64(STATE_BITS - PROBABILITY_BITS) - length)) >= frequency:
             place -= 1
             words[place] = state & _u64(0xFFFF)
@@ -63,7 +54,7 @@ def encode_lane(symbols, residuals, ranges, words, end, apart):  # type: ignore[
         state = (state << length) | (residual & ((_u64(1) << length) - _u64(1)))
         quotient = (state * reciprocal) >> (_u64(STATE_BITS) + (span & _u64(15)))
         state = (quotient << _u64(PROBABILITY_BITS)) + (state - quotient * frequency) + start
-    return place, escape, nb.int64(state)
+    return place, nb.int64(state)
 
 
 @njit(inline="always")
@@ -88,11 +79,7 @@ def decode_lane(  # type: ignore[no-untyped-def]
     context: most small tensors have only one.
     """
     state, escape, apart_end, size = _u64(first), apart, place, out.shape[0]
-    width = out.itemsize * 8
-    full = _u32((_u64(1) << _u64(width)) - _u64(1))
-    sign_at = _u32(width - 1)
-    top = _u32(1) << sign_at if is_float else _u32(0)
-    inverted = full if is_float else _u32(0)
+    sign_at = _u32(out.itemsize * 8 - 1)
     low_bits = _u64(PROBABILITY_SUM - 1)
     for i in range(size):
         b = _u32(0) if content == LEADING else _u32(base[i])
@@ -107,11 +94,8 @@ def decode_lane(  # type: ignore[no-untyped-def]
             residual = ((residual & _u64(DIRECT - 1)) << length) | noise
             state >>= length
             if (found >> _u64(ESCAPED_AT)) & _u64(1):
-                residual = _word(data, escape, apart_end)
-                escape += 2
-                if (found >> _u64(MEANING_AT)) & _u64(1):
-                    residual |= _word(data, escape, apart_end) << _u64(16)
-                    escape += 2
+                whole, escape = got_escape(data, escape, apart_end)
+                residual = _u64(whole)
         if state < _u64(LOWEST_STATE):
             state = (state << _u64(16)) | _word(data, place, end)
             place += 2
@@ -125,8 +109,5 @@ def decode_lane(  # type: ignore[no-untyped-def]
         if xor:
             out[i] = b ^ _u32(residual)
             continue
-        ordered = b ^ (top | ((_u32(0) - (b >> sign_at)) & inverted))
-        step = (_u32(residual) >> _u32(1)) ^ (_u32(0) - (_u32(residual) & _u32(1)))
-        ordered = _u32(ordered + step) & full
-        out[i] = ordered ^ (top | ((_u32(0) - ((ordered >> sign_at) ^ _u32(1))) & inverted))
+        out[i] = b + ((_u32(residual) >> _u32(1)) ^ (_u32(0) - (_u32(residual) & _u32(1))))
     return state == _u64(LOWEST_STATE) and place == end and escape == apart_end

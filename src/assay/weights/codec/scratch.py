@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -11,19 +12,15 @@ from assay.weights.store import Tensor
 
 class _Scratch(threading.local):
     def __init__(self) -> None:
-        self._held: dict[str, Tensor] = {}
-
-    def bytes_of(self, purpose: str, size: int) -> Tensor:
-        """At least `size` bytes, one piece a purpose and thread. What was in it before is still there."""
-        held = self._held.get(purpose)
-        if held is None or held.size < size:
-            held = self._held[purpose] = np.empty(size, np.uint8)
-        return held[:size]
+        self.held: dict[tuple[str, Any], Tensor] = {}
 
 
 _scratch = _Scratch()
 
 
 def scratch(purpose: str, count: int, dtype: type[np.generic] | np.dtype[np.generic]) -> Tensor:
-    kind = np.dtype(dtype)
-    return _scratch.bytes_of(purpose, count * kind.itemsize).view(kind)
+    """One piece a purpose, kind and thread. What was in it before is still there."""
+    held = _scratch.held.get((purpose, dtype))
+    if held is None or held.size < count:
+        held = _scratch.held[purpose, dtype] = np.empty(count, dtype)
+    return held[:count]

@@ -7,10 +7,10 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.coder_state import LEADING, LOWEST_STATE, NOISE, PROBABILITY_SUM, TOKENS
+from assay.weights.codec.coder_state import LANES, LEADING, LOWEST_STATE, NOISE, PROBABILITY_SUM, TOKENS, lanes_of
 from assay.weights.codec.decode_lanes import decode_lanes
-from assay.weights.codec.frequency_table import fill_decoder, read_tables
-from assay.weights.codec.lanes import LANES
+from assay.weights.codec.escapes import get_noted
+from assay.weights.codec.frequency_table import read_tables, share_slots
 from assay.weights.codec.scalar_lane import decode_lane
 from assay.weights.codec.scratch import scratch
 from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
@@ -19,7 +19,7 @@ from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
-_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 _PROBLEMS = {
     1: "a stream of tokens ends before its header",
     2: "the header of a stream of tokens does not fit its data",
@@ -31,11 +31,12 @@ _PROBLEMS = {
 
 def decode_stream(data: memoryview, base: Tensor | None, kind: ElementType, xor: bool, out: Tensor) -> None:
     """`base` may be `out`. Without one the stream is of leading bytes."""
-    slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM, np.uint32)
+    slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM + 16, np.uint32)
+    noted = scratch("noted", 0 if base is None else out.size // LANES + 1, np.uint64)
     mask = (1 << kind.exponent) - 1
     leading, under = base is None, out if base is None else base
     everything = np.frombuffer(data, np.uint8)
-    problem = _decode(everything, leading, under, kind.mantissa, mask, mask > 0, xor, slots, out)
+    problem = _decode(everything, leading, under, kind.mantissa, mask, mask > 0, xor, slots, noted, out)
     if problem:
         raise DataError(_PROBLEMS[problem])
 
@@ -57,65 +58,67 @@ def _copied(data, start, end, room):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _rounds(words, apart, low, base, out, first, steps, states, slots, ends, how):  # type: ignore[no-untyped-def]
-    """The number of words read. `words`, `apart` and `low` are an array, where to begin in it, and what bounds it.
+def _rounds(words, low, base, out, first, steps, states, slots, noted, rounds, how):  # type: ignore[no-untyped-def]
+    """The number of words read. `words` and `low` are an array, where to begin in it, and what bounds it.
 
     A function of arrays: they live until it returns, which their addresses would not see to.
     """
     at = nb.uint64(first)
-    from_words, from_apart = words[0].ctypes.data + nb.uint64(words[1]), apart[0].ctypes.data + nb.uint64(apart[1])
+    from_words, below = words[0].ctypes.data + nb.uint64(words[1]), low[0].ctypes.data + nb.uint64(low[1]) + at
     under, to = base.ctypes.data + at * nb.uint64(base.itemsize), out.ctypes.data + at * nb.uint64(out.itemsize)
-    below = low[0].ctypes.data + nb.uint64(low[1]) + at
-    sources = (from_words, from_apart, slots.ctypes.data, under, below)
-    return decode_lanes(*sources, to, steps, states.ctypes.data, words[2], apart[2], ends.ctypes.data, low[2], *how)
+    sources = (from_words, noted.ctypes.data, slots.ctypes.data, under, below)
+    return decode_lanes(*sources, to, steps, states.ctypes.data, words[2], rounds.ctypes.data, low[2], *how)
 
 
 @njit(nogil=True)
-def _decode_wide(data, apart_at, escapes, words, states, slots, base, field, content, planes, out):  # type: ignore[no-untyped-def]
+def _decode_wide(data, apart_at, escapes, words, states, slots, noted, base, field, content, planes, out):  # type: ignore[no-untyped-def]
     """The last words are read from a copy."""
-    size, whole = out.shape[0], out.shape[0] // LANES
+    size, lanes = out.shape[0], states.shape[0]
+    whole = size // lanes
     words_at = apart_at + 2 * escapes
     low_at = words_at + 2 * words
-    others, low = _copied(data, apart_at, words_at, 2 * LANES), (data, low_at, size)
-    ends = np.zeros(2, np.int64)
+    low, rounds, xor = (data, low_at, size), np.zeros(1, np.int64), field[5]
     how = (*field, out.itemsize * 8, content, planes)
     # A round takes at most a word a lane.
-    source, apart = (data, words_at, words - LANES), (others, 0, escapes)
-    read = _rounds(source, apart, low, base, out, 0, whole, states, slots, ends, how)
-    done, taken = ends[0], ends[1]
-    left, place = words - read, 0
-    last = _copied(data, words_at + 2 * read, low_at, 2 * LANES)
+    read = _rounds((data, words_at, words - lanes), low, base, out, 0, whole, states, slots, noted, rounds, how)
+    done, left, place, taken = rounds[0], words - read, 0, apart_at
+    last = _copied(data, words_at + 2 * read, low_at, 2 * lanes)
     if done < whole:
-        source, apart = (last, 0, left), (others, 2 * taken, escapes - taken)
-        place = _rounds(source, apart, low, base, out, done * LANES, whole - done, states, slots, ends, how)
-        taken += ends[1]
-        if done + ends[0] != whole or place > left or taken > escapes:
+        begin, noted_here = done * lanes, noted[done:]
+        place = _rounds((last, 0, left), low, base, out, begin, whole - done, states, slots, noted_here, rounds, how)
+        if done + rounds[0] != whole or place > left:
             return False
-    rest = size - whole * LANES
+    if content == NOISE:
+        taken = get_noted(noted[:whole], data, taken, words_at, *low, planes, xor, out)
+    rest = size - whole * lanes
     if rest:
-        last_base, last_out = np.zeros(LANES, out.dtype), np.empty(LANES, out.dtype)
-        last_low = np.zeros(LANES * planes + 1, np.uint8)
-        for i in range(LANES):
-            at = min(whole * LANES + i, size - 1)
+        last_base, last_out = np.zeros(lanes, out.dtype), np.empty(lanes, out.dtype)
+        last_low = np.zeros(lanes * planes + 1, np.uint8)
+        for i in range(lanes):
+            at = min(whole * lanes + i, size - 1)
             last_base[i] = base[at]
             for plane in range(planes):
-                last_low[plane * LANES + i] = data[low_at + plane * size + at]
-        source, apart = (last, 2 * place, left), (others, 2 * taken, escapes - taken)
-        place += _rounds(source, apart, (last_low, 0, LANES), last_base, last_out, 0, 1, states, slots, ends, how)
-        taken += ends[1]
-        out[whole * LANES :] = last_out[:rest]
+                last_low[plane * lanes + i] = data[low_at + plane * size + at]
+        low, source = (last_low, 0, lanes), (last, 2 * place, left)
+        place += _rounds(source, low, last_base, last_out, 0, 1, states, slots, noted, rounds, how)
+        if content == NOISE:
+            taken = get_noted(noted[:1], data, taken, words_at, *low, planes, xor, last_out)
+        out[whole * lanes :] = last_out[:rest]
     for state in states:
         if state != LOWEST_STATE:
             return False
-    return place == left and taken == escapes
+    return place == left and taken == words_at
 
 
 @njit(
-    [types.int64(_READ[8], types.int64, _READ[b], *[types.int64] * 4, _WRITE[32], _WRITE[b]) for b in (8, 16, 32)],
+    [
+        types.int64(_READ[8], types.int64, _READ[b], *[types.int64] * 4, _WRITE[32], _WRITE[64], _WRITE[b])
+        for b in (8, 16, 32)
+    ],
     nogil=True,
     cache=True,
 )
-def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, out):  # type: ignore[no-untyped-def]
+def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, out):  # type: ignore[no-untyped-def]
     """0, or the number of a problem."""
     if data.shape[0] < HEADER_BYTES:
         return 1
@@ -124,7 +127,8 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, out):  # 
     escapes = _got(data, 12, 4)
     content, planes = kept & 15, kept >> 4
     small = out.shape[0] < FEWEST_FOR_LANES
-    tables_at = HEADER_BYTES + (4 if small else 4 * LANES)
+    lanes = 1 if small else lanes_of(content)
+    tables_at = HEADER_BYTES + 4 * lanes
     apart_at = tables_at + table_bytes
     if not (1 <= contexts <= MOST_CONTEXTS and 1 <= tables <= contexts and out.shape[0] > 0):
         return 2
@@ -134,8 +138,7 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, out):  # 
         return 2
     if planes != out.itemsize - 1 if leading else planes > (2 if out.itemsize == 4 else 0):
         return 2
-    frequency = np.zeros((tables, 256), np.uint16)
-    if read_tables(data[tables_at:apart_at], tables, frequency) != table_bytes:
+    if read_tables(data[tables_at:apart_at], tables, content, slots) != table_bytes:
         return 3
     table_of = np.zeros(contexts, np.uint8)
     for context in range(1, contexts):
@@ -144,14 +147,13 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, out):  # 
         return 4
     field = (mantissa, mask, below, contexts - 1, is_float, xor)
     if small:
-        fill_decoder(frequency, np.arange(tables).astype(np.uint8), content, slots)
         state = _got(data, HEADER_BYTES, 4)
         at = (apart_at, apart_at + 2 * escapes, apart_at + 2 * (escapes + words))
         done = decode_lane(data, *at, state, slots, table_of, base, *field, content, planes, out)
     else:
-        fill_decoder(frequency, table_of, content, slots)
-        states = np.empty(LANES, np.uint32)
-        for i in range(LANES):
+        share_slots(table_of, slots)
+        states = np.empty(lanes, np.uint32)
+        for i in range(lanes):
             states[i] = _got(data, HEADER_BYTES + 4 * i, 4)
-        done = _decode_wide(data, apart_at, escapes, words, states, slots, base, field, content, planes, out)
+        done = _decode_wide(data, apart_at, escapes, words, states, slots, noted, base, field, content, planes, out)
     return 0 if done else 5

@@ -2,7 +2,7 @@
 
 Header: contexts, tables, which contexts begin a new table (2 bytes), the exponent below the window, what it consists
 of (see `coder_state`) and how many planes there are (4 bits each), bytes of tables (2), words (4), words
-of escapes (4). A small chunk has one state, any other 64.
+of escapes (4). A small chunk has one state, any other 64 or, without noise, 128.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import LOWEST_STATE, NOISE, TOKENS
+from assay.weights.codec.coder_state import LANES, LOWEST_STATE, MORE_LANES, NOISE, TOKENS, lanes_of
 from assay.weights.codec.encode_lanes import encode_lanes
+from assay.weights.codec.escapes import MOST_WORDS, put_escapes, put_noted
 from assay.weights.codec.frequency_table import fill_encoder, normalise, share_tables, write_tables
-from assay.weights.codec.lanes import LANES
 from assay.weights.codec.scalar_lane import encode_lane
 from assay.weights.codec.scratch import scratch
 from assay.weights.codec.symbol_lanes import symbol_lanes
-from assay.weights.codec.tokens import ESCAPE, WIDE, context_of, count_symbols, residual_of, token_of
+from assay.weights.codec.tokens import ESCAPE, context_of, count_symbols, residual_of, token_of
 from assay.weights.codec.window import MOST_CONTEXTS, Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
@@ -26,38 +26,41 @@ from assay.weights.store import Tensor
 HEADER_BYTES = 16
 FEWEST_FOR_LANES = 4096
 _TABLE_BYTES = 600
-_COUNTED = 1 << 17
+_COUNTED, _QUICKLY_COUNTED = 1 << 17, 1 << 15
 """Of more symbols only about so many are counted: their frequencies would hardly differ."""
 _GLANCE = 1024
 _SMALL = 0.12
 """The share of residuals that may be below the low bytes which are kept as they are."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
-_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 
 
-def encode_stream(bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool) -> Tensor:
-    """Bytes, good until this thread codes the next stream."""
+def encode_stream(
+    bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool, quick: bool = False
+) -> Tensor:
+    """Bytes, good until this thread codes the next stream. Quick: a little larger, for fewer symbols counted."""
     planes = noise_planes(bits, base, kind, xor)
     room = room_for(bits.size, planes)
     low = room[room.size - planes * bits.size :]
     symbols, residuals = symbols_of(bits, base, kind, window, xor, low)
     content = TOKENS if kind.bits == 8 else NOISE
-    return encode_symbols(symbols, residuals, window, content, planes, room)
+    counted = _QUICKLY_COUNTED if quick else _COUNTED
+    return encode_symbols(symbols, residuals, window, content, planes, room, counted)
 
 
 def noise_planes(bits: Tensor, base: Tensor, kind: ElementType, xor: bool) -> int:
     """How many low bytes of the residuals are so small a part of them that coding them would gain nothing."""
     if kind.bits < 32:
         return 0
-    return int(_noise_planes(bits, base, int(kind.exponent > 0), int(xor)))
+    return int(_noise_planes(bits, base, int(xor)))
 
 
-@njit(types.int64(_READ[32], _READ[32], types.int64, types.int64), nogil=True, cache=True)
-def _noise_planes(bits, base, is_float, xor):  # type: ignore[no-untyped-def]
+@njit(types.int64(_READ[32], _READ[32], types.int64), nogil=True, cache=True)
+def _noise_planes(bits, base, xor):  # type: ignore[no-untyped-def]
     step = max(1, bits.shape[0] // _GLANCE)
     taken, below_8, below_16 = 0, 0, 0
     for i in range(0, bits.shape[0], step):
-        residual = residual_of(bits[i], base[i], 32, is_float, xor)
+        residual = residual_of(bits[i], base[i], 32, xor)
         taken += 1
         below_8 += residual < 1 << 8
         below_16 += residual < 1 << 16
@@ -73,40 +76,43 @@ def symbols_of(
     is room in `low`."""
     symbols, residuals = scratch("symbols", bits.size, np.uint16), scratch("residuals", bits.size, bits.dtype)
     field = (kind.mantissa, (1 << kind.exponent) - 1, window.below, window.contexts - 1)
-    _symbols(bits, base, *field, int(kind.exponent > 0), int(xor), low, residuals, symbols)
+    _symbols(bits, base, *field, int(xor), low, residuals, symbols)
     return symbols, residuals
 
 
 def room_for(elements: int, planes: int) -> Tensor:
     """For the longest stream there can be, the planes of low bytes at its end."""
-    # Each token may spill a word, and have two apart.
-    most = HEADER_BYTES + 4 * LANES + _TABLE_BYTES * MOST_CONTEXTS + 8 + 6 * (elements + LANES)
+    # Each token may spill a word, and be an escape.
+    most = HEADER_BYTES + 4 * MORE_LANES + _TABLE_BYTES * MOST_CONTEXTS + 8
+    most += 2 * (1 + MOST_WORDS) * (elements + MORE_LANES)
     return scratch("stream", most + most % 2 + planes * elements, np.uint8)
 
 
 def encode_symbols(
-    symbols: Tensor, residuals: Tensor, window: Window, content: int, planes: int, room: Tensor
+    symbols: Tensor, residuals: Tensor, window: Window, content: int, planes: int, room: Tensor, counted: int = 0
 ) -> Tensor:
-    """The stream, with the planes that are at the end of `room`."""
-    apart = scratch("apart", 2 * (symbols.size + LANES) if content == NOISE else 0, np.uint16)
-    begin = _encode(symbols, residuals, window.contexts, window.below, content, planes, apart, room)
+    """The stream, with the planes that are at the end of `room`; 0: every symbol is counted."""
+    noisy = symbols.size + LANES if content == NOISE else 0
+    apart, noted = scratch("apart", MOST_WORDS * noisy, np.uint16), scratch("noted", noisy // LANES, np.uint64)
+    every = max(1, symbols.size // counted) if counted and content == NOISE else 1
+    begin = _encode(symbols, residuals, window.contexts, window.below, content, planes, every, noted, apart, room)
     return room[begin:]
 
 
 @njit(
-    [types.void(_READ[b], _READ[b], *[types.int64] * 6, _WRITE[8], _WRITE[b], _WRITE[16]) for b in (8, 16, 32)],
+    [types.void(_READ[b], _READ[b], *[types.int64] * 5, _WRITE[8], _WRITE[b], _WRITE[16]) for b in (8, 16, 32)],
     nogil=True,
     cache=True,
 )
-def _symbols(bits, base, mantissa, mask, below, last, is_float, xor, low, residuals, symbols):  # type: ignore[no-untyped-def]
+def _symbols(bits, base, mantissa, mask, below, last, xor, low, residuals, symbols):  # type: ignore[no-untyped-def]
     width, field = bits.itemsize * 8, (mantissa, mask, below, last)
     to = (residuals.ctypes.data, symbols.ctypes.data, low.ctypes.data)
     size = bits.shape[0]
     planes = low.shape[0] // max(1, size)
-    done = symbol_lanes(bits.ctypes.data, base.ctypes.data, *to, size, size, *field, is_float, xor, width, planes)
+    done = symbol_lanes(bits.ctypes.data, base.ctypes.data, *to, size, size, *field, xor, width, planes)
     for i in range(done, size):
         b = nb.uint32(base[i])
-        residual = residual_of(nb.uint32(bits[i]), b, width, is_float, xor)
+        residual = residual_of(nb.uint32(bits[i]), b, width, xor)
         for plane in range(planes):
             low[plane * size + i] = nb.uint8(residual >> nb.uint32(8 * plane))
         residual >>= nb.uint32(8 * planes)
@@ -122,40 +128,42 @@ def _put(out, place, value, count):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _rounds(symbols, residuals, steps, ranges, words, end, apart, apart_end, states, ends, content):  # type: ignore[no-untyped-def]
+def _rounds(symbols, residuals, steps, ranges, words, end, noted, states, content):  # type: ignore[no-untyped-def]
     """Where the words now begin. A function of arrays: they live until it returns."""
     sources = (symbols.ctypes.data, residuals.ctypes.data, ranges.ctypes.data)
-    to = (words.ctypes.data + nb.uint64(2 * end), apart.ctypes.data + nb.uint64(2 * apart_end))
-    width = residuals.itemsize * 8
-    return end + encode_lanes(*sources, *to, steps, states.ctypes.data, ends.ctypes.data, width, content)
+    to = (words.ctypes.data + nb.uint64(2 * end), noted.ctypes.data)
+    return end + encode_lanes(*sources, *to, steps, states.ctypes.data, residuals.itemsize * 8, content)
 
 
 @njit(nogil=True)
-def _encode_wide(symbols, residuals, ranges, words, apart, states, content):  # type: ignore[no-untyped-def]
-    """Where the words and the escapes begin. The last round is made whole by more of its last symbol."""
-    whole = symbols.shape[0] // LANES
-    first, escape = words.shape[0], apart.shape[0]
-    ends = np.zeros(2, np.int64)
-    if whole * LANES < symbols.shape[0]:
-        last_symbols, last_residuals = np.empty(LANES, np.uint16), np.empty(LANES, residuals.dtype)
-        for i in range(LANES):
-            at = min(whole * LANES + i, symbols.shape[0] - 1)
+def _encode_wide(symbols, residuals, ranges, words, noted, apart, states, content):  # type: ignore[no-untyped-def]
+    """Where the words begin, and how many words of escapes there are. The last round is made whole by more of its last
+    symbol."""
+    lanes = lanes_of(content)
+    whole = symbols.shape[0] // lanes
+    first = words.shape[0]
+    last_symbols, last_residuals = np.empty(lanes, np.uint16), np.empty(lanes, residuals.dtype)
+    rest = whole * lanes < symbols.shape[0]
+    if rest:
+        for i in range(lanes):
+            at = min(whole * lanes + i, symbols.shape[0] - 1)
             last_symbols[i], last_residuals[i] = symbols[at], residuals[at]
-        first = _rounds(last_symbols, last_residuals, 1, ranges, words, first, apart, escape, states, ends, content)
-        escape += ends[1]
-    first = _rounds(symbols, residuals, whole, ranges, words, first, apart, escape, states, ends, content)
-    return first, escape + ends[1]
+        first = _rounds(last_symbols, last_residuals, 1, ranges, words, first, noted[whole:], states, content)
+    first = _rounds(symbols, residuals, whole, ranges, words, first, noted, states, content)
+    if content != NOISE:
+        return first, 0
+    escapes = put_noted(noted[:whole], residuals, apart, 0)
+    return first, put_noted(noted[whole:], last_residuals, apart, escapes) if rest else escapes
 
 
 @njit(
-    [types.int64(_READ[16], _READ[b], *[types.int64] * 4, _WRITE[16], _WRITE[8]) for b in (8, 16, 32)],
+    [types.int64(_READ[16], _READ[b], *[types.int64] * 5, _WRITE[64], _WRITE[16], _WRITE[8]) for b in (8, 16, 32)],
     nogil=True,
     cache=True,
 )
-def _encode(symbols, residuals, contexts, below, content, planes, apart, room):  # type: ignore[no-untyped-def]
+def _encode(symbols, residuals, contexts, below, content, planes, every, noted, apart, room):  # type: ignore[no-untyped-def]
     """Fills `room` from its end, or from the planes there; where the stream begins in it."""
     coded = NOISE if content == NOISE else TOKENS
-    every = max(1, symbols.shape[0] // _COUNTED) if coded == NOISE else 1
     counted = np.zeros((4, contexts * 256), np.uint32)
     count_symbols(symbols, every, counted)
     counts = np.zeros((contexts, 256), np.uint32)
@@ -168,21 +176,21 @@ def _encode(symbols, residuals, contexts, below, content, planes, apart, room): 
         if every > 1:
             # What was not seen is an escape.
             counts[table, ESCAPE] += 1
-            counts[table, WIDE] += int(residuals.itemsize == 4)
         normalise(counts[table], coded, frequency[table])
     ranges = np.zeros(contexts * 256, np.uint64)
     fill_encoder(frequency, table_of, coded, ranges)
 
-    end, apart_end = (room.shape[0] - planes * symbols.shape[0]) // 2, apart.shape[0]
+    end = (room.shape[0] - planes * symbols.shape[0]) // 2
     words = room[: 2 * end].view(np.uint16)
     if symbols.shape[0] < FEWEST_FOR_LANES:
-        first, escape, state = encode_lane(symbols, residuals, ranges, words, end, apart)
+        first, state = encode_lane(symbols, residuals, ranges, words, end)
+        escapes = put_escapes(symbols, residuals, ranges, apart) if coded == NOISE else 0
         states = np.full(1, state, np.uint32)
     else:
-        states = np.full(LANES, LOWEST_STATE, np.uint32)
-        first, escape = _encode_wide(symbols, residuals, ranges, words, apart, states, coded)
-    apart_at = first - (apart_end - escape)
-    words[apart_at:first] = apart[escape:]
+        states = np.full(lanes_of(coded), LOWEST_STATE, np.uint32)
+        first, escapes = _encode_wide(symbols, residuals, ranges, words, noted, apart, states, coded)
+    apart_at = first - escapes
+    words[apart_at:first] = apart[:escapes]
     written = np.empty(tables * _TABLE_BYTES + 8, np.uint8)
     table_bytes = write_tables(frequency, tables, written)
     tables_at = 2 * apart_at - table_bytes
@@ -198,7 +206,7 @@ def _encode(symbols, residuals, contexts, below, content, planes, apart, room): 
     _put(room, begin + 5, content | (planes << 4), 1)
     _put(room, begin + 6, table_bytes, 2)
     _put(room, begin + 8, end - first, 4)
-    _put(room, begin + 12, apart_end - escape, 4)
+    _put(room, begin + 12, escapes, 4)
     for i in range(states.shape[0]):
         _put(room, begin + HEADER_BYTES + 4 * i, states[i], 4)
     return begin

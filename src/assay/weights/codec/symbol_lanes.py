@@ -13,19 +13,18 @@ from assay.weights.codec.element_lanes import Elements
 from assay.weights.codec.lanes import I16, I64, POINTER, WIDTH
 
 _ADDRESS, _INT = types.uint64, types.int64
-_ARGUMENTS = (*[_ADDRESS] * 5, *[_INT] * 8)
+_ARGUMENTS = (*[_ADDRESS] * 5, *[_INT] * 7)
 
 
 def _symbol_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
-    width, planes, floats = (argument.literal_value for argument in signature.args[1:])
+    width, planes, may_be_xor = (argument.literal_value for argument in signature.args[1:])
     arguments = unpack_tuple(builder, given[0])
     bits, base, residuals, symbols, low = (builder.inttoptr(a, POINTER) for a in arguments[:5])
     size, stride = arguments[5:7]
     elements = Elements(builder, width)
     field = [elements.splat(builder.shl(argument, arguments[7])) for argument in arguments[8:11]]
     exponent_at = elements.splat(arguments[7])
-    is_float = None if floats else elements.splat(builder.sub(I64(0), arguments[11]))
-    xor = None if floats else builder.icmp_unsigned("!=", elements.splat(arguments[12]), elements.constant(0))
+    xor = elements.chosen(arguments[11]) if may_be_xor else None
     entry = builder.block
     body, done = builder.append_basic_block("symbols"), builder.append_basic_block("symbols_done")
     builder.cbranch(builder.icmp_signed("<=", I64(elements.lanes), size), body, done)
@@ -33,7 +32,7 @@ def _symbol_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     at = builder.phi(I64)
     at.add_incoming(I64(0), entry)
     under = elements.load(base, at)
-    residual = elements.residual(elements.load(bits, at), under, is_float, xor)
+    residual = elements.residual(elements.load(bits, at), under, xor)
     elements.store_planes(residual, low, at, stride, planes)
     residual = builder.lshr(residual, elements.constant(8 * planes))
     elements.store(residual, residuals, at)
@@ -53,22 +52,21 @@ def _symbol_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def _symbols(typing, arguments, width, planes, floats):  # type: ignore[no-untyped-def]
-    return types.int64(arguments, width, planes, floats), _symbol_lanes
+def _symbols(typing, arguments, width, planes, may_be_xor):  # type: ignore[no-untyped-def]
+    return types.int64(arguments, width, planes, may_be_xor), _symbol_lanes
 
 
 @njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
-def symbol_lanes(bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, is_float, xor, width, planes):  # type: ignore[no-untyped-def]
+def symbol_lanes(bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, xor, width, planes):  # type: ignore[no-untyped-def]
     """Addresses in, the number of elements done out: all that fill a register. As many low bytes of the residuals as
     there are `planes` go to `low`, by planes `stride` apart, and the symbols are of what is above."""
-    arguments = (bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, is_float, xor)
-    everyday = is_float and not xor
+    arguments = (bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, xor)
     if width == 8:
-        return _symbols(arguments, 8, 0, False)
+        return _symbols(arguments, 8, 0, True)
     if width == 16:
-        return _symbols(arguments, 16, 0, True) if everyday else _symbols(arguments, 16, 0, False)
+        return _symbols(arguments, 16, 0, True) if xor else _symbols(arguments, 16, 0, False)
     if planes == 2:
-        return _symbols(arguments, 32, 2, True) if everyday else _symbols(arguments, 32, 2, False)
+        return _symbols(arguments, 32, 2, True) if xor else _symbols(arguments, 32, 2, False)
     if planes == 1:
-        return _symbols(arguments, 32, 1, True) if everyday else _symbols(arguments, 32, 1, False)
-    return _symbols(arguments, 32, 0, True) if everyday else _symbols(arguments, 32, 0, False)
+        return _symbols(arguments, 32, 1, True) if xor else _symbols(arguments, 32, 1, False)
+    return _symbols(arguments, 32, 0, True) if xor else _symbols(arguments, 32, 0, False)

@@ -1,6 +1,8 @@
 """Residuals and tokens: what is left of a tensor when its base is known, and the part of it worth an entropy coder.
 
-A residual is the zigzag of the ordered-integer difference, or the XOR. Small residuals are tokens themselves;
+A residual is the zigzag of the difference of two bit patterns as integers, or the XOR. Between floats of one sign that
+is how many floats lie between them, and whether the magnitude grows; one in a hundred changes its sign, and costs all
+its bits in any case. Small residuals are tokens themselves;
 larger ones share four tokens an octave and keep their low bits as they are, as in JPEG XL's hybrid integers
 (ISO/IEC 18181-1), which costs next to nothing because those bits are noise. The context of a token is the exponent of
 the base, which the decoder has: a window of exponents, the ends taking what lies beyond. All on unsigned integers of
@@ -25,12 +27,9 @@ DIRECT_BITS = 6
 DIRECT = 1 << DIRECT_BITS
 MOST_NOISE = 14
 FIRST_NOISE = DIRECT_BITS - 2
-WIDE = DIRECT + 4 * (MOST_NOISE - FIRST_NOISE + 1)
-"""The token of residuals with more noise than that, which are stored whole apart, as two words."""
-ESCAPE = WIDE + 1
-"""The token of those that are stored whole as one word: such whose own token would be rare for the noise it has."""
-FIRST_WIDE = DIRECT + 4 * (16 - DIRECT_BITS)
-"""The first token of residuals that do not fit a word."""
+ESCAPE = DIRECT + 4 * (MOST_NOISE - FIRST_NOISE + 1)
+"""The token of residuals that are stored whole: such with more noise than that, or whose own token would be rare for
+the noise it has."""
 
 _BLOCK = 2048
 
@@ -43,8 +42,8 @@ def noise_bits(width: int) -> Tensor:
     """How many bits follow each token."""
     length = np.zeros(256, np.uint8)
     if width > 8:
-        length[DIRECT:WIDE] = FIRST_NOISE + np.arange(WIDE - DIRECT) // 4
-        length[WIDE] = 32
+        length[DIRECT:ESCAPE] = FIRST_NOISE + np.arange(ESCAPE - DIRECT) // 4
+        length[ESCAPE] = 48
     return length
 
 
@@ -62,13 +61,13 @@ def token_of(value, width):  # type: ignore[no-untyped-def]
         return _u32(value)
     octave = _u32(31) - leading_zeros(_u32(value))
     above = ((octave - _u32(DIRECT_BITS)) << _u32(2)) + ((value >> (octave - _u32(2))) & _u32(3))
-    return min(_u32(DIRECT) + above, _u32(WIDE))
+    return min(_u32(DIRECT) + above, _u32(ESCAPE))
 
 
 @njit(inline="always")
 def noise_length(token):  # type: ignore[no-untyped-def]
-    """Of residuals of 16 and 32 bits; 0 for those stored apart."""
-    return FIRST_NOISE + ((token - DIRECT) >> 2) if DIRECT <= token < WIDE else 0
+    """Of residuals of 16 and 32 bits; 0 for those stored whole."""
+    return FIRST_NOISE + ((token - DIRECT) >> 2) if DIRECT <= token < ESCAPE else 0
 
 
 @njit(inline="always")
@@ -78,17 +77,12 @@ def context_of(base, mantissa, mask, below, last):  # type: ignore[no-untyped-de
 
 
 @njit(inline="always")
-def residual_of(x, b, width, is_float, xor):  # type: ignore[no-untyped-def]
+def residual_of(x, b, width, xor):  # type: ignore[no-untyped-def]
     if xor:
         return x ^ b
-    sign_at, shift = _u32(width - 1), _u32(32 - width)
-    full = _u32((_u64(1) << _u64(width)) - _u64(1))
-    sign = _u32(1) << sign_at if is_float else _u32(0)
-    inverted = full if is_float else _u32(0)
-    ordered_x = x ^ (sign | ((_u32(0) - (x >> sign_at)) & inverted))
-    ordered_b = b ^ (sign | ((_u32(0) - (b >> sign_at)) & inverted))
     # In the top bits of a word, so that the sign of the difference is the sign of the word at every width.
-    signed = _i32(_u32((ordered_x - ordered_b) << shift))
+    shift = _u32(32 - width)
+    signed = _i32(_u32((x - b) << shift))
     return _u32((_u32(signed) << _u32(1)) ^ _u32(signed >> _i32(31))) >> shift
 
 

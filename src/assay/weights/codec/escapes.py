@@ -1,0 +1,112 @@
+"""Residuals that are stored whole, beside the stream, because their tokens would be too rare for the noise they have.
+
+A word each, or three: one that no such residual has, and the two of a larger one. The loops over lanes do not stop for
+them. They decode an escape as no change, and note in 64 bits a round which lanes had one; those are put right after.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from assay.weights.codec.frequency_table import ENCODER_ESCAPED_AT
+
+_LARGER = 0xFFFF
+MOST_WORDS = 3
+"""Of one escape."""
+_u32, _u64, _i64 = nb.uint32, nb.uint64, nb.int64
+
+
+@intrinsic
+def _lowest_bit(typing, value):  # type: ignore[no-untyped-def]
+    def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), code
+
+
+@njit(inline="always")
+def _element(bit, itemsize):  # type: ignore[no-untyped-def]
+    """Which of a round's 64 elements a bit stands for: a vector has sixteen bits, and of elements of 16 bits one vector
+    has the even ones and the next the odd ones of 32."""
+    if itemsize == 4:
+        return bit
+    return (bit & 32) + 2 * (bit & 15) + ((bit >> 4) & 1)
+
+
+@njit(inline="always")
+def _put(residual, apart, count):  # type: ignore[no-untyped-def]
+    if residual < _u32(_LARGER):
+        apart[count] = residual
+        return count + 1
+    apart[count] = _LARGER
+    apart[count + 1] = residual & _u32(0xFFFF)
+    apart[count + 2] = residual >> _u32(16)
+    return count + MOST_WORDS
+
+
+@njit(inline="always")
+def _word(data, at):  # type: ignore[no-untyped-def]
+    return _u32(data[at]) | (_u32(data[at + 1]) << _u32(8))
+
+
+@njit(inline="always")
+def got_escape(data, at, end):  # type: ignore[no-untyped-def]
+    """The residual at a place in bytes, and the place behind it. Nothing beyond the end is read; such a place tells."""
+    first = _word(data, at) if at + 2 <= end else _u32(0)
+    if first != _u32(_LARGER):
+        return first, at + 2
+    whole = _word(data, at + 2) | (_word(data, at + 4) << _u32(16)) if at + 6 <= end else _u32(0)
+    return whole, at + 2 * MOST_WORDS
+
+
+@njit(nogil=True)
+def put_escapes(symbols, residuals, ranges, apart):  # type: ignore[no-untyped-def]
+    """Those of one lane, in the order of the elements; how many words."""
+    count = 0
+    for i in range(symbols.shape[0]):
+        if (ranges[symbols[i]] >> _u64(ENCODER_ESCAPED_AT)) & _u64(1):
+            count = _put(_u32(residuals[i]), apart, count)
+    return count
+
+
+@njit(nogil=True)
+def put_noted(noted, residuals, apart, count):  # type: ignore[no-untyped-def]
+    """Those that the rounds have noted, behind `count` words; how many words then."""
+    for turn in range(noted.shape[0]):
+        bits = noted[turn]
+        while bits:
+            i = 64 * turn + _element(_i64(_lowest_bit(bits)), residuals.itemsize)
+            count = _put(_u32(residuals[i]), apart, count)
+            bits &= bits - _u64(1)
+    return count
+
+
+@njit(inline="always")
+def _changed(value, residual, xor, back):  # type: ignore[no-untyped-def]
+    """What undoing the residual makes of a value; or, back, what it was made of."""
+    if xor:
+        return value ^ residual
+    step = (residual >> _u32(1)) ^ (_u32(0) - (residual & _u32(1)))
+    return value - step if back else value + step
+
+
+@njit(nogil=True)
+def get_noted(noted, data, at, end, low, low_at, stride, planes, xor, out):  # type: ignore[no-untyped-def]
+    """Puts right what the rounds have noted; the place in `data` behind the last escape."""
+    for turn in range(noted.shape[0]):
+        bits = noted[turn]
+        while bits:
+            i = 64 * turn + _element(_i64(_lowest_bit(bits)), out.itemsize)
+            below = _u32(0)
+            for plane in range(planes):
+                below |= _u32(low[low_at + plane * stride + i]) << _u32(8 * plane)
+            whole, at = got_escape(data, at, end)
+            base = _changed(_u32(out[i]), below, xor, True)
+            out[i] = _changed(base, (whole << _u32(8 * planes)) | below, xor, False)
+            bits &= bits - _u64(1)
+    return at
