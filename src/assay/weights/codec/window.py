@@ -10,7 +10,8 @@ from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 MOST_CONTEXTS = 16
-_SAMPLE = 4096
+_RUNS, _RUN = 32, 128
+"""Of a large chunk so many neighbours in so many places are looked at: each place is a wait for memory."""
 _RARE = 1 / 1024
 _READ = [types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)]
 
@@ -39,11 +40,14 @@ def window_of(base: Tensor, kind: ElementType) -> Window:
 def _common(base, mantissa, mask):  # type: ignore[no-untyped-def]
     """The lowest and the highest exponent that is not rare; 0 does not count."""
     counts = np.zeros(256, np.int64)
-    step = max(1, base.shape[0] // _SAMPLE)
-    taken = 0
-    for i in range(0, base.shape[0], step):
-        counts[(nb.uint32(base[i]) >> nb.uint32(mantissa)) & nb.uint32(mask)] += 1
-        taken += 1
+    size = base.shape[0]
+    runs = _RUNS if size > _RUNS * _RUN else 1
+    length, taken = _RUN if runs > 1 else size, 0
+    for run in range(runs):
+        start = (size - length) * run // max(1, runs - 1)
+        for i in range(start, start + length):
+            counts[(nb.uint32(base[i]) >> nb.uint32(mantissa)) & nb.uint32(mask)] += 1
+            taken += 1
     lowest, highest = 0, 0
     for exponent in range(1, 256):
         if counts[exponent] > _RARE * taken:
