@@ -80,6 +80,20 @@ def test_residuals_too_rare_for_their_noise_are_stored_apart(size, often, kind):
     assert np.array_equal(out, bits)
 
 
+@pytest.mark.parametrize(("large", "wide"), [(0.0, 0), (0.1, 0), (0.9, 1), (1.0, 1)])
+def test_escapes_have_two_words_where_most_need_them(large, wide):
+    """A thousandth of the elements change, most by what a word holds or most by more."""
+    element, rng = ELEMENT_TYPES["float32"], np.random.default_rng(0)
+    _, base = pair("float32", 60_001, 0)
+    far = np.where(rng.random(base.size) < large, 1 << 30, 1 << 12) + rng.integers(0, 1 << 11, base.size)
+    bits = base ^ np.where(rng.random(base.size) < 0.001, far, 0).astype(base.dtype)
+    data = encode_stream(bits, base, element, window_of(base, element), xor=True).tobytes()
+    assert data[5] >> 7 == wide
+    out = base.copy()
+    decode_stream(memoryview(data), out, element, True, out)
+    assert np.array_equal(out, bits)
+
+
 @pytest.mark.parametrize("far", [3, 70, 1 << 14, 1 << 31])
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
 def test_what_the_sample_of_a_large_chunk_does_not_show(kind, far):

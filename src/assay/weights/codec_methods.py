@@ -18,7 +18,7 @@ class Method(IntEnum):
     SAME = 3
     """As the base."""
     DIFFERENCE = 4
-    """Ordered difference with the base, tokens given the base's exponent."""
+    """Difference with the base of the bit patterns, tokens given the base's exponent."""
     XOR = 5
     """XOR with the base, tokens given the base's exponent."""
     DIFFERENCE_PLANES = 6

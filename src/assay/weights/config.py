@@ -32,7 +32,7 @@ class RepositoryConfig:
     similarity_threshold: float = 0.98
     """How alike (cosine of sketches) a tensor of another name must be to serve as a base."""
     delta_encoding: str = "AUTO"
-    """AUTO tries plain, XOR and ordered difference on a sample and keeps the smallest."""
+    """AUTO tries plain, XOR and difference on a sample and keeps the smallest."""
     clustering_strategy: str = "adaptive"
     """How tensors are grouped to find bases when the repository is repacked."""
     enable_gc: bool = True

@@ -33,7 +33,7 @@ _WORTH_A_LINK = {"small": (0.001, 0.001), "balanced": (0.04, 0.075), "fast": (1.
 chain, and of one that is long already."""
 _LONG = 3
 _SMALL_CHANGE = {"small": (0.0, 0.0), "balanced": (0.3, 1.3), "fast": (0.0, 0.0)}
-"""Of a short chain that share of the difference will do as well, up to so many bits an element."""
+"""And, of a short chain, that share of the difference or so many bits an element, whichever is less."""
 _TINY = {"small": 0, "balanced": 1024, "fast": 4096}
 """Tensors of fewer elements are kept as they are: they are nearly nothing of a model, but decoding them is not."""
 _WORTH_CODING = 0.8

@@ -1,7 +1,8 @@
 """Residuals that are stored whole, beside the stream, because their tokens would be too rare for the noise they have.
 
-A word each, or three: one that no such residual has, and the two of a larger one. The loops over lanes do not stop for
-them. They decode an escape as no change, and note in 64 bits a round which lanes had one; those are put right after.
+A word each, or three: one that no such residual has, and the two of a larger one; or two words each, where most are
+large. The loops over lanes do not stop for them. They decode an escape as no change, and note in 64 bits a round which
+lanes had one; those are put right after.
 """
 
 from __future__ import annotations
@@ -39,7 +40,11 @@ def _element(bit, itemsize):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _put(residual, apart, count):  # type: ignore[no-untyped-def]
+def _put(residual, apart, count, wide):  # type: ignore[no-untyped-def]
+    if wide:
+        apart[count] = residual & _u32(0xFFFF)
+        apart[count + 1] = residual >> _u32(16)
+        return count + 2
     if residual < _u32(_LARGER):
         apart[count] = residual
         return count + 1
@@ -55,9 +60,11 @@ def _word(data, at):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def got_escape(data, at, end):  # type: ignore[no-untyped-def]
+def got_escape(data, at, end, wide):  # type: ignore[no-untyped-def]
     """The residual at a place in bytes, and the place behind it. Nothing beyond the end is read; such a place tells."""
     first = _word(data, at) if at + 2 <= end else _u32(0)
+    if wide:
+        return first | (_word(data, at + 2) << _u32(16) if at + 4 <= end else _u32(0)), at + 4
     if first != _u32(_LARGER):
         return first, at + 2
     whole = _word(data, at + 2) | (_word(data, at + 4) << _u32(16)) if at + 6 <= end else _u32(0)
@@ -65,23 +72,36 @@ def got_escape(data, at, end):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
+def larger_than_not(noted, residuals):  # type: ignore[no-untyped-def]
+    """How many more of those that the rounds have noted are larger than a word than are not."""
+    more = 0
+    for turn in range(noted.shape[0]):
+        bits = noted[turn]
+        while bits:
+            i = 64 * turn + _element(_i64(_lowest_bit(bits)), residuals.itemsize)
+            more += 1 if _u32(residuals[i]) >= _u32(_LARGER) else -1
+            bits &= bits - _u64(1)
+    return more
+
+
+@njit(nogil=True)
 def put_escapes(symbols, residuals, ranges, apart):  # type: ignore[no-untyped-def]
-    """Those of one lane, in the order of the elements; how many words."""
+    """Those of one lane, in the order of the elements; how many words. They are never wide."""
     count = 0
     for i in range(symbols.shape[0]):
         if (ranges[symbols[i]] >> _u64(ENCODER_ESCAPED_AT)) & _u64(1):
-            count = _put(_u32(residuals[i]), apart, count)
+            count = _put(_u32(residuals[i]), apart, count, False)
     return count
 
 
 @njit(nogil=True)
-def put_noted(noted, residuals, apart, count):  # type: ignore[no-untyped-def]
+def put_noted(noted, residuals, apart, count, wide):  # type: ignore[no-untyped-def]
     """Those that the rounds have noted, behind `count` words; how many words then."""
     for turn in range(noted.shape[0]):
         bits = noted[turn]
         while bits:
             i = 64 * turn + _element(_i64(_lowest_bit(bits)), residuals.itemsize)
-            count = _put(_u32(residuals[i]), apart, count)
+            count = _put(_u32(residuals[i]), apart, count, wide)
             bits &= bits - _u64(1)
     return count
 
@@ -96,7 +116,7 @@ def _changed(value, residual, xor, back):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def get_noted(noted, data, at, end, low, low_at, stride, planes, xor, out):  # type: ignore[no-untyped-def]
+def get_noted(noted, data, at, end, wide, low, low_at, stride, planes, xor, out):  # type: ignore[no-untyped-def]
     """Puts right what the rounds have noted; the place in `data` behind the last escape."""
     for turn in range(noted.shape[0]):
         bits = noted[turn]
@@ -105,7 +125,7 @@ def get_noted(noted, data, at, end, low, low_at, stride, planes, xor, out):  # t
             below = _u32(0)
             for plane in range(planes):
                 below |= _u32(low[low_at + plane * stride + i]) << _u32(8 * plane)
-            whole, at = got_escape(data, at, end)
+            whole, at = got_escape(data, at, end, wide)
             base = _changed(_u32(out[i]), below, xor, True)
             out[i] = _changed(base, (whole << _u32(8 * planes)) | below, xor, False)
             bits &= bits - _u64(1)

@@ -94,7 +94,7 @@ def decode_lane(  # type: ignore[no-untyped-def]
             residual = ((residual & _u64(DIRECT - 1)) << length) | noise
             state >>= length
             if (found >> _u64(ESCAPED_AT)) & _u64(1):
-                whole, escape = got_escape(data, escape, apart_end)
+                whole, escape = got_escape(data, escape, apart_end, False)
                 residual = _u64(whole)
         if state < _u64(LOWEST_STATE):
             state = (state << _u64(16)) | _word(data, place, end)

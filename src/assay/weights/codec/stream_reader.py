@@ -71,7 +71,7 @@ def _rounds(words, low, base, out, first, steps, states, slots, noted, rounds, h
 
 
 @njit(nogil=True)
-def _decode_wide(data, apart_at, escapes, words, states, slots, noted, base, field, content, planes, out):  # type: ignore[no-untyped-def]
+def _decode_lanes(data, apart_at, escapes, wide, words, states, slots, noted, base, field, content, planes, out):  # type: ignore[no-untyped-def]
     """The last words are read from a copy."""
     size, lanes = out.shape[0], states.shape[0]
     whole = size // lanes
@@ -89,7 +89,7 @@ def _decode_wide(data, apart_at, escapes, words, states, slots, noted, base, fie
         if done + rounds[0] != whole or place > left:
             return False
     if content == NOISE:
-        taken = get_noted(noted[:whole], data, taken, words_at, *low, planes, xor, out)
+        taken = get_noted(noted[:whole], data, taken, words_at, wide, *low, planes, xor, out)
     rest = size - whole * lanes
     if rest:
         last_base, last_out = np.zeros(lanes, out.dtype), np.empty(lanes, out.dtype)
@@ -102,7 +102,7 @@ def _decode_wide(data, apart_at, escapes, words, states, slots, noted, base, fie
         low, source = (last_low, 0, lanes), (last, 2 * place, left)
         place += _rounds(source, low, last_base, last_out, 0, 1, states, slots, noted, rounds, how)
         if content == NOISE:
-            taken = get_noted(noted[:1], data, taken, words_at, *low, planes, xor, last_out)
+            taken = get_noted(noted[:1], data, taken, words_at, wide, *low, planes, xor, last_out)
         out[whole * lanes :] = last_out[:rest]
     for state in states:
         if state != LOWEST_STATE:
@@ -125,7 +125,7 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
     contexts, tables, begins = _got(data, 0, 1), _got(data, 1, 1), _got(data, 2, 2)
     below, kept, table_bytes, words = _got(data, 4, 1), _got(data, 5, 1), _got(data, 6, 2), _got(data, 8, 4)
     escapes = _got(data, 12, 4)
-    content, planes = kept & 15, kept >> 4
+    content, planes, wide = kept & 15, (kept >> 4) & 7, kept >> 7
     small = out.shape[0] < FEWEST_FOR_LANES
     lanes = 1 if small else lanes_of(content)
     tables_at = HEADER_BYTES + 4 * lanes
@@ -155,5 +155,7 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
         states = np.empty(lanes, np.uint32)
         for i in range(lanes):
             states[i] = _got(data, HEADER_BYTES + 4 * i, 4)
-        done = _decode_wide(data, apart_at, escapes, words, states, slots, noted, base, field, content, planes, out)
+        done = _decode_lanes(
+            data, apart_at, escapes, wide, words, states, slots, noted, base, field, content, planes, out
+        )
     return 0 if done else 5

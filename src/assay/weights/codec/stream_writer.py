@@ -1,8 +1,8 @@
 """One chunk as a stream: header, states, tables, escapes, words, and planes of low bytes that are kept as they are.
 
 Header: contexts, tables, which contexts begin a new table (2 bytes), the exponent below the window, what it consists
-of (see `coder_state`) and how many planes there are (4 bits each), bytes of tables (2), words (4), words
-of escapes (4). A small chunk has one state, any other 64 or, without noise, 128.
+of (see `coder_state`, 4 bits), how many planes there are (3 bits) and whether escapes are wide, bytes of tables (2),
+words (4), words of escapes (4). A small chunk has one state, any other 64 or, without noise, 128.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import njit, types
 
 from assay.weights.codec.coder_state import LANES, LOWEST_STATE, MORE_LANES, NOISE, TOKENS, lanes_of
 from assay.weights.codec.encode_lanes import encode_lanes
-from assay.weights.codec.escapes import MOST_WORDS, put_escapes, put_noted
+from assay.weights.codec.escapes import MOST_WORDS, larger_than_not, put_escapes, put_noted
 from assay.weights.codec.frequency_table import fill_encoder, normalise, share_tables, write_tables
 from assay.weights.codec.scalar_lane import encode_lane
 from assay.weights.codec.scratch import scratch
@@ -136,9 +136,9 @@ def _rounds(symbols, residuals, steps, ranges, words, end, noted, states, conten
 
 
 @njit(nogil=True)
-def _encode_wide(symbols, residuals, ranges, words, noted, apart, states, content):  # type: ignore[no-untyped-def]
-    """Where the words begin, and how many words of escapes there are. The last round is made whole by more of its last
-    symbol."""
+def _encode_lanes(symbols, residuals, ranges, words, noted, apart, states, content):  # type: ignore[no-untyped-def]
+    """Where the words begin, how many words of escapes there are, and whether they are wide. The last round is made
+    whole by more of its last symbol."""
     lanes = lanes_of(content)
     whole = symbols.shape[0] // lanes
     first = words.shape[0]
@@ -151,9 +151,11 @@ def _encode_wide(symbols, residuals, ranges, words, noted, apart, states, conten
         first = _rounds(last_symbols, last_residuals, 1, ranges, words, first, noted[whole:], states, content)
     first = _rounds(symbols, residuals, whole, ranges, words, first, noted, states, content)
     if content != NOISE:
-        return first, 0
-    escapes = put_noted(noted[:whole], residuals, apart, 0)
-    return first, put_noted(noted[whole:], last_residuals, apart, escapes) if rest else escapes
+        return first, 0, False
+    noted, last_noted = noted[:whole], noted[whole : whole + int(rest)]
+    wide = larger_than_not(noted, residuals) + larger_than_not(last_noted, last_residuals) > 0
+    escapes = put_noted(noted, residuals, apart, 0, wide)
+    return first, put_noted(last_noted, last_residuals, apart, escapes, wide), wide
 
 
 @njit(
@@ -183,12 +185,13 @@ def _encode(symbols, residuals, contexts, below, content, planes, every, noted, 
     end = (room.shape[0] - planes * symbols.shape[0]) // 2
     words = room[: 2 * end].view(np.uint16)
     if symbols.shape[0] < FEWEST_FOR_LANES:
+        wide = False
         first, state = encode_lane(symbols, residuals, ranges, words, end)
         escapes = put_escapes(symbols, residuals, ranges, apart) if coded == NOISE else 0
         states = np.full(1, state, np.uint32)
     else:
         states = np.full(lanes_of(coded), LOWEST_STATE, np.uint32)
-        first, escapes = _encode_wide(symbols, residuals, ranges, words, noted, apart, states, coded)
+        first, escapes, wide = _encode_lanes(symbols, residuals, ranges, words, noted, apart, states, coded)
     apart_at = first - escapes
     words[apart_at:first] = apart[:escapes]
     written = np.empty(tables * _TABLE_BYTES + 8, np.uint8)
@@ -203,7 +206,7 @@ def _encode(symbols, residuals, contexts, below, content, planes, every, noted, 
     _put(room, begin + 1, tables, 1)
     _put(room, begin + 2, begins, 2)
     _put(room, begin + 4, below, 1)
-    _put(room, begin + 5, content | (planes << 4), 1)
+    _put(room, begin + 5, content | (planes << 4) | (int(wide) << 7), 1)
     _put(room, begin + 6, table_bytes, 2)
     _put(room, begin + 8, end - first, 4)
     _put(room, begin + 12, escapes, 4)

@@ -1,8 +1,8 @@
 """Residuals and tokens: what is left of a tensor when its base is known, and the part of it worth an entropy coder.
 
-A residual is the zigzag of the difference of two bit patterns as integers, or the XOR. Between floats of one sign that
-is how many floats lie between them, and whether the magnitude grows; one in a hundred changes its sign, and costs all
-its bits in any case. Small residuals are tokens themselves;
+A residual is the zigzag of the difference of two bit patterns as integers, or the XOR. Between floats of one sign the
+difference says how many floats lie between them, and whether the magnitude grows; the few that change their sign cost
+nearly all their bits however they are ordered. Small residuals are tokens themselves;
 larger ones share four tokens an octave and keep their low bits as they are, as in JPEG XL's hybrid integers
 (ISO/IEC 18181-1), which costs next to nothing because those bits are noise. The context of a token is the exponent of
 the base, which the decoder has: a window of exponents, the ends taking what lies beyond. All on unsigned integers of
@@ -43,7 +43,7 @@ def noise_bits(width: int) -> Tensor:
     length = np.zeros(256, np.uint8)
     if width > 8:
         length[DIRECT:ESCAPE] = FIRST_NOISE + np.arange(ESCAPE - DIRECT) // 4
-        length[ESCAPE] = 48
+        length[ESCAPE] = 32
     return length
 
 
