@@ -70,8 +70,8 @@ class ObjectStore:
         return True
 
     def _index(self, pack: PackReader) -> None:
-        for digest in pack.digests:
-            self._places.setdefault(digest, pack)
+        """What another pack holds too is read from that one."""
+        self._places = dict.fromkeys(pack.digests, pack) | self._places
 
     def _listed(self) -> set[str]:
         return {name for name in os.listdir(self.folder) if name.endswith(".pack")} if self.folder.is_dir() else set()

@@ -23,7 +23,8 @@ from assay.weights.store import Tensor
 
 _GLANCE = 4096
 """Elements that tell almost all changed chunks from unchanged ones."""
-_DIFFERENCE = int(Method.DIFFERENCE)
+_RAW, _LEADING, _DIFFERENCE = int(Method.RAW), int(Method.LEADING), int(Method.DIFFERENCE)
+"""Of nearly all chunks, as numbers, which are looked up at once."""
 _IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR, Method.SPARSE})
 
 
@@ -72,6 +73,9 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
 
 def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: ElementType, out: Tensor) -> None:
     """`base` may be `out`."""
+    if method == _RAW:
+        _raw(data, out)
+        return
     if method in NEEDS_BASE:
         if base is None:
             raise DataError("a difference has no base")
@@ -80,10 +84,8 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
             return
         if base is out and method not in _IN_PLACE:
             base = out.copy()
-    if method == Method.LEADING and kind.bits in leading.WIDTHS:
+    if method == _LEADING and kind.bits in leading.WIDTHS:
         decode_stream(data, None, kind, False, out)
-    elif method == Method.RAW:
-        _raw(data, out)
     elif method == Method.SHORT and kind.bits == short.WIDTH:
         decode_short(data, kind, out)
     elif method == Method.PLANES:

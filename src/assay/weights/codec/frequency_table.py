@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit, types
 
 from assay.weights.codec.coder_state import NOISE, PROBABILITY_SUM, STATE_BITS, step_of
-from assay.weights.codec.runs import WIDTH, copy_numbers, load_number, store_rising
+from assay.weights.codec.lanes import WIDTH
+from assay.weights.codec.runs import copy_numbers, load_number, store_rising
 from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_length
 from assay.weights.store import Tensor
 

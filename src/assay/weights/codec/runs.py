@@ -11,8 +11,6 @@ from numba.extending import intrinsic
 
 from assay.weights.codec.lanes import I8, I32, POINTER, WIDTH, splat, vector_of
 
-__all__ = ["WIDTH", "copy_numbers", "load_number", "store_rising"]
-
 
 @intrinsic
 def load_number(typing, start, place):  # type: ignore[no-untyped-def]
