@@ -19,14 +19,14 @@ ELEMENTS = {8: I8, 16: I16, 32: I32}
 POINTER = ir.PointerType()
 
 
-def _spreads_bits() -> bool:
-    """Whether the processor that is compiled for, which need not be this one, has such an instruction."""
+def _has(feature: str) -> bool:
+    """Whether the processor that is compiled for, which need not be this one, has such instructions."""
     if config.CPU_FEATURES is not None:
-        return "+bmi2" in config.CPU_FEATURES
-    return bool(get_host_cpu_features().get("bmi2"))
+        return f"+{feature}" in config.CPU_FEATURES.split(",")
+    return bool(get_host_cpu_features().get(feature))
 
 
-_SPREADS_BITS = _spreads_bits()
+_EXPANDS_IN_PLACE = _has("bmi2") and _has("avx512vbmi2")
 
 
 def vector_of(element: Any) -> Any:
@@ -147,7 +147,7 @@ def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
 def refilled(builder: Any, words: Any, place: Any, mask: Any, state: Any) -> Any:
     """The state, in the lanes of the mask moved up by 16 bits and the next word put below."""
     more = builder.select(mask, builder.shl(state, all_lanes(I32, 16)), state)
-    if not _SPREADS_BITS:
+    if not _EXPANDS_IN_PLACE:
         return builder.or_(more, expand_words(builder, words, place, mask))
     # The mask of the low words of the lanes: expanding into them needs no widening and no merging.
     spread = function_of(builder, "llvm.x86.bmi.pdep.32", I32, [I32, I32])
