@@ -74,7 +74,12 @@ class ObjectStore:
         self._places = dict.fromkeys(pack.digests, pack) | self._places
 
     def _listed(self) -> set[str]:
-        return {name for name in os.listdir(self.folder) if name.endswith(".pack")} if self.folder.is_dir() else set()
+        try:
+            return {name for name in os.listdir(self.folder) if name.endswith(".pack")}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise DataError(f"{self.folder} cannot be read: {error.strerror}") from None
 
     @property
     def packs(self) -> list[PackReader]:

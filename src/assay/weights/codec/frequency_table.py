@@ -322,8 +322,7 @@ def share_slots(table_of, slots):  # type: ignore[no-untyped-def]
 )
 def fill_encoder(frequency, table_of, content, ranges):  # type: ignore[no-untyped-def]
     """Per symbol, from the top: its reciprocal (32 bits), its frequency (10), where it starts (10), whether it is an
-    escape (4), the length of its noise (4), a shift (4). A token without a frequency has
-    what its escape has.
+    escape (4), the length of its noise (4), a shift (4). A token without a frequency has what its escape has.
 
     A state below frequency * 2**21 times the reciprocal, shifted right by 31 and the shift, is the state divided by the
     frequency, exactly: the reciprocal is too large by less than one, the product by less than a frequency * 2**21, and

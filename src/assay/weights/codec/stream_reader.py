@@ -11,6 +11,7 @@ from assay.weights.codec.coder_state import LANES, LEADING, LOWEST_STATE, NOISE,
 from assay.weights.codec.decode_lanes import decode_lanes
 from assay.weights.codec.escapes import get_noted
 from assay.weights.codec.frequency_table import read_tables, share_slots
+from assay.weights.codec.lanes import WIDTH
 from assay.weights.codec.scalar_lane import decode_lane
 from assay.weights.codec.scratch import scratch
 from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
@@ -31,7 +32,7 @@ _PROBLEMS = {
 
 def decode_stream(data: memoryview, base: Tensor | None, kind: ElementType, xor: bool, out: Tensor) -> None:
     """`base` may be `out`. Without one the stream is of leading bytes."""
-    slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM + 16, np.uint32)
+    slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM + WIDTH, np.uint32)
     noted = scratch("noted", 0 if base is None else out.size // LANES + 1, np.uint64)
     mask = (1 << kind.exponent) - 1
     leading, under = base is None, out if base is None else base
