@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec import leading, short
+from assay.weights.codec.fixed_writer import can_be_fixed, encode_fixed, fixed_lengths
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
@@ -25,6 +26,8 @@ _GLANCE = 4096
 """Elements that tell almost all changed chunks from unchanged ones."""
 _RAW, _LEADING, _DIFFERENCE = int(Method.RAW), int(Method.LEADING), int(Method.DIFFERENCE)
 """Of nearly all chunks, as numbers, which are looked up at once."""
+_WORTH_FIXING = 7.0
+"""Bits an element from which on one more is at most an eighth."""
 _IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR, Method.SPARSE})
 
 
@@ -63,12 +66,24 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
         return memoryview(_compress(bits))
     assert base is not None
     if method in (Method.DIFFERENCE, Method.XOR):
-        return encode_stream(bits, base, kind, window_of(base, kind), method is Method.XOR, quick).data
+        if quick and method is Method.DIFFERENCE:
+            return _encode_quickly(bits, base, kind).data
+        return encode_stream(bits, base, kind, window_of(base, kind), method is Method.XOR).data
     if method is Method.DIFFERENCE_PLANES:
         return memoryview(encode_planes(residuals_of(bits, base, xor=False), rotate=False))
     if method is Method.XOR_PLANES:
         return memoryview(encode_planes(residuals_of(bits, base, xor=True), rotate=False))
     return memoryview(encode_sparse(bits, base))
+
+
+def _encode_quickly(bits: Tensor, base: Tensor, kind: ElementType) -> Tensor:
+    """At a fixed length where the bit an element that this loses is little beside what is left."""
+    window = window_of(base, kind)
+    if can_be_fixed(bits, kind):
+        lengths, cost = fixed_lengths(bits, base, kind, window)
+        if cost >= _WORTH_FIXING:
+            return encode_fixed(bits, base, kind, window, lengths)
+    return encode_stream(bits, base, kind, window, xor=False, quick=True)
 
 
 def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: ElementType, out: Tensor) -> None:

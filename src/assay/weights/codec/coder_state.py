@@ -13,9 +13,11 @@ PROBABILITY_BITS = 10
 PROBABILITY_SUM = 1 << PROBABILITY_BITS
 STATE_BITS = 31
 LOWEST_STATE = 1 << (STATE_BITS - 16)
-TOKENS, NOISE, LEADING = range(3)
-"""What a stream consists of: tokens alone; tokens and noise; or the leading bytes of elements whose other bytes are
-kept apart."""
+TOKENS, NOISE, LEADING, FIXED = range(4)
+"""What a stream consists of: tokens alone; tokens and noise; the leading bytes of elements whose other bytes are kept
+apart; or noise alone, of as many bits as its context has."""
+MOST_FIXED = STATE_BITS - 16
+"""Bits that a state can be sure to hold."""
 LANES, MORE_LANES = 64, 128
 """States that take turns. More of them hide what a step waits for, as long as registers do not run out."""
 _EXACT = STATE_BITS - 16 - PROBABILITY_BITS
@@ -23,7 +25,7 @@ _EXACT = STATE_BITS - 16 - PROBABILITY_BITS
 
 @njit(inline="always")
 def lanes_of(content):  # type: ignore[no-untyped-def]
-    return LANES if content == NOISE else MORE_LANES
+    return LANES if content == NOISE or content == FIXED else MORE_LANES
 
 
 @njit(inline="always")

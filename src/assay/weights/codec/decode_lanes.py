@@ -13,6 +13,7 @@ from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
 from assay.weights.codec.coder_state import (
+    FIXED,
     LEADING,
     LOWEST_STATE,
     NOISE,
@@ -35,9 +36,11 @@ from assay.weights.codec.lanes import (
     gather,
     halves,
     joined,
+    looked_up,
     note,
     refilled,
     shifted,
+    with_words,
 )
 from assay.weights.codec.tokens import DIRECT
 
@@ -56,11 +59,16 @@ class _Words:
         self.builder, self._words, self.place = builder, words, place
 
     def refill(self, state: Any) -> Any:
-        builder = self.builder
-        empty = builder.icmp_unsigned("<", state, all_lanes(I32, LOWEST_STATE))
-        state = refilled(builder, self._words, self.place, empty, state)
-        self.place = builder.add(self.place, count(builder, empty))
+        empty = self.builder.icmp_unsigned("<", state, all_lanes(I32, LOWEST_STATE))
+        state = refilled(self.builder, self._words, self.place, empty, state)
+        self.place = self.builder.add(self.place, count(self.builder, empty))
         return state
+
+    def take(self, value: Any, mask: Any) -> Any:
+        """A word in each lane of the mask, where the value is 0."""
+        value = with_words(self.builder, self._words, self.place, mask, value)
+        self.place = self.builder.add(self.place, count(self.builder, mask))
+        return value
 
 
 def _residual(words: _Words, found: Any, state: Any, content: int) -> tuple[Any, Any]:
@@ -79,6 +87,16 @@ def _residual(words: _Words, found: Any, state: Any, content: int) -> tuple[Any,
     return shifted(builder, "l", head, turned, length), words.refill(rest)
 
 
+def _fixed(words: _Words, length: Any, state: Any) -> tuple[Any, Any]:
+    """The next so many bits, or a word if they are all set, and the state after."""
+    builder = words.builder
+    mask = builder.sub(builder.shl(all_lanes(I32, 1), length), all_lanes(I32, 1))
+    bits = builder.and_(state, mask)
+    escaped = builder.icmp_unsigned("==", bits, mask)
+    residual = words.take(builder.select(escaped, _NONE, bits), escaped)
+    return residual, words.refill(builder.lshr(state, length))
+
+
 def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     width, content, planes, everyday = (argument.literal_value for argument in signature.args[1:])
     arguments = unpack_tuple(builder, given[0])
@@ -92,10 +110,11 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     by = elements.splat(builder.select(builder.icmp_signed(">", *way), builder.sub(*way), I64(0)))
     is_float, xor = (None if everyday else elements.chosen(argument) for argument in arguments[15:17])
     lanes = lanes_of.py_func(content)
+    leading, fixed = content == LEADING, content == FIXED
+    lengths = elements.load(slots, I64(0)) if fixed else None
     loop = Loop(builder, lanes, steps, states_at, limit=limit)
     words = _Words(builder, words_at, loop.place)
     together = elements.lanes // WIDTH
-    leading = content == LEADING
     states: list[Any] = []
     for begin in range(0, lanes // WIDTH, _GROUP):
         before = loop.states[begin : begin + _GROUP]
@@ -105,16 +124,21 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
             context = elements.constant(0)
             if not leading:
                 under.append(elements.load(base, places[-1]))
-                move = builder.lshr if width == 32 else builder.shl
-                context = move(elements.context(under[-1], *field), by)
-            for vector, part in enumerate(halves(builder, context, together), first):
+                context = elements.context(under[-1], *field)
+            if fixed:
+                index = builder.lshr(context, elements.splat(exponent_at))
+                found += halves(builder, looked_up(builder, lengths, index), together)
+                continue
+            move = builder.lshr if width == 32 else builder.shl
+            for vector, part in enumerate(halves(builder, move(context, by), together), first):
                 slot = builder.or_(part, builder.and_(before[vector], _LOW))
                 found.append(gather(builder, slots, slot, I32))
-        pairs = [_residual(words, slot, state, content) for slot, state in zip(found, before, strict=True)]
-        states += [state for _, state in pairs]
-        residuals = [residual for residual, _ in pairs]
-        if content == NOISE:
-            for vector, slot in enumerate(found, begin):
+        residuals = []
+        for vector, (slot, state) in enumerate(zip(found, before, strict=True), begin):
+            residual, state = _fixed(words, slot, state) if fixed else _residual(words, slot, state, content)
+            residuals.append(residual)
+            states.append(state)
+            if content == NOISE:
                 place = builder.add(builder.mul(loop.round, I64(lanes // WIDTH)), I64(vector))
                 note(builder, flagged(builder, slot, ESCAPED_AT), notes, place)
         for number, place in enumerate(places):
@@ -150,6 +174,8 @@ def decode_lanes(  # type: ignore[no-untyped-def]
     everything = (words, notes, slots, base, low, out, steps, states, limit, rounds, stride)
     arguments = (*everything, m, e, lo, hi, is_float, xor)
     everyday = is_float if content == LEADING else not xor
+    if content == FIXED:
+        return _decode(arguments, 16, FIXED, 0, True) if width == 16 else _decode(arguments, 32, FIXED, 2, True)
     if width == 8:
         return _decode(arguments, 8, TOKENS, 0, False)
     if width == 16:

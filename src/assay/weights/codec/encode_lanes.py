@@ -40,7 +40,7 @@ _ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS)
 _ONE = all_lanes(I32, 1)
 
 
-class _Words:
+class SpilledWords:
     """Words that all vectors write to, in turn, downwards."""
 
     def __init__(self, builder: Any, words: Any, place: Any) -> None:
@@ -65,7 +65,7 @@ def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     lanes = lanes_of.py_func(content)
     vectors = lanes // WIDTH
     loop = Loop(builder, lanes, steps, states_at)
-    words = _Words(builder, words_at, loop.place)
+    words = SpilledWords(builder, words_at, loop.place)
     turn = builder.sub(builder.sub(steps, I64(1)), loop.round)
     start = builder.mul(turn, I64(lanes))
     together = 1 if width == 32 else 2
@@ -85,7 +85,7 @@ def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     return loop.end(words.place, states)
 
 
-def _with_symbol(words: _Words, state: Any, span: Any, found: tuple[Any, Any], residual: Any) -> Any:
+def _with_symbol(words: SpilledWords, state: Any, span: Any, found: tuple[Any, Any], residual: Any) -> Any:
     """The state with a token in it, and the noise of its residual if there is one."""
     builder = words.builder
     frequency = builder.lshr(span, all_lanes(I32, FREQUENCY_AT))

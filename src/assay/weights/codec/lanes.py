@@ -27,6 +27,7 @@ def _has(feature: str) -> bool:
 
 
 _EXPANDS_IN_PLACE = _has("bmi2") and _has("avx512vbmi2")
+_LOOKS_UP = _has("avx512bw")
 
 
 def vector_of(element: Any) -> Any:
@@ -104,6 +105,20 @@ def gather_pairs(builder: Any, table: Any, index: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
+def looked_up(builder: Any, table: Any, index: Any) -> Any:
+    """The elements of one register that another one names, which are among the first sixteen."""
+    kind = table.type
+    if _LOOKS_UP:
+        name = f"llvm.x86.avx512.permvar.{'si' if kind.element.width == 32 else 'hi'}.512"
+        return builder.call(function_of(builder, name, kind, [kind, kind]), [table, index])
+    found = table
+    for number in range(WIDTH):
+        which = ir.Constant(ir.VectorType(I32, kind.count), [number] * kind.count)
+        entry = builder.shuffle_vector(table, table, which)
+        found = builder.select(builder.icmp_unsigned("==", index, ir.Constant(kind, [number] * kind.count)), entry, found)
+    return found
+
+
 def wide_halves(builder: Any, value: Any) -> tuple[Any, Any]:
     """The even and the odd lanes in 64 bits."""
     pairs = builder.bitcast(value, ir.VectorType(I64, WIDTH // 2))
@@ -147,15 +162,20 @@ def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
 def refilled(builder: Any, words: Any, place: Any, mask: Any, state: Any) -> Any:
     """The state, in the lanes of the mask moved up by 16 bits and the next word put below."""
     more = builder.select(mask, builder.shl(state, all_lanes(I32, 16)), state)
+    return with_words(builder, words, place, mask, more)
+
+
+def with_words(builder: Any, words: Any, place: Any, mask: Any, value: Any) -> Any:
+    """The value, in the lanes of the mask with the next word as its low bits, which are zeros."""
     if not _EXPANDS_IN_PLACE:
-        return builder.or_(more, expand_words(builder, words, place, mask))
+        return builder.or_(value, expand_words(builder, words, place, mask))
     # The mask of the low words of the lanes: expanding into them needs no widening and no merging.
     spread = function_of(builder, "llvm.x86.bmi.pdep.32", I32, [I32, I32])
     every_other = builder.call(spread, [builder.zext(builder.bitcast(mask, I16), I32), I32(0x55555555)])
     name, kind, flags = f"llvm.masked.expandload.v{2 * WIDTH}i16", *(ir.VectorType(t, 2 * WIDTH) for t in (I16, I1))
     function = function_of(builder, name, kind, [POINTER, flags, kind])
     at = builder.gep(words, [place], source_etype=I16)
-    found = builder.call(function, [at, builder.bitcast(every_other, flags), builder.bitcast(more, kind)])
+    found = builder.call(function, [at, builder.bitcast(every_other, flags), builder.bitcast(value, kind)])
     return builder.bitcast(found, vector_of(I32))
 
 

@@ -7,7 +7,17 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.coder_state import LANES, LEADING, LOWEST_STATE, NOISE, PROBABILITY_SUM, TOKENS, lanes_of
+from assay.weights.codec.coder_state import (
+    FIXED,
+    LANES,
+    LEADING,
+    LOWEST_STATE,
+    MOST_FIXED,
+    NOISE,
+    PROBABILITY_SUM,
+    TOKENS,
+    lanes_of,
+)
 from assay.weights.codec.decode_lanes import decode_lanes
 from assay.weights.codec.escapes import get_noted
 from assay.weights.codec.frequency_table import read_tables, share_slots
@@ -24,7 +34,7 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
 _PROBLEMS = {
     1: "a stream of tokens ends before its header",
     2: "the header of a stream of tokens does not fit its data",
-    3: "a frequency table does not add up",
+    3: "a frequency table does not add up, or a length is none",
     4: "a context of a stream of tokens names a table that is not there",
     5: "a stream of tokens does not end where it should",
 }
@@ -59,6 +69,20 @@ def _copied(data, start, end, room):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
+def _read_lengths(data, itemsize, slots):  # type: ignore[no-untyped-def]
+    """Side by side as elements, which is how the loop looks them up. False if there are others than can be."""
+    if data.shape[0] != MOST_CONTEXTS:
+        return False
+    slots[:WIDTH] = 0
+    for context in range(MOST_CONTEXTS):
+        if data[context] > MOST_FIXED:
+            return False
+        at = context * itemsize
+        slots[at >> 2] |= nb.uint32(data[context]) << nb.uint32(8 * (at & 3))
+    return True
+
+
+@njit(nogil=True)
 def _rounds(words, low, base, out, first, steps, states, slots, noted, rounds, how):  # type: ignore[no-untyped-def]
     """The number of words read. `words` and `low` are an array, where to begin in it, and what bounds it.
 
@@ -80,10 +104,10 @@ def _decode_lanes(data, apart_at, escapes, wide, words, states, slots, noted, ba
     low_at = words_at + 2 * words
     low, rounds, xor = (data, low_at, size), np.zeros(1, np.int64), field[5]
     how = (*field, out.itemsize * 8, content, planes)
-    # A round takes at most a word a lane.
-    read = _rounds((data, words_at, words - lanes), low, base, out, 0, whole, states, slots, noted, rounds, how)
+    most = 2 * lanes if content == FIXED else lanes  # words that a round takes
+    read = _rounds((data, words_at, words - most), low, base, out, 0, whole, states, slots, noted, rounds, how)
     done, left, place, taken = rounds[0], words - read, 0, apart_at
-    last = _copied(data, words_at + 2 * read, low_at, 2 * lanes)
+    last = _copied(data, words_at + 2 * read, low_at, 2 * most)
     if done < whole:
         begin, noted_here = done * lanes, noted[done:]
         place = _rounds((last, 0, left), low, base, out, begin, whole - done, states, slots, noted_here, rounds, how)
@@ -135,11 +159,19 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
         return 2
     if apart_at + 2 * (escapes + words) + planes * out.shape[0] != data.shape[0]:
         return 2
-    if content != (LEADING if leading else TOKENS if out.itemsize == 1 else NOISE) or (leading and contexts > 1):
+    fixed = content == FIXED and not (leading or xor or small or out.itemsize == 1)
+    if not fixed and content != (LEADING if leading else TOKENS if out.itemsize == 1 else NOISE):
+        return 2
+    if leading and contexts > 1:
         return 2
     if planes != out.itemsize - 1 if leading else planes > (2 if out.itemsize == 4 else 0):
         return 2
-    if read_tables(data[tables_at:apart_at], tables, content, slots) != table_bytes:
+    if fixed and (planes != out.itemsize - 2 or escapes):
+        return 2
+    if fixed:
+        if not _read_lengths(data[tables_at:apart_at], out.itemsize, slots):
+            return 3
+    elif read_tables(data[tables_at:apart_at], tables, content, slots) != table_bytes:
         return 3
     table_of = np.zeros(contexts, np.uint8)
     for context in range(1, contexts):
@@ -152,7 +184,8 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
         at = (apart_at, apart_at + 2 * escapes, apart_at + 2 * (escapes + words))
         done = decode_lane(data, *at, state, slots, table_of, base, *field, content, planes, out)
     else:
-        share_slots(table_of, slots)
+        if not fixed:
+            share_slots(table_of, slots)
         states = np.empty(lanes, np.uint32)
         for i in range(lanes):
             states[i] = _got(data, HEADER_BYTES + 4 * i, 4)

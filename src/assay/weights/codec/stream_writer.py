@@ -128,6 +128,28 @@ def _put(out, place, value, count):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
+def put_head(head, states, tables, apart, room, first, words):  # type: ignore[no-untyped-def]
+    """Everything before the words, which begin at word `first` of the room; where the stream begins in it."""
+    contexts, table_count, begins, below, kept = head
+    apart_at = first - apart.shape[0]
+    room[2 * apart_at : 2 * first].view(np.uint16)[:] = apart
+    tables_at = 2 * apart_at - tables.shape[0]
+    room[tables_at : 2 * apart_at] = tables
+    begin = tables_at - 4 * states.shape[0] - HEADER_BYTES
+    _put(room, begin, contexts, 1)
+    _put(room, begin + 1, table_count, 1)
+    _put(room, begin + 2, begins, 2)
+    _put(room, begin + 4, below, 1)
+    _put(room, begin + 5, kept, 1)
+    _put(room, begin + 6, tables.shape[0], 2)
+    _put(room, begin + 8, words, 4)
+    _put(room, begin + 12, apart.shape[0], 4)
+    for i in range(states.shape[0]):
+        _put(room, begin + HEADER_BYTES + 4 * i, states[i], 4)
+    return begin
+
+
+@njit(nogil=True)
 def _rounds(symbols, residuals, steps, ranges, words, end, noted, states, content):  # type: ignore[no-untyped-def]
     """Where the words now begin. A function of arrays: they live until it returns."""
     sources = (symbols.ctypes.data, residuals.ctypes.data, ranges.ctypes.data)
@@ -192,24 +214,10 @@ def _encode(symbols, residuals, contexts, below, content, planes, every, noted, 
     else:
         states = np.full(lanes_of(coded), LOWEST_STATE, np.uint32)
         first, escapes, wide = _encode_lanes(symbols, residuals, ranges, words, noted, apart, states, coded)
-    apart_at = first - escapes
-    words[apart_at:first] = apart[:escapes]
     written = np.empty(tables * _TABLE_BYTES + 8, np.uint8)
     table_bytes = write_tables(frequency, tables, written)
-    tables_at = 2 * apart_at - table_bytes
-    room[tables_at : 2 * apart_at] = written[:table_bytes]
     begins = 0
     for context in range(1, contexts):
         begins |= int(table_of[context] != table_of[context - 1]) << (context - 1)
-    begin = tables_at - 4 * states.shape[0] - HEADER_BYTES
-    _put(room, begin, contexts, 1)
-    _put(room, begin + 1, tables, 1)
-    _put(room, begin + 2, begins, 2)
-    _put(room, begin + 4, below, 1)
-    _put(room, begin + 5, content | (planes << 4) | (int(wide) << 7), 1)
-    _put(room, begin + 6, table_bytes, 2)
-    _put(room, begin + 8, end - first, 4)
-    _put(room, begin + 12, escapes, 4)
-    for i in range(states.shape[0]):
-        _put(room, begin + HEADER_BYTES + 4 * i, states[i], 4)
-    return begin
+    head = (contexts, tables, begins, below, content | (planes << 4) | (int(wide) << 7))
+    return put_head(head, states, written[:table_bytes], apart[:escapes], room, first, end - first)

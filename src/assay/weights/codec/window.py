@@ -10,7 +10,7 @@ from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 MOST_CONTEXTS = 16
-_RUNS, _RUN = 32, 128
+RUNS, RUN = 32, 128
 """Of a large chunk so many neighbours in so many places are looked at: each place is a wait for memory."""
 _RARE = 1 / 1024
 _READ = [types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)]
@@ -41,8 +41,8 @@ def _common(base, mantissa, mask):  # type: ignore[no-untyped-def]
     """The lowest and the highest exponent that is not rare; 0 does not count."""
     counts = np.zeros(256, np.int64)
     size = base.shape[0]
-    runs = _RUNS if size > _RUNS * _RUN else 1
-    length, taken = _RUN if runs > 1 else size, 0
+    runs = RUNS if size > RUNS * RUN else 1
+    length, taken = RUN if runs > 1 else size, 0
     for run in range(runs):
         start = (size - length) * run // max(1, runs - 1)
         for i in range(start, start + length):
