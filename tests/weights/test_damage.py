@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import json
 import struct
 
@@ -67,7 +68,7 @@ def write_pack(path, records, chunks=b"", index=None):
 
 
 def record(shape, chunks, base=None, depth=0, digest=b"d" * 24, dtype="float32"):
-    return TensorRecord(digest, ELEMENT_TYPES[dtype], shape, base, depth, False, 0, chunks)
+    return TensorRecord(digest, ELEMENT_TYPES[dtype], shape, base, depth, False, 0, chunks, math.prod(shape))
 
 
 def test_a_pack_that_claims_a_huge_size(tmp_path):

@@ -25,13 +25,16 @@ class PackReader:
         self._map: mmap.mmap | None = None
         self._view: memoryview | None = None
         try:
-            with path.open("rb") as file:
-                self.size = os.fstat(file.fileno()).st_size
+            file = os.open(path, os.O_RDONLY)
+            try:
+                self.size = os.fstat(file).st_size
                 if self.size < len(MAGIC) + FOOTER.size:
                     raise DataError(f"{path} is damaged: too short for a pack")
                 if mapped:
-                    self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                    self._map = mmap.mmap(file, self.size, access=mmap.ACCESS_READ)
                     self._view = memoryview(self._map)
+            finally:
+                os.close(file)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from None
         self._index = self._read_index()
@@ -69,6 +72,9 @@ class PackReader:
         return self._index.digests
 
     def record(self, digest: bytes) -> TensorRecord:
+        known = self._index.known.get(digest)
+        if known is not None:
+            return known
         try:
             return self._index.record(digest)
         except DataError as error:
@@ -79,14 +85,20 @@ class PackReader:
         return [self.record(digest) for digest in self.digests]
 
     def chunk(self, place: ChunkPlace, whose: Callable[[], str]) -> memoryview:
-        end = place.offset + place.padded
-        stored = self._bytes(place.offset, end)
+        stored = self.unchecked(place)
+        self.check(place, stored, whose)
+        return stored[: place.length]
+
+    def unchecked(self, place: ChunkPlace) -> memoryview:
+        """The bytes of a chunk and their padding, for `check`, before or after they are used."""
+        return self._bytes(place.offset, place.offset + place.padded)
+
+    def check(self, place: ChunkPlace, stored: memoryview, whose: Callable[[], str]) -> None:
         if self._checksum(stored) != place.checksum:
             raise DataError(
-                f"{self.path} is damaged between bytes {place.offset} and {end} ({whose()}); "
+                f"{self.path} is damaged between bytes {place.offset} and {place.offset + place.padded} ({whose()}); "
                 "restore it from a copy, for instance with: assay weights pull"
             )
-        return stored[: place.length]
 
     def release(self, place: ChunkPlace) -> None:
         """The pages of a chunk that has been decoded need not stay in this process's memory."""

@@ -14,10 +14,13 @@ _CODES = tuple(ELEMENT_TYPES)
 _KINDS = tuple(ELEMENT_TYPES.values())
 _HEAD = struct.Struct(f"<{DIGEST_BYTES}sBBBBQQ")  # digest, dtype, flags, depth, dimensions, sketch, offset
 _CHUNK = struct.Struct("<BIQ")
+_HEAD_BYTES, _CHUNK_BYTES = _HEAD.size, _CHUNK.size
 _HAS_BASE, _LOSSY = 1, 2
 MOST_DIMENSIONS = 64
 _SHAPES = tuple(struct.Struct(f"<{dimensions}Q") for dimensions in range(MOST_DIMENSIONS + 1))
 LARGEST_CHUNK = 1 << 31
+_tuple = tuple.__new__
+"""Of a named tuple that hundreds are made of: as its own constructor, without a call of Python's."""
 
 
 class ChunkPlace(NamedTuple):
@@ -44,11 +47,8 @@ class TensorRecord(NamedTuple):
     lossy: bool
     sketch: int
     chunks: tuple[ChunkPlace, ...]
-
-    @property
-    def elements(self) -> int:
-        """Of one lane each: a complex number counts twice."""
-        return elements_of(self.kind, self.shape)
+    elements: int
+    """Of one lane each: a complex number counts twice."""
 
     @property
     def stored_bytes(self) -> int:
@@ -90,7 +90,7 @@ def unpack_record(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
 
 def _unpack(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
     digest, code, flags, depth, dimensions, sketch, offset = _HEAD.unpack_from(data, place)
-    place += _HEAD.size
+    place += _HEAD_BYTES
     if code >= len(_CODES) or flags > (_HAS_BASE | _LOSSY) or dimensions > MOST_DIMENSIONS:
         raise DataError(f"the index has a record that makes no sense (dtype {code}, {dimensions} dimensions)")
     kind = _KINDS[code]
@@ -102,17 +102,18 @@ def _unpack(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
         place += DIGEST_BYTES
         if len(base) != DIGEST_BYTES:
             raise DataError("the index ends inside a record")
-    count = chunk_count(elements_of(kind, shape))
-    if count * _CHUNK.size > len(data) - place:
+    elements = elements_of(kind, shape)
+    count = chunk_count(elements)
+    if count * _CHUNK_BYTES > len(data) - place:
         raise DataError(f"the index claims a tensor of shape {shape}, but has not its chunks")
     chunks = []
-    for _ in range(count):
-        method, length, checksum = _CHUNK.unpack_from(data, place)
-        place += _CHUNK.size
+    for start in range(place, place + count * _CHUNK_BYTES, _CHUNK_BYTES):
+        method, length, checksum = _CHUNK.unpack_from(data, start)
         if method not in KNOWN_METHODS or length > LARGEST_CHUNK or (length == 0) != (method == SAME):
             raise DataError(f"the index has a chunk that makes no sense (method {method}, {length} bytes)")
-        chunks.append(ChunkPlace(offset, length, method, checksum))
+        chunks.append(_tuple(ChunkPlace, (offset, length, method, checksum)))
         offset += length + -length % 8
     if offset > end_of_chunks:
         raise DataError(f"the index points beyond the end of the pack ({offset} > {end_of_chunks})")
-    return TensorRecord(digest, kind, shape, base, depth, bool(flags & _LOSSY), sketch, tuple(chunks))
+    lossy = bool(flags & _LOSSY)
+    return _tuple(TensorRecord, (digest, kind, shape, base, depth, lossy, sketch, tuple(chunks), elements))

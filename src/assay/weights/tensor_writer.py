@@ -154,6 +154,7 @@ class TensorWriter:
             lossy,
             signature,
             tuple(places),
+            elements.count,
         )
         self._pack.add_record(record)
         return record

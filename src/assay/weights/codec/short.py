@@ -28,6 +28,7 @@ from assay.weights.store import Tensor
 WIDTH = 16
 _HEADER = struct.Struct("<BBHI")  # highest first byte, 0, 0, how many lie elsewhere
 _OTHER = 15
+_GLANCE, _LINE = 4096, 64
 _GROUP_BYTES = ir.VectorType(I8, 32)
 _ARGUMENTS = (*[types.uint64] * 3, *[types.int64] * 4)
 _BITS, _BYTES, _PLACES = (types.Array(getattr(types, f"uint{width}"), 1, "C") for width in (16, 8, 32))
@@ -38,14 +39,15 @@ _READ_BITS, _READ_BYTES, _READ_PLACES = (
 
 def cost_of(sample: Tensor, kind: ElementType) -> float:
     """Bits an element."""
-    first = _first_bytes(sample, kind)
-    below = _highest(first) - first.astype(np.int16)
-    return 12 + 40 * float(np.mean((below < 0) | (below >= _OTHER))) if sample.size else 0.0
+    if not sample.size:
+        return 0.0
+    _, covered = _highest(sample, 1, int(kind.exponent > 0))
+    return 12 + 40 * (1 - covered / sample.size)
 
 
 def encode_short(bits: Tensor, kind: ElementType) -> Tensor:
     """Header, codes, low bytes, places and first bytes of those that lie elsewhere; good until the next stream."""
-    highest = _highest(_first_bytes(bits[:: max(1, bits.size // 4096)], kind))
+    highest, _ = _highest(bits, max(1, bits.size // _GLANCE), int(kind.exponent > 0))
     half, start = (bits.size + 1) // 2, _HEADER.size
     body = start + half + bits.size
     room, places = scratch("stream", body + 5 * bits.size, np.uint8), scratch("places", bits.size, np.uint32)
@@ -80,10 +82,18 @@ def _first_bytes(bits: Tensor, kind: ElementType) -> Tensor:
     return (bits >> np.uint16(7 if kind.exponent else 8)).astype(np.uint8)
 
 
-def _highest(first: Tensor) -> int:
-    """The top of the fifteen neighbours that cover most."""
-    covered = np.convolve(np.bincount(first, minlength=256), np.ones(_OTHER, np.int64))[:256]
-    return int(covered.argmax())
+@njit(types.UniTuple(types.int64, 2)(_READ_BITS, types.int64, types.int64), nogil=True, cache=True)
+def _highest(bits, every, is_float):  # type: ignore[no-untyped-def]
+    """The top of the fifteen neighbouring first bytes that cover most, and how many; of every so many elements one."""
+    counts = np.zeros(256, np.int64)
+    for i in range(0, bits.shape[0], every):
+        counts[(bits[i] >> (7 if is_float else 8)) & 0xFF] += 1
+    best, most, covered = 0, 0, 0
+    for top in range(256):
+        covered += counts[top] - (counts[top - _OTHER] if top >= _OTHER else 0)
+        if covered > most:
+            best, most = top, covered
+    return best, most
 
 
 def _read_lanes(_numba: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -202,22 +212,25 @@ def _decode(codes, low, is_float, highest, out):  # type: ignore[no-untyped-def]
 
 @njit(types.int64(_READ_BYTES, types.int64, _PLACES), nogil=True, cache=True)
 def _find_others(codes, size, places):  # type: ignore[no-untyped-def]
-    """Where the sixteenth code is, eight bytes looked at together; how many there are."""
+    """Where the sixteenth code is; how many there are. A line of memory is looked at together."""
     half, count = codes.shape[0], 0
-    ones = nb.uint64(0x1111111111111111)
-    for begin in range(0, half, 8):
-        eight = nb.uint64(0)
-        for i in range(begin, min(begin + 8, half)):
-            eight |= nb.uint64(codes[i]) << nb.uint64(8 * (i - begin))
-        pairs = eight & (eight >> nb.uint64(1))
-        if pairs & (pairs >> nb.uint64(2)) & ones:
-            for i in range(begin, min(begin + 8, half)):
-                if codes[i] & 15 == _OTHER:
-                    places[count] = i
-                    count += 1
-                if codes[i] >> 4 == _OTHER and half + i < size:
-                    places[count] = half + i
-                    count += 1
+    whole = half // _LINE * _LINE
+    eights = codes[:whole].view(np.uint64)
+    for begin in range(0, half, _LINE):
+        seen = nb.uint64(begin >= whole)
+        if begin < whole:
+            for number in range(begin // 8, begin // 8 + _LINE // 8):
+                pairs = eights[number] & (eights[number] >> nb.uint64(1))
+                seen |= pairs & (pairs >> nb.uint64(2)) & nb.uint64(0x1111111111111111)
+        if not seen:
+            continue
+        for i in range(begin, min(begin + _LINE, half)):
+            if codes[i] & 15 == _OTHER:
+                places[count] = i
+                count += 1
+            if codes[i] >> 4 == _OTHER and half + i < size:
+                places[count] = half + i
+                count += 1
     return count
 
 
