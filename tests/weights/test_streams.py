@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
+from assay.weights.codec.difference_writer import encode_difference
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.stream_reader import decode_stream
-from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
 from assay.weights.slabs import SLAB, Slabs
@@ -34,7 +34,7 @@ def test_what_goes_in_comes_out_in_place(kind, amount, xor):
     element = ELEMENT_TYPES[kind]
     for size in SIZES:
         bits, base = pair(kind, size, amount)
-        data = encode_stream(bits, base, element, window_of(base, element), xor).tobytes()
+        data = encode_difference(bits, base, element, window_of(base, element), xor).tobytes()
         out = base.copy()
         decode_stream(memoryview(data), out, element, xor, out)
         assert np.array_equal(out, bits), size
@@ -73,7 +73,7 @@ def test_residuals_too_rare_for_their_noise_are_stored_apart(size, often, kind):
     rng = np.random.default_rng(0)
     far = rng.integers(1 << 9, 1 << (8 * base.dtype.itemsize), base.size, dtype=np.uint64)
     bits = base ^ np.where(rng.random(base.size) < often, far, 0).astype(base.dtype)
-    data = encode_stream(bits, base, element, window_of(base, element), xor=True).tobytes()
+    data = encode_difference(bits, base, element, window_of(base, element), xor=True).tobytes()
     assert int.from_bytes(data[12:16], "little") >= often * size / 2
     out = base.copy()
     decode_stream(memoryview(data), out, element, True, out)
@@ -87,7 +87,7 @@ def test_escapes_have_two_words_where_most_need_them(large, wide):
     _, base = pair("float32", 60_001, 0)
     far = np.where(rng.random(base.size) < large, 1 << 30, 1 << 12) + rng.integers(0, 1 << 11, base.size)
     bits = base ^ np.where(rng.random(base.size) < 0.001, far, 0).astype(base.dtype)
-    data = encode_stream(bits, base, element, window_of(base, element), xor=True).tobytes()
+    data = encode_difference(bits, base, element, window_of(base, element), xor=True).tobytes()
     assert data[5] >> 7 == wide
     out = base.copy()
     decode_stream(memoryview(data), out, element, True, out)
@@ -102,7 +102,7 @@ def test_what_the_sample_of_a_large_chunk_does_not_show(kind, far):
     _, base = pair(kind, 1 << 20, 0)
     bits = base.copy()
     bits[3_000:4_000] ^= base.dtype.type(min(far, 1 << (8 * base.dtype.itemsize - 1)))
-    data = encode_stream(bits, base, element, window_of(base, element), xor=True).tobytes()
+    data = encode_difference(bits, base, element, window_of(base, element), xor=True).tobytes()
     assert int.from_bytes(data[12:16], "little") >= 1_000
     out = base.copy()
     decode_stream(memoryview(data), out, element, True, out)
@@ -114,7 +114,7 @@ def test_low_bytes_that_are_noise_are_kept_as_they_are(moved, planes):
     element = ELEMENT_TYPES["float32"]
     _, base = pair("float32", 50_001, 0)
     bits = base + np.random.default_rng(0).integers(0, moved, base.size).astype(base.dtype)
-    data = encode_stream(bits, base, element, window_of(base, element), xor=False).tobytes()
+    data = encode_difference(bits, base, element, window_of(base, element), xor=False).tobytes()
     assert data[5] >> 4 == planes
     out = base.copy()
     decode_stream(memoryview(data), out, element, False, out)
@@ -127,7 +127,7 @@ def test_a_stream_that_a_stranger_changed(kind):
     element, rng = ELEMENT_TYPES[kind], np.random.default_rng(0)
     for size in (300, 5_001):
         bits, base = pair(kind, size, 12)
-        data = encode_stream(bits, base, element, window_of(base, element), xor=False).tobytes()
+        data = encode_difference(bits, base, element, window_of(base, element), xor=False).tobytes()
         refused = 0
         for _ in range(300):
             changed = bytearray(data)
@@ -149,7 +149,7 @@ def test_any_exponents_for_a_base():
     base = np.arange(65_536, dtype=np.uint16)
     bits = np.roll(base, 1)
     for window_from in (base, base[:128], base[30_000:], np.zeros(10, np.uint16)):
-        data = encode_stream(bits, base, element, window_of(window_from, element), xor=False).tobytes()
+        data = encode_difference(bits, base, element, window_of(window_from, element), xor=False).tobytes()
         out = base.copy()
         decode_stream(memoryview(data), out, element, False, out)
         assert np.array_equal(out, bits)

@@ -9,7 +9,7 @@ import numpy as np
 from assay.weights.codec.leading import WIDTHS
 from assay.weights.codec.residuals import residuals_of
 from assay.weights.codec.sample_cost import plane_cost, rough_cost, symbol_cost
-from assay.weights.codec.stream_writer import noise_planes, symbols_of
+from assay.weights.codec.symbols import noise_planes, symbols_of
 from assay.weights.codec.tokens import noise_bits
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import Method

@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec import leading, short
+from assay.weights.codec.difference_writer import encode_difference
 from assay.weights.codec.fixed_writer import can_be_fixed, encode_fixed, fixed_lengths
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.lossy import decode_lossy
@@ -16,7 +17,6 @@ from assay.weights.codec.residuals import residuals_of, undo_residuals
 from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.sparse import decode_sparse, encode_sparse
 from assay.weights.codec.stream_reader import decode_stream
-from assay.weights.codec.stream_writer import encode_stream
 from assay.weights.codec.window import window_of
 from assay.weights.codec_methods import NEEDS_BASE, Method
 from assay.weights.dtype import ElementType
@@ -68,7 +68,7 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
     if method in (Method.DIFFERENCE, Method.XOR):
         if quick and method is Method.DIFFERENCE:
             return _encode_quickly(bits, base, kind).data
-        return encode_stream(bits, base, kind, window_of(base, kind), method is Method.XOR).data
+        return encode_difference(bits, base, kind, window_of(base, kind), method is Method.XOR).data
     if method is Method.DIFFERENCE_PLANES:
         return memoryview(encode_planes(residuals_of(bits, base, xor=False), rotate=False))
     if method is Method.XOR_PLANES:
@@ -83,7 +83,7 @@ def _encode_quickly(bits: Tensor, base: Tensor, kind: ElementType) -> Tensor:
         lengths, cost = fixed_lengths(bits, base, kind, window)
         if cost >= _WORTH_FIXING:
             return encode_fixed(bits, base, kind, window, lengths)
-    return encode_stream(bits, base, kind, window, xor=False, quick=True)
+    return encode_difference(bits, base, kind, window, xor=False, quick=True)
 
 
 def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: ElementType, out: Tensor) -> None:

@@ -25,7 +25,7 @@ _EXACT = STATE_BITS - 16 - PROBABILITY_BITS
 
 @njit(inline="always")
 def lanes_of(content):  # type: ignore[no-untyped-def]
-    return LANES if content == NOISE or content == FIXED else MORE_LANES
+    return LANES if content in (NOISE, FIXED) else MORE_LANES
 
 
 @njit(inline="always")

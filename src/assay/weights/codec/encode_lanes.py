@@ -8,15 +8,13 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import NOISE, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS, TOKENS, lanes_of
+from assay.weights.codec.coder_state import MORE_LANES, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS
 from assay.weights.codec.frequency_table import (
-    ENCODER_ESCAPED_AT,
     ENCODER_NOISE_AT,
     FREQUENCY_AT,
     START_AT,
 )
 from assay.weights.codec.lanes import (
-    ELEMENTS,
     I16,
     I32,
     I64,
@@ -26,17 +24,15 @@ from assay.weights.codec.lanes import (
     all_lanes,
     compress_words,
     count,
-    flagged,
     gather_pairs,
     load,
-    note,
     wide_halves,
     wide_joined,
     wide_lanes,
 )
 
 _ADDRESS, _INT = types.uint64, types.int64
-_ARGUMENTS = (*[_ADDRESS] * 5, _INT, _ADDRESS)
+_ARGUMENTS = (*[_ADDRESS] * 3, _INT, _ADDRESS)
 _ONE = all_lanes(I32, 1)
 
 
@@ -57,35 +53,30 @@ class SpilledWords:
 
 
 def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
-    width, content = (argument.literal_value for argument in signature.args[1:])
+    together = signature.args[1].literal_value
     arguments = unpack_tuple(builder, given[0])
-    symbols_at, residuals_at, ranges, words_at, notes = (builder.inttoptr(a, POINTER) for a in arguments[:5])
-    steps = arguments[5]
-    states_at = builder.inttoptr(arguments[6], POINTER)
-    lanes = lanes_of.py_func(content)
-    vectors = lanes // WIDTH
-    loop = Loop(builder, lanes, steps, states_at)
+    symbols_at, ranges, words_at = (builder.inttoptr(address, POINTER) for address in arguments[:3])
+    steps, states_at = arguments[3], builder.inttoptr(arguments[4], POINTER)
+    loop = Loop(builder, MORE_LANES, steps, states_at)
     words = SpilledWords(builder, words_at, loop.place)
-    turn = builder.sub(builder.sub(steps, I64(1)), loop.round)
-    start = builder.mul(turn, I64(lanes))
-    together = 1 if width == 32 else 2
-    places = [builder.add(start, I64(WIDTH * first)) for first in range(0, vectors, together)]
+    start = builder.mul(builder.sub(builder.sub(steps, I64(1)), loop.round), I64(MORE_LANES))
+    places = [builder.add(start, I64(first)) for first in range(0, MORE_LANES, together * WIDTH)]
     symbols = [part for at in places for part in load(builder, symbols_at, I16, at, together)]
-    found = [gather_pairs(builder, ranges, symbol) for symbol in symbols]  # see `frequency_table.fill_encoder`
-    spans = [wide_joined(builder, *pair) for pair in found]
-    residuals: list[Any] = [None] * vectors
-    if content == NOISE:
-        residuals = [part for at in places for part in load(builder, residuals_at, ELEMENTS[width], at, together)]
-        for vector, span in enumerate(spans):
-            place = builder.add(builder.mul(turn, I64(vectors)), I64(vector))
-            note(builder, flagged(builder, span, ENCODER_ESCAPED_AT), notes, place)
+    found = [found_in(builder, ranges, symbol) for symbol in symbols]
     states = list(loop.states)
-    for v in reversed(range(vectors)):
-        states[v] = _with_symbol(words, states[v], spans[v], found[v], residuals[v])
+    for v in reversed(range(len(states))):
+        states[v] = with_symbol(words, states[v], *found[v], None)
     return loop.end(words.place, states)
 
 
-def _with_symbol(words: SpilledWords, state: Any, span: Any, found: tuple[Any, Any], residual: Any) -> Any:
+def found_in(builder: Any, ranges: Any, symbol: Any) -> tuple[Any, Any]:
+    """The entries of symbols, those of the even lanes and of the odd ones, and their low halves in all lanes; see
+    `frequency_table.fill_encoder`."""
+    pair = gather_pairs(builder, ranges, symbol)
+    return pair, wide_joined(builder, *pair)
+
+
+def with_symbol(words: SpilledWords, state: Any, found: tuple[Any, Any], span: Any, residual: Any) -> Any:
     """The state with a token in it, and the noise of its residual if there is one."""
     builder = words.builder
     frequency = builder.lshr(span, all_lanes(I32, FREQUENCY_AT))
@@ -114,15 +105,13 @@ def _quotient(builder: Any, state: Any, found: tuple[Any, Any]) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def _encode(typing, arguments, width, content):  # type: ignore[no-untyped-def]
-    return types.int64(arguments, width, content), _encode_lanes
+def _encode(typing, arguments, together):  # type: ignore[no-untyped-def]
+    return types.int64(arguments, together), _encode_lanes
 
 
-@njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
-def encode_lanes(symbols, residuals, ranges, words, notes, steps, states, width, content):  # type: ignore[no-untyped-def]
-    """Writes words downwards from the address `words`; minus the number of words written. At `notes` is left which
-    lanes had escapes, see `escapes`."""
-    arguments = (symbols, residuals, ranges, words, notes, steps, states)
-    if width == 32:
-        return _encode(arguments, 32, TOKENS) if content == TOKENS else _encode(arguments, 32, NOISE)
-    return _encode(arguments, 16, TOKENS) if content == TOKENS else _encode(arguments, 16, NOISE)
+@njit(types.int64(*_ARGUMENTS, _INT), nogil=True, cache=True)
+def encode_lanes(symbols, ranges, words, steps, states, width):  # type: ignore[no-untyped-def]
+    """Addresses in, minus the number of words out, which are written downwards from the address `words`. Of tokens
+    without noise, in the order in which elements of so many bits fill lanes."""
+    arguments = (symbols, ranges, words, steps, states)
+    return _encode(arguments, 1) if width == 32 else _encode(arguments, 2)

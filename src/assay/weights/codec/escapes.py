@@ -15,6 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from assay.weights.codec.frequency_table import ENCODER_ESCAPED_AT
+from assay.weights.codec.tokens import residual_of
 
 _LARGER = 0xFFFF
 MOST_WORDS = 3
@@ -71,16 +72,22 @@ def got_escape(data, at, end, wide):  # type: ignore[no-untyped-def]
     return whole, at + 2 * MOST_WORDS
 
 
+@njit(inline="always")
+def _above(bits, base, i, planes, xor):  # type: ignore[no-untyped-def]
+    """The residual of an element, above its planes of low bytes."""
+    return residual_of(_u32(bits[i]), _u32(base[i]), bits.itemsize * 8, xor) >> _u32(8 * planes)
+
+
 @njit(nogil=True)
-def larger_than_not(noted, residuals):  # type: ignore[no-untyped-def]
+def larger_than_not(noted, bits, base, planes, xor):  # type: ignore[no-untyped-def]
     """How many more of those that the rounds have noted are larger than a word than are not."""
     more = 0
     for turn in range(noted.shape[0]):
-        bits = noted[turn]
-        while bits:
-            i = 64 * turn + _element(_i64(_lowest_bit(bits)), residuals.itemsize)
-            more += 1 if _u32(residuals[i]) >= _u32(_LARGER) else -1
-            bits &= bits - _u64(1)
+        left = noted[turn]
+        while left:
+            i = 64 * turn + _element(_i64(_lowest_bit(left)), bits.itemsize)
+            more += 1 if _above(bits, base, i, planes, xor) >= _u32(_LARGER) else -1
+            left &= left - _u64(1)
     return more
 
 
@@ -95,14 +102,14 @@ def put_escapes(symbols, residuals, ranges, apart):  # type: ignore[no-untyped-d
 
 
 @njit(nogil=True)
-def put_noted(noted, residuals, apart, count, wide):  # type: ignore[no-untyped-def]
+def put_noted(noted, bits, base, planes, xor, apart, count, wide):  # type: ignore[no-untyped-def]
     """Those that the rounds have noted, behind `count` words; how many words then."""
     for turn in range(noted.shape[0]):
-        bits = noted[turn]
-        while bits:
-            i = 64 * turn + _element(_i64(_lowest_bit(bits)), residuals.itemsize)
-            count = _put(_u32(residuals[i]), apart, count, wide)
-            bits &= bits - _u64(1)
+        left = noted[turn]
+        while left:
+            i = 64 * turn + _element(_i64(_lowest_bit(left)), bits.itemsize)
+            count = _put(_above(bits, base, i, planes, xor), apart, count, wide)
+            left &= left - _u64(1)
     return count
 
 

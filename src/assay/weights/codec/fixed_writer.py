@@ -11,38 +11,37 @@ import numpy as np
 from numba import njit, types
 
 from assay.weights.codec.coder_state import FIXED, LANES, LOWEST_STATE, MOST_FIXED
-from assay.weights.codec.fixed_lanes import LOW_BYTES, fixed_lanes
+from assay.weights.codec.difference_writer import code_elements
 from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, put_head, room_for
+from assay.weights.codec.symbols import field_of
 from assay.weights.codec.tokens import context_of, leading_zeros, residual_of
 from assay.weights.codec.window import MOST_CONTEXTS, RUN, RUNS, Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 _WORD = 16
+_LOW_BYTES = {16: 0, 32: 2}
+"""Planes of low bytes below the residuals of elements of so many bits, which then fit a word."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 
 
 def can_be_fixed(bits: Tensor, kind: ElementType) -> bool:
-    return kind.bits in LOW_BYTES and bits.size >= FEWEST_FOR_LANES
+    return kind.bits in _LOW_BYTES and bits.size >= FEWEST_FOR_LANES
 
 
 def fixed_lengths(bits: Tensor, base: Tensor, kind: ElementType, window: Window) -> tuple[Tensor, float]:
     """How many bits each context gets, and how many an element takes then, with its low bytes; from a sample."""
     lengths = np.zeros(MOST_CONTEXTS, np.uint8)
-    return lengths, _lengths(bits, base, *_field(kind, window), LOW_BYTES[kind.bits], lengths)
+    return lengths, _lengths(bits, base, *field_of(kind, window), _LOW_BYTES[kind.bits], lengths)
 
 
 def encode_fixed(bits: Tensor, base: Tensor, kind: ElementType, window: Window, lengths: Tensor) -> Tensor:
     """Bytes, good until this thread codes the next stream."""
-    planes = LOW_BYTES[kind.bits]
+    planes = _LOW_BYTES[kind.bits]
     room = room_for(bits.size, planes)
-    begin = _encode(bits, base, *_field(kind, window), planes, lengths, room)
+    begin = _encode(bits, base, *field_of(kind, window), planes, lengths, room)
     return room[begin:]
-
-
-def _field(kind: ElementType, window: Window) -> tuple[int, int, int, int]:
-    return kind.mantissa, (1 << kind.exponent) - 1, window.below, window.contexts - 1
 
 
 @njit([types.float64(_READ[b], _READ[b], *[types.int64] * 5, _WRITE[8]) for b in (16, 32)], nogil=True, cache=True)
@@ -75,40 +74,18 @@ def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type:
     return 8 * planes + total / max(1, taken)
 
 
-@njit(nogil=True)
-def _rounds(bits, base, low, words, end, lengths, states, steps, stride, field):  # type: ignore[no-untyped-def]
-    """Where the words now begin. A function of arrays: they live until it returns."""
-    sources = (bits.ctypes.data, base.ctypes.data, low.ctypes.data)
-    to = (words.ctypes.data + nb.uint64(2 * end), lengths.ctypes.data, states.ctypes.data)
-    return end + fixed_lanes(*sources, *to, steps, stride, *field, bits.itemsize * 8)
-
-
 @njit(
     [types.int64(_READ[b], _READ[b], *[types.int64] * 5, _WRITE[8], _WRITE[8]) for b in (16, 32)],
     nogil=True,
     cache=True,
 )
 def _encode(bits, base, mantissa, mask, below, last, planes, lengths, room):  # type: ignore[no-untyped-def]
-    """Fills `room` from its end; where the stream begins in it. The last round is made whole by its last element."""
-    size, field = bits.shape[0], (mantissa, mask, below, last)
+    """Where the stream begins in `room`."""
     by_context = np.zeros(64 // bits.itemsize, bits.dtype)
     for context in range(MOST_CONTEXTS):
         by_context[context] = lengths[context]
-    states = np.full(LANES, LOWEST_STATE, np.uint32)
-    end = (room.shape[0] - planes * size) // 2
-    words, low = room[: 2 * end].view(np.uint16), room[room.shape[0] - planes * size :]
-    whole = size // LANES
-    rest, first = size - whole * LANES, end
-    if rest:
-        last_bits, last_base = np.empty(LANES, bits.dtype), np.empty(LANES, bits.dtype)
-        last_low = np.empty(LANES * planes + 1, np.uint8)
-        for i in range(LANES):
-            at = min(whole * LANES + i, size - 1)
-            last_bits[i], last_base[i] = bits[at], base[at]
-        first = _rounds(last_bits, last_base, last_low, words, first, by_context, states, 1, LANES, field)
-        for plane in range(planes):
-            begin = plane * size + whole * LANES
-            low[begin : begin + rest] = last_low[plane * LANES : plane * LANES + rest]
-    first = _rounds(bits, base, low, words, first, by_context, states, whole, size, field)
+    states, none = np.full(LANES, LOWEST_STATE, np.uint32), np.empty(0, np.uint64)
+    how = ((mantissa, mask, below, last), 0, FIXED, planes)
+    first, end, _, _ = code_elements(bits, base, by_context, none, states, *how, room)
     head = (last + 1, 1, 0, below, FIXED | (planes << 4))
     return put_head(head, states, lengths, np.empty(0, np.uint16), room, first, end - first)

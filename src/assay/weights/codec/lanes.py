@@ -114,8 +114,8 @@ def looked_up(builder: Any, table: Any, index: Any) -> Any:
     found = table
     for number in range(WIDTH):
         which = ir.Constant(ir.VectorType(I32, kind.count), [number] * kind.count)
-        entry = builder.shuffle_vector(table, table, which)
-        found = builder.select(builder.icmp_unsigned("==", index, ir.Constant(kind, [number] * kind.count)), entry, found)
+        here = builder.icmp_unsigned("==", index, ir.Constant(kind, [number] * kind.count))
+        found = builder.select(here, builder.shuffle_vector(table, table, which), found)
     return found
 
 

@@ -11,73 +11,23 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import LANES, LOWEST_STATE, MORE_LANES, NOISE, TOKENS, lanes_of
+from assay.weights.codec.coder_state import LOWEST_STATE, MORE_LANES, NOISE, TOKENS
 from assay.weights.codec.encode_lanes import encode_lanes
-from assay.weights.codec.escapes import MOST_WORDS, larger_than_not, put_escapes, put_noted
+from assay.weights.codec.escapes import MOST_WORDS, put_escapes
 from assay.weights.codec.frequency_table import fill_encoder, normalise, share_tables, write_tables
 from assay.weights.codec.scalar_lane import encode_lane
 from assay.weights.codec.scratch import scratch
-from assay.weights.codec.symbol_lanes import symbol_lanes
-from assay.weights.codec.tokens import ESCAPE, context_of, count_symbols, residual_of, token_of
+from assay.weights.codec.tokens import ESCAPE, count_symbols
 from assay.weights.codec.window import MOST_CONTEXTS, Window
-from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 HEADER_BYTES = 16
 FEWEST_FOR_LANES = 4096
+COUNTERS = 4
+"""Tables that symbols are counted in, see `tokens.count_symbols`."""
 _TABLE_BYTES = 600
-_COUNTED, _QUICKLY_COUNTED = 1 << 17, 1 << 15
-"""Of more symbols only about so many are counted: their frequencies would hardly differ."""
-_GLANCE = 1024
-_SMALL = 0.12
-"""The share of residuals that may be below the low bytes which are kept as they are."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
-_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
-
-
-def encode_stream(
-    bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool, quick: bool = False
-) -> Tensor:
-    """Bytes, good until this thread codes the next stream. Quick: a little larger, for fewer symbols counted."""
-    planes = noise_planes(bits, base, kind, xor)
-    room = room_for(bits.size, planes)
-    low = room[room.size - planes * bits.size :]
-    symbols, residuals = symbols_of(bits, base, kind, window, xor, low)
-    content = TOKENS if kind.bits == 8 else NOISE
-    counted = _QUICKLY_COUNTED if quick else _COUNTED
-    return encode_symbols(symbols, residuals, window, content, planes, room, counted)
-
-
-def noise_planes(bits: Tensor, base: Tensor, kind: ElementType, xor: bool) -> int:
-    """How many low bytes of the residuals are so small a part of them that coding them would gain nothing."""
-    if kind.bits < 32:
-        return 0
-    return int(_noise_planes(bits, base, int(xor)))
-
-
-@njit(types.int64(_READ[32], _READ[32], types.int64), nogil=True, cache=True)
-def _noise_planes(bits, base, xor):  # type: ignore[no-untyped-def]
-    step = max(1, bits.shape[0] // _GLANCE)
-    taken, below_8, below_16 = 0, 0, 0
-    for i in range(0, bits.shape[0], step):
-        residual = residual_of(bits[i], base[i], 32, xor)
-        taken += 1
-        below_8 += residual < 1 << 8
-        below_16 += residual < 1 << 16
-    if below_16 <= _SMALL * taken:
-        return 2
-    return 1 if below_8 <= _SMALL * taken else 0
-
-
-def symbols_of(
-    bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool, low: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Symbols and residuals, good until this thread codes the next stream; of what is above the bytes for which there
-    is room in `low`."""
-    symbols, residuals = scratch("symbols", bits.size, np.uint16), scratch("residuals", bits.size, bits.dtype)
-    field = (kind.mantissa, (1 << kind.exponent) - 1, window.below, window.contexts - 1)
-    _symbols(bits, base, *field, int(xor), low, residuals, symbols)
-    return symbols, residuals
+_WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16)}
 
 
 def room_for(elements: int, planes: int) -> Tensor:
@@ -89,36 +39,12 @@ def room_for(elements: int, planes: int) -> Tensor:
 
 
 def encode_symbols(
-    symbols: Tensor, residuals: Tensor, window: Window, content: int, planes: int, room: Tensor, counted: int = 0
+    symbols: Tensor, residuals: Tensor, window: Window, content: int, planes: int, room: Tensor
 ) -> Tensor:
-    """The stream, with the planes that are at the end of `room`; 0: every symbol is counted."""
-    noisy = symbols.size + LANES if content == NOISE else 0
-    apart, noted = scratch("apart", MOST_WORDS * noisy, np.uint16), scratch("noted", noisy // LANES, np.uint64)
-    every = max(1, symbols.size // counted) if counted and content == NOISE else 1
-    begin = _encode(symbols, residuals, window.contexts, window.below, content, planes, every, noted, apart, room)
+    """The stream, with the planes that are at the end of `room`. With noise only a small one."""
+    apart = scratch("apart", MOST_WORDS * symbols.size if content == NOISE else 0, np.uint16)
+    begin = _encode(symbols, residuals, window.contexts, window.below, content, planes, apart, room)
     return room[begin:]
-
-
-@njit(
-    [types.void(_READ[b], _READ[b], *[types.int64] * 5, _WRITE[8], _WRITE[b], _WRITE[16]) for b in (8, 16, 32)],
-    nogil=True,
-    cache=True,
-)
-def _symbols(bits, base, mantissa, mask, below, last, xor, low, residuals, symbols):  # type: ignore[no-untyped-def]
-    width, field = bits.itemsize * 8, (mantissa, mask, below, last)
-    to = (residuals.ctypes.data, symbols.ctypes.data, low.ctypes.data)
-    size = bits.shape[0]
-    planes = low.shape[0] // max(1, size)
-    done = symbol_lanes(bits.ctypes.data, base.ctypes.data, *to, size, size, *field, xor, width, planes)
-    for i in range(done, size):
-        b = nb.uint32(base[i])
-        residual = residual_of(nb.uint32(bits[i]), b, width, xor)
-        for plane in range(planes):
-            low[plane * size + i] = nb.uint8(residual >> nb.uint32(8 * plane))
-        residual >>= nb.uint32(8 * planes)
-        context = context_of(b, nb.uint32(mantissa), nb.uint32(mask), nb.uint32(below), nb.uint32(last))
-        residuals[i] = residual
-        symbols[i] = nb.uint16((context << nb.uint32(8)) | token_of(residual, width))
 
 
 @njit(inline="always")
@@ -150,46 +76,9 @@ def put_head(head, states, tables, apart, room, first, words):  # type: ignore[n
 
 
 @njit(nogil=True)
-def _rounds(symbols, residuals, steps, ranges, words, end, noted, states, content):  # type: ignore[no-untyped-def]
-    """Where the words now begin. A function of arrays: they live until it returns."""
-    sources = (symbols.ctypes.data, residuals.ctypes.data, ranges.ctypes.data)
-    to = (words.ctypes.data + nb.uint64(2 * end), noted.ctypes.data)
-    return end + encode_lanes(*sources, *to, steps, states.ctypes.data, residuals.itemsize * 8, content)
-
-
-@njit(nogil=True)
-def _encode_lanes(symbols, residuals, ranges, words, noted, apart, states, content):  # type: ignore[no-untyped-def]
-    """Where the words begin, how many words of escapes there are, and whether they are wide. The last round is made
-    whole by more of its last symbol."""
-    lanes = lanes_of(content)
-    whole = symbols.shape[0] // lanes
-    first = words.shape[0]
-    last_symbols, last_residuals = np.empty(lanes, np.uint16), np.empty(lanes, residuals.dtype)
-    rest = whole * lanes < symbols.shape[0]
-    if rest:
-        for i in range(lanes):
-            at = min(whole * lanes + i, symbols.shape[0] - 1)
-            last_symbols[i], last_residuals[i] = symbols[at], residuals[at]
-        first = _rounds(last_symbols, last_residuals, 1, ranges, words, first, noted[whole:], states, content)
-    first = _rounds(symbols, residuals, whole, ranges, words, first, noted, states, content)
-    if content != NOISE:
-        return first, 0, False
-    noted, last_noted = noted[:whole], noted[whole : whole + int(rest)]
-    wide = larger_than_not(noted, residuals) + larger_than_not(last_noted, last_residuals) > 0
-    escapes = put_noted(noted, residuals, apart, 0, wide)
-    return first, put_noted(last_noted, last_residuals, apart, escapes, wide), wide
-
-
-@njit(
-    [types.int64(_READ[16], _READ[b], *[types.int64] * 5, _WRITE[64], _WRITE[16], _WRITE[8]) for b in (8, 16, 32)],
-    nogil=True,
-    cache=True,
-)
-def _encode(symbols, residuals, contexts, below, content, planes, every, noted, apart, room):  # type: ignore[no-untyped-def]
-    """Fills `room` from its end, or from the planes there; where the stream begins in it."""
-    coded = NOISE if content == NOISE else TOKENS
-    counted = np.zeros((4, contexts * 256), np.uint32)
-    count_symbols(symbols, every, counted)
+def tables_of(counted, every, contexts, coded):  # type: ignore[no-untyped-def]
+    """What symbols that were counted are coded by, of every so many: ranges by symbol, the table of each context, how
+    many there are, and their bytes."""
     counts = np.zeros((contexts, 256), np.uint32)
     for i in range(contexts * 256):
         counts[i >> 8, i & 0xFF] = counted[0, i] + counted[1, i] + counted[2, i] + counted[3, i]
@@ -203,21 +92,53 @@ def _encode(symbols, residuals, contexts, below, content, planes, every, noted, 
         normalise(counts[table], coded, frequency[table])
     ranges = np.zeros(contexts * 256, np.uint64)
     fill_encoder(frequency, table_of, coded, ranges)
+    written = np.empty(tables * _TABLE_BYTES + 8, np.uint8)
+    length = write_tables(frequency, tables, written)
+    begins = 0
+    for context in range(1, contexts):
+        begins |= int(table_of[context] != table_of[context - 1]) << (context - 1)
+    return ranges, tables, begins, written[:length]
 
-    end = (room.shape[0] - planes * symbols.shape[0]) // 2
+
+@njit(nogil=True)
+def _rounds(symbols, width, steps, ranges, words, end, states):  # type: ignore[no-untyped-def]
+    """Where the words now begin. A function of arrays: they live until it returns."""
+    to = words.ctypes.data + nb.uint64(2 * end)
+    return end + encode_lanes(symbols.ctypes.data, ranges.ctypes.data, to, steps, states.ctypes.data, width)
+
+
+@njit(nogil=True)
+def _encode_lanes(symbols, width, ranges, words, states):  # type: ignore[no-untyped-def]
+    """Where the words begin. The last round is made whole by more of its last symbol."""
+    whole = symbols.shape[0] // MORE_LANES
+    first = words.shape[0]
+    if whole * MORE_LANES < symbols.shape[0]:
+        last = np.empty(MORE_LANES, np.uint16)
+        for i in range(MORE_LANES):
+            last[i] = symbols[min(whole * MORE_LANES + i, symbols.shape[0] - 1)]
+        first = _rounds(last, width, 1, ranges, words, first, states)
+    return _rounds(symbols, width, whole, ranges, words, first, states)
+
+
+@njit(
+    [types.int64(_READ[16], _READ[b], *[types.int64] * 4, _WRITE[16], _WRITE[8]) for b in (8, 16, 32)],
+    nogil=True,
+    cache=True,
+)
+def _encode(symbols, residuals, contexts, below, content, planes, apart, room):  # type: ignore[no-untyped-def]
+    """Fills `room` from its end, or from the planes there; where the stream begins in it."""
+    coded = NOISE if content == NOISE else TOKENS
+    counted = np.zeros((COUNTERS, contexts * 256), np.uint32)
+    count_symbols(symbols, 1, counted)
+    ranges, tables, begins, written = tables_of(counted, 1, contexts, coded)
+    end, escapes = (room.shape[0] - planes * symbols.shape[0]) // 2, 0
     words = room[: 2 * end].view(np.uint16)
     if symbols.shape[0] < FEWEST_FOR_LANES:
-        wide = False
         first, state = encode_lane(symbols, residuals, ranges, words, end)
         escapes = put_escapes(symbols, residuals, ranges, apart) if coded == NOISE else 0
         states = np.full(1, state, np.uint32)
     else:
-        states = np.full(lanes_of(coded), LOWEST_STATE, np.uint32)
-        first, escapes, wide = _encode_lanes(symbols, residuals, ranges, words, noted, apart, states, coded)
-    written = np.empty(tables * _TABLE_BYTES + 8, np.uint8)
-    table_bytes = write_tables(frequency, tables, written)
-    begins = 0
-    for context in range(1, contexts):
-        begins |= int(table_of[context] != table_of[context - 1]) << (context - 1)
-    head = (contexts, tables, begins, below, content | (planes << 4) | (int(wide) << 7))
-    return put_head(head, states, written[:table_bytes], apart[:escapes], room, first, end - first)
+        states = np.full(MORE_LANES, LOWEST_STATE, np.uint32)
+        first = _encode_lanes(symbols, 8 * residuals.itemsize, ranges, words, states)
+    head = (contexts, tables, begins, below, content | (planes << 4))
+    return put_head(head, states, written, apart[:escapes], room, first, end - first)
