@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-FORMAT = 4
+FORMAT = 5
 """Of a repository. Grows when older versions could no longer read what is written."""
 CHUNK_ELEMENTS = 1 << 20
 """The unit of coding, of reading and of memory. Part of the format: bases and their differences must line up."""
@@ -18,7 +18,7 @@ class Method(IntEnum):
     SAME = 3
     """As the base."""
     DIFFERENCE = 4
-    """Difference with the base of the bit patterns, tokens given the base's exponent."""
+    """Difference with the base of the bit patterns, tokens or a fixed number of bits given the base's exponent."""
     XOR = 5
     """XOR with the base, tokens given the base's exponent."""
     DIFFERENCE_PLANES = 6

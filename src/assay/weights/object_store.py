@@ -71,7 +71,8 @@ class ObjectStore:
 
     def _index(self, pack: PackReader) -> None:
         """What another pack holds too is read from that one."""
-        self._places = dict.fromkeys(pack.digests, pack) | self._places
+        known = self._places
+        known.update(dict.fromkeys([digest for digest in pack.digests if digest not in known], pack))
 
     def _listed(self) -> set[str]:
         try:
@@ -90,7 +91,7 @@ class ObjectStore:
         return digest in self._places
 
     def records(self) -> Iterator[TensorRecord]:
-        for digest, pack in self._places.items():
+        for digest, pack in list(self._places.items()):
             yield pack.record(digest)
 
     def find(self, digest: bytes) -> tuple[PackReader, TensorRecord]:

@@ -9,7 +9,7 @@ import numpy as np
 from assay.errors import DataError
 from assay.weights.codec import leading, short
 from assay.weights.codec.difference_writer import encode_difference
-from assay.weights.codec.fixed_writer import can_be_fixed, encode_fixed, fixed_lengths
+from assay.weights.codec.fixed_writer import encode_fixed, fixed_lengths
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
@@ -26,8 +26,6 @@ _GLANCE = 4096
 """Elements that tell almost all changed chunks from unchanged ones."""
 _RAW, _LEADING, _DIFFERENCE = int(Method.RAW), int(Method.LEADING), int(Method.DIFFERENCE)
 """Of nearly all chunks, as numbers, which are looked up at once."""
-_WORTH_FIXING = 7.0
-"""Bits an element from which on one more is at most an eighth."""
 _IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR, Method.SPARSE})
 
 
@@ -77,12 +75,11 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
 
 
 def _encode_quickly(bits: Tensor, base: Tensor, kind: ElementType) -> Tensor:
-    """At a fixed length where the bit an element that this loses is little beside what is left."""
+    """At fixed lengths where the bit an element that this loses is little beside what is left."""
     window = window_of(base, kind)
-    if can_be_fixed(bits, kind):
-        lengths, cost = fixed_lengths(bits, base, kind, window)
-        if cost >= _WORTH_FIXING:
-            return encode_fixed(bits, base, kind, window, lengths)
+    lengths = fixed_lengths(bits, base, kind, window)
+    if lengths is not None:
+        return encode_fixed(bits, base, kind, window, lengths)
     return encode_difference(bits, base, kind, window, xor=False, quick=True)
 
 

@@ -22,18 +22,21 @@ from assay.weights.store import Tensor
 _WORD = 16
 _LOW_BYTES = {16: 0, 32: 2}
 """Planes of low bytes below the residuals of elements of so many bits, which then fit a word."""
+_FEWEST_BITS = 7.0
+"""Of an element from which on one more is at most a seventh."""
+_SMALL = 0.5
+"""The share of residuals that may be below the low bytes."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 
 
-def can_be_fixed(bits: Tensor, kind: ElementType) -> bool:
-    return kind.bits in _LOW_BYTES and bits.size >= FEWEST_FOR_LANES
-
-
-def fixed_lengths(bits: Tensor, base: Tensor, kind: ElementType, window: Window) -> tuple[Tensor, float]:
-    """How many bits each context gets, and how many an element takes then, with its low bytes; from a sample."""
+def fixed_lengths(bits: Tensor, base: Tensor, kind: ElementType, window: Window) -> Tensor | None:
+    """How many bits each context gets, by a sample; none where coding tokens would be much smaller."""
+    if kind.bits not in _LOW_BYTES or bits.size < FEWEST_FOR_LANES:
+        return None
     lengths = np.zeros(MOST_CONTEXTS, np.uint8)
-    return lengths, _lengths(bits, base, *field_of(kind, window), _LOW_BYTES[kind.bits], lengths)
+    cost, small = _lengths(bits, base, *field_of(kind, window), _LOW_BYTES[kind.bits], lengths)
+    return lengths if cost >= _FEWEST_BITS and small <= _SMALL else None
 
 
 def encode_fixed(bits: Tensor, base: Tensor, kind: ElementType, window: Window, lengths: Tensor) -> Tensor:
@@ -44,8 +47,13 @@ def encode_fixed(bits: Tensor, base: Tensor, kind: ElementType, window: Window, 
     return room[begin:]
 
 
-@njit([types.float64(_READ[b], _READ[b], *[types.int64] * 5, _WRITE[8]) for b in (16, 32)], nogil=True, cache=True)
+@njit(
+    [types.UniTuple(types.float64, 2)(_READ[b], _READ[b], *[types.int64] * 5, _WRITE[8]) for b in (16, 32)],
+    nogil=True,
+    cache=True,
+)
 def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type: ignore[no-untyped-def]
+    """Fills them: the bits of an element then, and the share of residuals that are nothing above the planes below."""
     counts = np.zeros((MOST_CONTEXTS, _WORD + 2), np.int64)
     size, width = bits.shape[0], bits.itemsize * 8
     runs = RUNS if size > RUNS * RUN else 1
@@ -59,7 +67,7 @@ def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type:
             # As many bits as leave one value above it.
             counts[context, nb.uint32(32) - leading_zeros(residual + nb.uint32(1))] += 1
             taken += 1
-    total = 0
+    total, small = 0, counts[:, 1].sum() if planes else 0
     for context in range(last + 1):
         all_of, within, least = 0, 0, nb.int64(1) << nb.int64(62)
         for needed in range(_WORD + 2):
@@ -71,7 +79,7 @@ def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type:
                 least = cost
                 lengths[context] = given
         total += least
-    return 8 * planes + total / max(1, taken)
+    return 8 * planes + total / taken, small / taken
 
 
 @njit(
