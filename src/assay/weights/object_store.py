@@ -2,20 +2,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from assay.errors import DataError
 from assay.weights.chunk_cache import ChunkCache
+from assay.weights.chunk_reading import ChunkReading, is_as_it_is, named
 from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
-from assay.weights.dtype import ElementType, from_bits
+from assay.weights.dtype import from_bits
 from assay.weights.pack_reader import PackReader
 from assay.weights.slabs import Slabs
 from assay.weights.store import Tensor
 from assay.weights.tensor_record import TensorRecord
 
+Run = Callable[[list[ChunkReading]], None]
 _PATIENCE = 8
 
 
@@ -112,34 +113,65 @@ class ObjectStore:
         pack, record = self.find(digest)
         return pack.chunk(record.chunks[number], lambda: f"tensor {digest.hex()[:16]}…")
 
-    def read(self, digest: bytes, slabs: Slabs | None = None) -> Tensor:
-        """With `slabs` into memory from there, and nothing is kept: the bases of a version are seldom needed again."""
+    def read(self, digest: bytes) -> Tensor:
+        """Bases that are decoded for it are kept."""
+        tensor, readings = self._found(digest, None)
+        for reading in readings:
+            reading.run()
+        return tensor
+
+    def read_all(self, digests: list[bytes], slabs: Slabs, run: Run) -> list[Tensor]:
+        """Into memory from `slabs`, and nothing is kept: the bases of a version are seldom needed again."""
+        tensors = []
+        readings: list[ChunkReading] = []
+        for digest in digests:
+            tensor, more = self._found(digest, slabs)
+            tensors.append(tensor)
+            readings += more
+            if not self._mapped:
+                # What is not mapped may be gone later.
+                run(readings)
+                readings = []
+        run(readings)
+        return tensors
+
+    def _found(self, digest: bytes, slabs: Slabs | None) -> tuple[Tensor, list[ChunkReading]]:
         for _ in range(_PATIENCE):
             try:
-                return self._read(digest, slabs)
+                return self._find_all(digest, slabs)
             except MissingTensor:
-                # Another process may have repacked it onto another base while we read.
+                # Another process may have repacked it onto another base meanwhile.
                 self.refresh()
-        return self._read(digest, slabs)
+        return self._find_all(digest, slabs)
 
-    def _read(self, digest: bytes, slabs: Slabs | None) -> Tensor:
+    def _find_all(self, digest: bytes, slabs: Slabs | None) -> tuple[Tensor, list[ChunkReading]]:
+        """The tensor, still empty, and what fills it."""
         pack, record = self.find(digest)
         take = np.empty if slabs is None else slabs.take
         bits = take(record.elements, record.kind.bit_view)
+        keep = slabs is None
         if len(record.chunks) == 1:
-            place = record.chunks[0]
-            if place.method == RAW and place.length == bits.nbytes:
-                # As most tensors are, though not most bytes.
-                bits[:] = np.frombuffer(pack.chunk(place, lambda: _named(record, 0)), bits.dtype)
-                pack.release(place)
-            else:
-                self._read_chunk_into(pack, record, 0, bits, keep=slabs is None)
+            readings = [self._reading(pack, record, 0, bits, keep)]
         else:
+            readings = []
             for number in range(len(record.chunks)):
                 start = number * CHUNK_ELEMENTS
-                part = bits[start : start + CHUNK_ELEMENTS]
-                self._read_chunk_into(pack, record, number, part, keep=slabs is None)
-        return from_bits(bits, record.kind, record.shape)
+                readings.append(self._reading(pack, record, number, bits[start : start + CHUNK_ELEMENTS], keep))
+        return from_bits(bits, record.kind, record.shape), readings
+
+    def _reading(self, pack: PackReader, record: TensorRecord, number: int, out: Tensor, keep: bool) -> ChunkReading:
+        links: list[tuple[PackReader, TensorRecord]] = []
+        held = self.cache.get(record.digest, number)
+        while held is None:
+            links.append((pack, record))
+            if record.chunks[number].method not in NEEDS_BASE:
+                break
+            pack, record, size = self._base_of(record, number, out.size)
+            if keep or size > out.size:
+                held = self.read_chunk(record.digest, number)[: out.size]
+            else:
+                held = self.cache.get(record.digest, number)
+        return ChunkReading(number, links, held, out)
 
     def read_chunk(self, digest: bytes, number: int) -> Tensor:
         """From the cache, or decoded into it; not to be changed."""
@@ -150,44 +182,25 @@ class ObjectStore:
             if held is not None:
                 return held
             held = self.cache.room(record.chunk_elements(number), record.kind.bit_view)
-            self._read_chunk_into(pack, record, number, held, keep=True)
+            self._reading(pack, record, number, held, keep=True).run()
             self.cache.put(digest, number, held)
+            if record.base is not None:
+                self.release_chunk(record.base, number)
         return held
 
     def _as_stored(self, pack: PackReader, record: TensorRecord, number: int) -> Tensor | None:
         """A chunk that was kept as it is, where it lies."""
-        place, checked = record.chunks[number], self._checked
-        if place.method != RAW or place.length != record.chunk_elements(number) * record.kind.bits // 8:
+        if not is_as_it_is(record, number):
             return None
+        place, checked = record.chunks[number], self._checked
         if checked is not None and checked[:2] == (record.digest, number):
             return checked[2]
-        data = pack.chunk(place, lambda: _named(record, number))
+        data = pack.chunk(place, lambda: named(record, number))
         bits: Tensor = np.frombuffer(data, record.kind.bit_view)
         if not bits.flags.aligned:
             return None
         self._checked = (record.digest, number, bits)
         return bits
-
-    def _read_chunk_into(self, pack: PackReader, record: TensorRecord, number: int, out: Tensor, keep: bool) -> None:
-        held = self.cache.get(record.digest, number)
-        if held is not None:
-            out[:] = held
-            return
-        place = record.chunks[number]
-        base = self._base_chunk(record, number, out, keep) if place.method in NEEDS_BASE else None
-        stored = pack.unchecked(place)
-        problem = None
-        try:
-            _decoder()(place.method, stored[: place.length], base, record.kind, out)
-        except DataError as error:
-            problem = f"{pack.path}: {_named(record, number)}: {error}"
-        # After decoding, which believes nothing either: summing up what is in the processor's caches by now is quick.
-        pack.check(place, stored, lambda: _named(record, number))
-        if problem:
-            raise DataError(problem)
-        pack.release(place)
-        if record.base is not None and base is not None and base is not out:
-            self.release_chunk(record.base, number)
 
     def release_chunk(self, digest: bytes, number: int) -> None:
         """A chunk that was read where it lies need not stay in this process's memory."""
@@ -196,8 +209,8 @@ class ObjectStore:
         if number < len(record.chunks) and record.chunks[number].method == RAW:
             pack.release(record.chunks[number])
 
-    def _base_chunk(self, record: TensorRecord, number: int, out: Tensor, keep: bool) -> Tensor:
-        """In `out` itself if it is not to be kept: a difference is undone in place."""
+    def _base_of(self, record: TensorRecord, number: int, elements: int) -> tuple[PackReader, TensorRecord, int]:
+        """And how many elements that chunk of it has."""
         if record.base is None:
             raise DataError(f"tensor {record.digest.hex()[:16]}… is a difference without a base")
         pack, base = self.find(record.base)
@@ -205,26 +218,6 @@ class ObjectStore:
         if base.depth >= record.depth or base.kind is not record.kind or number >= len(base.chunks):
             raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that cannot be one")
         size = base.chunk_elements(number)
-        if size < out.size:
+        if size < elements:
             raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that is too short")
-        if keep or size > out.size:
-            return self.read_chunk(base.digest, number)[: out.size]
-        held = self.cache.get(base.digest, number)
-        if held is None:
-            held = self._as_stored(pack, base, number)
-        if held is not None:
-            return held
-        self._read_chunk_into(pack, base, number, out, keep)
-        return out
-
-
-@cache
-def _decoder() -> Callable[[int, memoryview, Tensor | None, ElementType, Tensor], None]:
-    """Loaded when first needed: a look at the log needs no compiled kernels."""
-    from assay.weights.codec.chunk import decode_chunk
-
-    return decode_chunk
-
-
-def _named(record: TensorRecord, number: int) -> str:
-    return f"tensor {record.digest.hex()[:16]}…, chunk {number}"
+        return pack, base, size

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from assay.errors import UsageError
+from assay.weights.chunk_reading import ChunkReading
 from assay.weights.codec_methods import FORMAT
 from assay.weights.commit import Commit, Diff, TensorEntry, diff_of
 from assay.weights.commit_store import CommitStore
@@ -214,20 +215,26 @@ class Repository:
         if unknown := [name for name in wanted if name not in entries]:
             raise UsageError(f"{ref} has no tensor {', '.join(unknown)}; see: assay weights log {self.path} {ref}")
         if self.config.lazy_loading:
-            return LazyTensors(wanted, lambda name: self._read(entries[name], Slabs(0)))
+            return LazyTensors(wanted, lambda name: self._read([entries[name]], Slabs(0))[0])
         slabs = Slabs(sum(entries[name].nbytes for name in wanted))
-        if self.workers > 1:
-            with ThreadPoolExecutor(self.workers) as pool:
-                return dict(zip(wanted, pool.map(lambda name: self._read(entries[name], slabs), wanted), strict=True))
-        return {name: self._read(entries[name], slabs) for name in wanted}
+        return dict(zip(wanted, self._read([entries[name] for name in wanted], slabs), strict=True))
 
     load = checkout
 
     def tensor(self, ref: str, name: str) -> Tensor:
         return self.checkout(ref, [name])[name]
 
-    def _read(self, entry: TensorEntry, slabs: Slabs) -> Tensor:
-        return self.objects.read(bytes.fromhex(entry.digest), slabs)
+    def _read(self, entries: list[TensorEntry], slabs: Slabs) -> list[Tensor]:
+        return self.objects.read_all([bytes.fromhex(entry.digest) for entry in entries], slabs, self._run)
+
+    def _run(self, readings: list[ChunkReading]) -> None:
+        if self.workers > 1:
+            with ThreadPoolExecutor(self.workers) as pool:
+                for _ in pool.map(ChunkReading.run, readings):
+                    pass
+        else:
+            for reading in readings:
+                reading.run()
 
     def find(
         self, ref: str, name: str = "*", shape: tuple[int, ...] | None = None, dtype: str | None = None

@@ -25,6 +25,9 @@ from assay.weights.codec.coder_state import (
 from assay.weights.codec.element_lanes import Elements
 from assay.weights.codec.frequency_table import ESCAPED_AT, MEANING_AT, NOISE_AT, SHARE_AT
 from assay.weights.codec.lanes import (
+    AHEAD,
+    I8,
+    I16,
     I32,
     I64,
     POINTER,
@@ -38,6 +41,7 @@ from assay.weights.codec.lanes import (
     joined,
     looked_up,
     note,
+    prefetch,
     refilled,
     shifted,
     with_words,
@@ -116,6 +120,13 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     words = _Words(builder, words_at, loop.place)
     together = elements.lanes // WIDTH
     states: list[Any] = []
+    prefetch(builder, words_at, builder.add(loop.place, I64(AHEAD // 2)), 1, I16)
+    done = builder.mul(loop.round, I64(lanes))
+    for number in range(planes):
+        begin = builder.add(builder.add(done, I64(AHEAD)), builder.mul(stride, I64(number)))
+        prefetch(builder, planes_at, begin, lanes, I8)
+    if not leading and width == 32:
+        prefetch(builder, base, builder.add(done, I64(AHEAD // 4)), lanes, I32)
     for begin in range(0, lanes // WIDTH, _GROUP):
         before = loop.states[begin : begin + _GROUP]
         places, under, found = [], [], []

@@ -12,7 +12,21 @@ from assay.weights.codec.coder_state import FIXED, LANES, NOISE, STATE_BITS
 from assay.weights.codec.element_lanes import Elements
 from assay.weights.codec.encode_lanes import SpilledWords, found_in, with_symbol
 from assay.weights.codec.frequency_table import ENCODER_ESCAPED_AT
-from assay.weights.codec.lanes import I32, I64, POINTER, WIDTH, Loop, all_lanes, flagged, halves, looked_up, note
+from assay.weights.codec.lanes import (
+    AHEAD,
+    ELEMENTS,
+    I32,
+    I64,
+    POINTER,
+    WIDTH,
+    Loop,
+    all_lanes,
+    flagged,
+    halves,
+    looked_up,
+    note,
+    prefetch,
+)
 
 _ADDRESS, _INT = types.uint64, types.int64
 _ARGUMENTS = (*[_ADDRESS] * 7, *[_INT] * 7)
@@ -32,6 +46,9 @@ def _difference_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> 
     words = SpilledWords(builder, words_at, loop.place)
     turn = builder.sub(builder.sub(steps, I64(1)), loop.round)
     together = elements.lanes // WIDTH
+    ahead = builder.sub(builder.mul(turn, I64(LANES)), I64(AHEAD * 8 // width))
+    for source in (bits, base):
+        prefetch(builder, source, ahead, LANES, ELEMENTS[width])
     codes: list[Any] = []
     residuals: list[Any] = []
     for first in range(0, LANES // WIDTH, together):

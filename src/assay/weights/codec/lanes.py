@@ -13,6 +13,8 @@ from llvmlite.binding import get_host_cpu_features
 from numba import config
 
 WIDTH = 16
+AHEAD, _LINE_BYTES = 3072, 64
+"""Bytes between what is read and what is prefetched, and of a line of the caches."""
 
 I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 ELEMENTS = {8: I8, 16: I16, 32: I32}
@@ -177,6 +179,15 @@ def with_words(builder: Any, words: Any, place: Any, mask: Any, value: Any) -> A
     at = builder.gep(words, [place], source_etype=I16)
     found = builder.call(function, [at, builder.bitcast(every_other, flags), builder.bitcast(value, kind)])
     return builder.bitcast(found, vector_of(I32))
+
+
+def prefetch(builder: Any, start: Any, place: Any, count: int, element: Any) -> None:
+    """So many elements that will be read soon: a processor does not look by itself at the next page. Beyond the end of
+    what there is it does nothing."""
+    function = function_of(builder, "llvm.prefetch.p0", ir.VoidType(), [POINTER, I32, I32, I32])
+    for line in range(0, count * element.width // 8, _LINE_BYTES):
+        at = builder.gep(builder.gep(start, [place], source_etype=element), [I64(line)], source_etype=I8)
+        builder.call(function, [at, I32(0), I32(3), I32(1)])
 
 
 def compress_words(builder: Any, value: Any, words: Any, place: Any, mask: Any) -> None:

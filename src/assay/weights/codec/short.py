@@ -42,7 +42,7 @@ def cost_of(sample: Tensor, kind: ElementType) -> float:
     if not sample.size:
         return 0.0
     _, covered = _highest(sample, 1, int(kind.exponent > 0))
-    return 12 + 40 * (1 - covered / sample.size)
+    return 12 + 40 * (1 - float(covered) / sample.size)
 
 
 def encode_short(bits: Tensor, kind: ElementType) -> Tensor:
