@@ -58,6 +58,33 @@ def test_a_damaged_byte_is_named_on_read(tmp_path, rng):
         Repository.open(tmp_path / "r").checkout(commit_id)
 
 
+@pytest.mark.parametrize("setting", ["small", "balanced", "fast"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_damage_anywhere_in_a_chain_is_named_whatever_decoding_made_of_it(tmp_path, rng, dtype, setting):
+    """Checksums are compared after decoding: of a base that is read where it lies, and of every difference to it."""
+    repo = Repository.init(tmp_path / "r", {"setting": setting})
+    weights = rng.standard_normal(20_000)
+    for step in range(3):
+        last = repo.commit({"w": (weights * (1 + step * 1e-3)).astype(dtype)})
+    read = 0
+    for record in list(repo.objects.records()):
+        pack, _ = repo.objects.find(record.digest)
+        whole = pack.path.read_bytes()
+        (place,) = record.chunks
+        for at in rng.integers(place.offset, place.offset + place.length, 40):
+            damaged = bytearray(whole)
+            damaged[at] ^= 1 << int(rng.integers(0, 8))
+            pack.path.write_bytes(damaged)
+            try:
+                Repository.open(tmp_path / "r").checkout(last)
+            except DataError as error:
+                read += 1
+                assert f"{pack.path} is damaged between bytes {place.offset} and" in str(error)
+        pack.path.write_bytes(whole)
+    assert read in (80, 120), "the last version and what it stands on"
+    assert Repository.open(tmp_path / "r").verify().passed
+
+
 def write_pack(path, records, chunks=b"", index=None):
     from xxhash import xxh3_64_intdigest
     from zstandard import ZstdCompressor

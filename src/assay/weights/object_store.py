@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from assay.weights.slabs import Slabs
 from assay.weights.store import Tensor
 from assay.weights.tensor_record import TensorRecord
 
+T = TypeVar("T")
 Run = Callable[[list[ChunkReading]], None]
 _PATIENCE = 8
 
@@ -114,50 +116,56 @@ class ObjectStore:
         return pack.chunk(record.chunks[number], lambda: f"tensor {digest.hex()[:16]}…")
 
     def read(self, digest: bytes) -> Tensor:
-        """Bases that are decoded for it are kept."""
-        tensor, readings = self._found(digest, None)
+        """Chunk by chunk, and bases that are decoded for it are kept."""
+        return self._patiently(lambda: self._read(digest))
+
+    def _read(self, digest: bytes) -> Tensor:
+        record, tensor, readings = self._readings(digest, np.empty, keep=True)
         for reading in readings:
             reading.run()
+            if record.base is not None:
+                self.release_chunk(record.base, reading.number)
         return tensor
 
     def read_all(self, digests: list[bytes], slabs: Slabs, run: Run) -> list[Tensor]:
         """Into memory from `slabs`, and nothing is kept: the bases of a version are seldom needed again."""
         tensors = []
-        readings: list[ChunkReading] = []
+        found: list[ChunkReading] = []
         for digest in digests:
-            tensor, more = self._found(digest, slabs)
+            tensor, readings = self._patiently(lambda: self._found(digest, slabs))  # noqa: B023  called at once
             tensors.append(tensor)
-            readings += more
+            found += readings
             if not self._mapped:
                 # What is not mapped may be gone later.
-                run(readings)
-                readings = []
-        run(readings)
+                run(found)
+                found = []
+        run(found)
         return tensors
 
-    def _found(self, digest: bytes, slabs: Slabs | None) -> tuple[Tensor, list[ChunkReading]]:
+    def _found(self, digest: bytes, slabs: Slabs) -> tuple[Tensor, list[ChunkReading]]:
+        _, tensor, readings = self._readings(digest, slabs.take, keep=False)
+        return tensor, list(readings)
+
+    def _patiently(self, read: Callable[[], T]) -> T:
         for _ in range(_PATIENCE):
             try:
-                return self._find_all(digest, slabs)
+                return read()
             except MissingTensor:
                 # Another process may have repacked it onto another base meanwhile.
                 self.refresh()
-        return self._find_all(digest, slabs)
+        return read()
 
-    def _find_all(self, digest: bytes, slabs: Slabs | None) -> tuple[Tensor, list[ChunkReading]]:
+    def _readings(
+        self, digest: bytes, take: Callable[[int, np.dtype[Any]], Tensor], keep: bool
+    ) -> tuple[TensorRecord, Tensor, Iterator[ChunkReading]]:
         """The tensor, still empty, and what fills it."""
         pack, record = self.find(digest)
-        take = np.empty if slabs is None else slabs.take
         bits = take(record.elements, record.kind.bit_view)
-        keep = slabs is None
-        if len(record.chunks) == 1:
-            readings = [self._reading(pack, record, 0, bits, keep)]
-        else:
-            readings = []
-            for number in range(len(record.chunks)):
-                start = number * CHUNK_ELEMENTS
-                readings.append(self._reading(pack, record, number, bits[start : start + CHUNK_ELEMENTS], keep))
-        return from_bits(bits, record.kind, record.shape), readings
+        readings = (
+            self._reading(pack, record, number, bits[start : start + CHUNK_ELEMENTS], keep)
+            for number, start in enumerate(range(0, record.elements, CHUNK_ELEMENTS))
+        )
+        return record, from_bits(bits, record.kind, record.shape), readings
 
     def _reading(self, pack: PackReader, record: TensorRecord, number: int, out: Tensor, keep: bool) -> ChunkReading:
         links: list[tuple[PackReader, TensorRecord]] = []
