@@ -7,6 +7,7 @@ import pytest
 
 from assay.errors import DataError
 from assay.weights.codec.difference_writer import encode_difference
+from assay.weights.codec.fixed_writer import encode_fixed
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.short import decode_short, encode_short
 from assay.weights.codec.stream_reader import decode_stream
@@ -121,13 +122,30 @@ def test_low_bytes_that_are_noise_are_kept_as_they_are(moved, planes):
     assert np.array_equal(out, bits)
 
 
-@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float8_e4m3fn"])
-def test_a_stream_that_a_stranger_changed(kind):
-    """Whatever it says of words, escapes and planes: refused, or numbers; a shorter one is always refused."""
+def difference(bits, base, element):
+    return encode_difference(bits, base, element, window_of(base, element), xor=False)
+
+
+def fixed(bits, base, element):
+    return encode_fixed(bits, base, element, window_of(base, element), np.full(16, 9, np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("kind", "encode", "sizes"),
+    [
+        ("float32", difference, (300, 5_001)),
+        ("bfloat16", difference, (300, 5_001)),
+        ("float8_e4m3fn", difference, (300, 5_001)),
+        ("float32", fixed, (5_001,)),
+        ("bfloat16", fixed, (5_001,)),
+    ],
+)
+def test_a_stream_that_a_stranger_changed(kind, encode, sizes):
+    """Whatever it says of words, lengths, escapes and planes: refused, or numbers; a shorter one is always refused."""
     element, rng = ELEMENT_TYPES[kind], np.random.default_rng(0)
-    for size in (300, 5_001):
+    for size in sizes:
         bits, base = pair(kind, size, 12)
-        data = encode_difference(bits, base, element, window_of(base, element), xor=False).tobytes()
+        data = encode(bits, base, element).tobytes()
         refused = 0
         for _ in range(300):
             changed = bytearray(data)
