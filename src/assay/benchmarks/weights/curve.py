@@ -2,8 +2,9 @@
 
 `python -m assay.benchmarks.weights.curve [--scenario S …] [--dtype D …] [--parameters N] [--rounds N] [--json FILE]`.
 Every version is committed on the one it was made from and checked out by a repository opened anew; every bit is
-compared. Rounds of all stores take turns and the least CPU time of a step counts, so that other work on the machine
-weighs on all alike. Exit 1 if a floor is missed.
+compared. The stores take turns, a round goes over all scenarios before the next begins, and the least CPU time of a
+step counts: other work on the machine slows memory and processor differently, for seconds to minutes, and rounds in a
+row would all meet it. Exit 1 if a floor is missed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from assay.benchmarks.weights.chain import Chain, ChainRun, best_of, run_chain
 from assay.benchmarks.weights.scenario_data import REFERENCE_PARAMETERS, SCENARIOS, ScenarioData, scenario_data
 from assay.benchmarks.weights.table import Table
 from assay.weights.dtype import bits_of
+from assay.weights.limit import RepositoryLimit
 
 SETTINGS = ("small", "balanced", "fast")
 FLOORS: Mapping[str, tuple[float, float, float]] = {
@@ -57,38 +59,57 @@ class Point:
         return found + ([f"{self.wrong} tensors are not exact"] if self.wrong else [])
 
 
-def measure(data: ScenarioData, rounds: int, folder: Path) -> list[Point]:
-    chain = Chain(data)
-    runs: dict[str, list[ChainRun]] = {name: [] for name in ("safetensors", *SETTINGS)}
-    for _ in range(rounds):
-        for name, done in runs.items():
+class Course:
+    """One scenario in one dtype: the rounds of all stores over it, and what they are judged by."""
+
+    def __init__(self, scenario: str, dtype: str, parameters: int) -> None:
+        self._made_from = (scenario, dtype, parameters)
+        self._runs: dict[str, list[ChainRun]] = {name: [] for name in ("safetensors", *SETTINGS)}
+        self._limit: RepositoryLimit | None = None
+        self._zipnn_bytes: int | None = None
+
+    def __str__(self) -> str:
+        return " ".join(self._made_from[:2])
+
+    def round(self, folder: Path) -> None:
+        """Its data are made anew, which takes a second, because those of all scenarios would fill the memory."""
+        scenario, dtype, parameters = self._made_from
+        data = scenario_data(scenario, dtype, parameters=parameters)
+        chain = Chain(data)
+        for name, done in self._runs.items():
             path = Path(tempfile.mkdtemp(dir=folder))
             done.append(run_chain(name, chain, path / "store"))
             shutil.rmtree(path)
-    best = {name: best_of(done) for name, done in runs.items()}
-    floor = best["safetensors"]
-    zipnn = _zipnn_xor_bytes(data)
-    points = []
-    for setting in SETTINGS:
-        run = best[setting]
-        children = run.stored_bytes - run.first_stored_bytes
-        points.append(
-            Point(
-                data.name,
-                data.dtype,
-                setting,
-                run.ratio,
-                chain.limit.ratio,
-                chain.limit.reached(run.stored_bytes),
-                run.commit_mb_per_cpu_s / floor.commit_mb_per_cpu_s,
-                run.checkout_mb_per_cpu_s / floor.checkout_mb_per_cpu_s,
-                run.commit_mb_per_cpu_s,
-                run.checkout_mb_per_cpu_s,
-                None if zipnn is None else children < zipnn,
-                len(run.wrong),
+        if self._limit is None:
+            self._limit, self._zipnn_bytes = chain.limit, _zipnn_xor_bytes(data)
+
+    def points(self) -> list[Point]:
+        limit = self._limit
+        assert limit is not None, "there was no round yet"
+        scenario, dtype, _ = self._made_from
+        best = {name: best_of(done) for name, done in self._runs.items()}
+        floor = best["safetensors"]
+        points = []
+        for setting in SETTINGS:
+            run = best[setting]
+            children = run.stored_bytes - run.first_stored_bytes
+            points.append(
+                Point(
+                    scenario,
+                    dtype,
+                    setting,
+                    run.ratio,
+                    limit.ratio,
+                    limit.reached(run.stored_bytes),
+                    run.commit_mb_per_cpu_s / floor.commit_mb_per_cpu_s,
+                    run.checkout_mb_per_cpu_s / floor.checkout_mb_per_cpu_s,
+                    run.commit_mb_per_cpu_s,
+                    run.checkout_mb_per_cpu_s,
+                    None if self._zipnn_bytes is None else children < self._zipnn_bytes,
+                    len(run.wrong),
+                )
             )
-        )
-    return points
+        return points
 
 
 def _zipnn_xor_bytes(data: ScenarioData) -> int | None:
@@ -141,15 +162,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(argv)
-    points: list[Point] = []
+    dtypes = args.dtype or ("float32", "bfloat16", "float16")
+    courses = [Course(scenario, dtype, args.parameters) for scenario in args.scenario or SCENARIOS for dtype in dtypes]
     # What is loaded by now stays; looking through it again before every step would take longer than most steps.
     gc.freeze()
     with tempfile.TemporaryDirectory() as folder:
-        for scenario in args.scenario or SCENARIOS:
-            for dtype in args.dtype or ("float32", "bfloat16", "float16"):
-                print(f"{scenario} {dtype} …", file=sys.stderr, flush=True)
-                data = scenario_data(scenario, dtype, parameters=args.parameters)
-                points += measure(data, args.rounds, Path(folder))
+        for number in range(args.rounds):
+            for course in courses:
+                print(f"round {number + 1} of {args.rounds}: {course} …", file=sys.stderr, flush=True)
+                course.round(Path(folder))
+    points = [point for course in courses for point in course.points()]
     print(table_of(points))
     if args.json:
         args.json.write_text(json.dumps([asdict(point) for point in points], indent=1))
