@@ -19,8 +19,7 @@ class PackIndex:
 
     def __init__(self, data: bytes, end_of_chunks: int) -> None:
         self._data, self._end = data, end_of_chunks
-        self.known: dict[bytes, TensorRecord] = {}
-        """Those that were asked for."""
+        self._known: dict[bytes, TensorRecord] = {}
         (count,) = _COUNT.unpack_from(data) if len(data) >= _COUNT.size else (0,)
         start = _COUNT.size * (1 + count)
         if start > len(data):
@@ -36,9 +35,9 @@ class PackIndex:
         return self._places.keys()
 
     def record(self, digest: bytes) -> TensorRecord:
-        found = self.known.get(digest)
+        found = self._known.get(digest)
         if found is None:
-            found = self.known[digest] = unpack_record(self._data, self._places[digest], self._end)
+            found = self._known[digest] = unpack_record(self._data, self._places[digest], self._end)
         return found
 
     def __iter__(self) -> Iterator[TensorRecord]:

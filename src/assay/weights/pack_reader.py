@@ -72,9 +72,6 @@ class PackReader:
         return self._index.digests
 
     def record(self, digest: bytes) -> TensorRecord:
-        known = self._index.known.get(digest)
-        if known is not None:
-            return known
         try:
             return self._index.record(digest)
         except DataError as error:

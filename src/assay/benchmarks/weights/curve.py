@@ -162,6 +162,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args(argv)
+    if args.rounds < 1:
+        parser.error("--rounds must be at least 1")
     dtypes = args.dtype or ("float32", "bfloat16", "float16")
     courses = [Course(scenario, dtype, args.parameters) for scenario in args.scenario or SCENARIOS for dtype in dtypes]
     # What is loaded by now stays; looking through it again before every step would take longer than most steps.
