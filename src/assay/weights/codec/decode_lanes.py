@@ -178,9 +178,10 @@ def decode_lanes(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Addresses in, the number of words read out. Stops before a round that begins beyond word `limit`.
 
-    `base` may be `out`. At `notes` is left which lanes had escapes, see `escapes`; at `rounds`, how many rounds there
-    were. At `low` are as many planes of low bytes, `stride` apart. `m`, `e`, `lo`, `hi`: see `tokens.context_of`. What
-    is common has a loop of its own.
+    `base` may be `out`. `slots`: see `frequency_table.read_tables`, or the lengths of the contexts as elements. At
+    `notes` is left which lanes had escapes, see `escapes`; at `rounds`, how many rounds there were. At `low` are as
+    many planes of low bytes, `stride` apart. `m`, `e`, `lo`, `hi`: see `tokens.context_of`. What is common has a loop
+    of its own.
     """
     everything = (words, notes, slots, base, low, out, steps, states, limit, rounds, stride)
     arguments = (*everything, m, e, lo, hi, is_float, xor)

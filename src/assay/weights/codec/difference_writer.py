@@ -57,7 +57,7 @@ def _counted(bits, base, field, xor, planes, every):  # type: ignore[no-untyped-
         size = min(_BLOCK, bits.shape[0] - begin)
         block, under = bits[begin : begin + size], base[begin : begin + size]
         fill_symbols(block, under, *field, xor, low[: planes * size], residuals[:size], symbols[:size])
-        count_symbols(symbols[:size], 1, counts)
+        count_symbols(symbols[:size], counts)
     return counts
 
 

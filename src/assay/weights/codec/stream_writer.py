@@ -2,7 +2,8 @@
 
 Header: contexts, tables, which contexts begin a new table (2 bytes), the exponent below the window, what it consists
 of (see `coder_state`, 4 bits), how many planes there are (3 bits) and whether escapes are wide, bytes of tables (2),
-words (4), words of escapes (4). A small chunk has one state, any other 64 or, without noise, 128.
+words (4), words of escapes (4). A small chunk has one state, any other 64 or, without noise, 128. A stream of fixed
+lengths has these as its table, a byte for each of sixteen contexts, and its escapes among the words.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def put_head(head, states, tables, apart, room, first, words):  # type: ignore[n
 
 @njit(nogil=True)
 def tables_of(counted, every, contexts, coded):  # type: ignore[no-untyped-def]
-    """What symbols that were counted are coded by, of every so many: ranges by symbol, the table of each context, how
-    many there are, and their bytes."""
+    """What symbols that were counted are coded by, of every so many: ranges by symbol, how many tables
+    there are, which contexts begin a new one, and their bytes."""
     counts = np.zeros((contexts, 256), np.uint32)
     for i in range(contexts * 256):
         counts[i >> 8, i & 0xFF] = counted[0, i] + counted[1, i] + counted[2, i] + counted[3, i]
@@ -129,7 +130,7 @@ def _encode(symbols, residuals, contexts, below, content, planes, apart, room): 
     """Fills `room` from its end, or from the planes there; where the stream begins in it."""
     coded = NOISE if content == NOISE else TOKENS
     counted = np.zeros((COUNTERS, contexts * 256), np.uint32)
-    count_symbols(symbols, 1, counted)
+    count_symbols(symbols, counted)
     ranges, tables, begins, written = tables_of(counted, 1, contexts, coded)
     end, escapes = (room.shape[0] - planes * symbols.shape[0]) // 2, 0
     words = room[: 2 * end].view(np.uint16)

@@ -31,8 +31,6 @@ ESCAPE = DIRECT + 4 * (MOST_NOISE - FIRST_NOISE + 1)
 """The token of residuals that are stored whole: such with more noise than that, or whose own token would be rare for
 the noise it has."""
 
-_BLOCK = 2048
-
 _u32, _u64, _i32 = nb.uint32, nb.uint64, nb.int32
 _SYMBOLS = types.Array(types.uint16, 1, "C", readonly=True)
 
@@ -86,20 +84,15 @@ def residual_of(x, b, width, xor):  # type: ignore[no-untyped-def]
     return _u32((_u32(signed) << _u32(1)) ^ _u32(signed >> _i32(31))) >> shift
 
 
-@njit(types.void(_SYMBOLS, types.int64, types.Array(types.uint32, 2, "C")), nogil=True, cache=True)
-def count_symbols(symbol, every, counts):  # type: ignore[no-untyped-def]
-    """Symbols are context * 256 + token; of so many blocks one is counted.
-
-    Four tables, because adding twice in a row to one place would wait for the first addition.
-    """
-    size = symbol.shape[0]
-    for begin in range(0, size, _BLOCK * every):
-        end = min(begin + _BLOCK, size)
-        whole = begin + ((end - begin) & ~3)
-        for i in range(begin, whole, 4):
-            counts[0, symbol[i]] += _u32(1)
-            counts[1, symbol[i + 1]] += _u32(1)
-            counts[2, symbol[i + 2]] += _u32(1)
-            counts[3, symbol[i + 3]] += _u32(1)
-        for i in range(whole, end):
-            counts[0, symbol[i]] += _u32(1)
+@njit(types.void(_SYMBOLS, types.Array(types.uint32, 2, "C")), nogil=True, cache=True)
+def count_symbols(symbol, counts):  # type: ignore[no-untyped-def]
+    """Symbols are context * 256 + token. Four tables, because adding twice in a row to one place would wait for the
+    first addition."""
+    whole = symbol.shape[0] & ~3
+    for i in range(0, whole, 4):
+        counts[0, symbol[i]] += _u32(1)
+        counts[1, symbol[i + 1]] += _u32(1)
+        counts[2, symbol[i + 2]] += _u32(1)
+        counts[3, symbol[i + 3]] += _u32(1)
+    for i in range(whole, symbol.shape[0]):
+        counts[0, symbol[i]] += _u32(1)
