@@ -30,7 +30,7 @@ lint: setup ## style, types, and the arrows between folders
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/python -m tools.draw_rooms --check
 
 lock: setup ## make the lock files anew
 	UV=$(BIN)/uv requirements/compile.sh

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import configparser
 import sys
 from pathlib import Path
 
@@ -14,17 +13,6 @@ def test_the_drawing_is_made_from_the_code_and_no_arrow_is_outside_the_table() -
     page = draw_rooms.PAGE.read_text(encoding="utf-8")
     assert draw_rooms.violations(draw_rooms.allowed(page), draw_rooms.imported()) == []
     assert draw_rooms.redrawn(page) == page, "run: python -m tools.draw_rooms"
-
-
-def test_import_linter_holds_the_same_table() -> None:
-    may = draw_rooms.allowed(draw_rooms.PAGE.read_text(encoding="utf-8"))
-    contracts = configparser.ConfigParser()
-    contracts.read(ROOT / ".importlinter")
-    for room in may:
-        if room == "cli":
-            continue
-        forbidden = contracts[f"importlinter:contract:{room}"]["forbidden_modules"].split()
-        assert {name.removeprefix("assay.") for name in forbidden} == set(may) - {room} - may[room], room
 
 
 def test_every_folder_is_in_the_table() -> None:
