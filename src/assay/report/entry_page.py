@@ -11,7 +11,8 @@ from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell, Grid
 from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
-from assay.report.exhibits.resources import Plot, resource_plots
+from assay.report.exhibits.plot import Plot
+from assay.report.exhibits.resources import resource_plots
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import StageTime, stage_breakdown
 from assay.report.limits import Limits

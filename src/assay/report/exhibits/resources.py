@@ -1,35 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
+from assay.report.exhibits.plot import Plot
 from assay.report.quantity import quantity
 from assay.report.run_folder import UsageSeries
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A line chart that the page's script draws."""
-
-    title: str
-    unit: str
-    x: tuple[float, ...]
-    lines: tuple[tuple[str, tuple[float, ...]], ...]
-    says: str
-    """The same in words, for who cannot see it."""
-    x_name: str = "s"
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "title": self.title,
-            "unit": self.unit,
-            "x": self.x,
-            "xName": self.x_name,
-            "names": [name for name, _ in self.lines],
-            "lines": [values for _, values in self.lines],
-        }
 
 
 def resource_plots(series: UsageSeries, most_points: int) -> tuple[Plot, ...]:
