@@ -45,7 +45,12 @@ def page_scripts() -> Scripts:
     library = VENDOR / "uPlot.js"
     texts = [_read(library)] if library.is_file() else []
     style = _read(VENDOR / "uPlot.css") if library.is_file() else ""
-    return Scripts(style + _read(TEMPLATES / "style.css"), (*texts, _read(TEMPLATES / "page.js")))
+    return Scripts(style + page_style(), (*texts, _read(TEMPLATES / "page.js")))
+
+
+@lru_cache(maxsize=1)
+def page_style() -> str:
+    return "".join(_read(TEMPLATES / name) for name in ("colours.css", "style.css"))
 
 
 def _read(path: Path) -> str:
@@ -70,7 +75,7 @@ def templates() -> Environment:
         shown=_safe,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
-    made.globals["style"] = lambda: _read(TEMPLATES / "style.css")
+    made.globals["style"] = page_style
     return made
 
 

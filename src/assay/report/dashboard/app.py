@@ -28,6 +28,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _STATIC = {
+    "colours.css": (TEMPLATES / "colours.css", "text/css"),
     "style.css": (TEMPLATES / "style.css", "text/css"),
     "page.js": (TEMPLATES / "page.js", "text/javascript"),
     "live.js": (TEMPLATES / "dashboard" / "live.js", "text/javascript"),
