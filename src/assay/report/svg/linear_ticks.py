@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+
+from assay.report.svg.axis import Axis
+from assay.report.svg.tick import Tick
+
+_WITHIN = Decimal("1e-9")
+"""Of a step: an end that is a round number but for the last bit of a float has its tick."""
+
+
+def linear_ticks(axis: Axis, most: int) -> list[Tick]:
+    """At most `most` + 1, a step of 1, 2 or 5 times a power of ten apart. Reckoned in decimals, so that none is off."""
+    low, high = axis.exact
+    raw = (high - low) / most
+    power = raw.adjusted()
+    step = next(s for m in (1, 2, 5, 10) if (s := Decimal(m).scaleb(power)) >= raw * (1 - _WITHIN))
+    number = ((low / step) - _WITHIN).to_integral_value(ROUND_CEILING)
+    values = []
+    while number * step <= high + step * _WITHIN:
+        values.append(number * step)
+        number += 1
+    top = max((abs(value) for value in values), default=step)
+    written = _plain if _is_plain(top, step) else _scientific
+    return [Tick(axis.share_of(value), written(value, step)) for value in values]
+
+
+def _is_plain(top: Decimal, step: Decimal) -> bool:
+    """Whichever is shorter, and plain where that is short enough."""
+    plain = len(f"{top:,.{_decimals(step)}f}")
+    return plain <= 7 or plain <= len(_scientific(top, step))
+
+
+def _decimals(step: Decimal) -> int:
+    return max(0, -step.adjusted())
+
+
+def _plain(value: Decimal, step: Decimal) -> str:
+    return f"{value + 0:,.{_decimals(step)}f}".replace("-", "−")
+
+
+def _scientific(value: Decimal, step: Decimal) -> str:
+    if value == 0:
+        return "0"
+    mantissa, _, power = f"{value:.{max(0, value.adjusted() - step.adjusted())}e}".partition("e")
+    return f"{mantissa.replace('-', '−')}e{int(power)}"
