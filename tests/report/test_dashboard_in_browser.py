@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import Watched, chromium
+from charts import check_charts, drag, labels_across, places_of, readings
 from dashboard_data import many_nights, running_session
 from nightly import HOSTILE
 from playwright.sync_api import Browser
@@ -57,17 +58,16 @@ PAGES = {
     "compare": f"/compare?base=nightly-run__2026-03-24__02-00-00&head={LAST}",
     "nothing": "/session?name=nothing",
 }
+CHARTS = {"session entry": 4, "series": 1}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_each_page_light_and_dark_wide_and_narrow(browser: Browser, server: str, name: str) -> None:
-    for size, scheme in (("desktop", "light"), ("phone", "dark")):
+    for size, scheme in (("desktop", "light"), ("phone", "dark"), ("small phone", "light")):
         watched = Watched(browser, server, size, scheme)
         page = watched.page
         page.goto(server + PAGES[name])
-        for figure in page.locator("figure.plot").all():
-            figure.scroll_into_view_if_needed()
-            figure.locator("canvas").wait_for()
+        assert check_charts(page) == CHARTS.get(name, 0)
         errors = [error for error in watched.errors if not (name == "nothing" and "404" in error)]
         assert (errors, watched.outside, watched.dialogs) == ([], [], [])
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
@@ -83,8 +83,29 @@ def test_hostile_names_are_text_and_can_be_followed(browser: Browser, server: st
     page.get_by_role("link", name=HOSTILE, exact=True).click()
     assert page.locator("h1").inner_text() == HOSTILE
     page.get_by_role("link", name="x", exact=True).click()
-    page.locator("figure.plot canvas").wait_for()
+    assert check_charts(page) == 1
     assert (watched.errors, watched.dialogs) == ([], [])
+    watched.context.close()
+
+
+def test_a_series_tells_the_night_and_is_looked_at_closer(browser: Browser, server: str) -> None:
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(server + "/series?id=1")
+    chart = page.locator("figure.plot")
+    assert "drag to look closer" in chart.inner_text()
+    box, whole = places_of(chart), labels_across(chart)
+    assert whole == ["2 Mar 2026", "9 Mar", "16 Mar", "23 Mar"]
+    values = page.evaluate("JSON.parse(document.getElementById('plots').textContent)[0].lines[0]")
+    page.mouse.move(box["x"] + 1, box["y"] + 20)
+    assert readings(chart) == [repr(values[0]), "2026-03-01 02:00:00"]
+    drag(page, box, 0.1, 0.2)
+    closer = labels_across(chart)
+    assert len(closer) >= 2
+    assert all(re.search(r"^(\d\d:\d\d )?[3-6] Mar( 2026)?$", label) for label in closer), closer
+    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + 20)
+    assert labels_across(chart) == whole
+    assert watched.errors == []
     watched.context.close()
 
 

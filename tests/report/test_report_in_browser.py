@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import Watched, chromium
+from charts import check_charts, drag, labels_across, places_of, readings
 from nightly import HOSTILE, nightly_runs, rich_runs
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator
 from session_factory import START, make_session
 
 from assay.history import History
@@ -43,18 +44,13 @@ def opened(browser: Browser, report: Path, size: str = "desktop", scheme: str = 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("size", ["desktop", "phone", "small phone"])
 def test_shown_without_error_request_or_sideways_scrolling(
     browser: Browser, report: Path, size: str, scheme: str
 ) -> None:
     watched = opened(browser, report, size, scheme)
     page = watched.page
-    for figure in page.locator("figure.plot").all():
-        figure.scroll_into_view_if_needed()
-    page.wait_for_function(
-        "document.querySelectorAll('.canvas canvas').length == document.querySelectorAll('.plot').length"
-    )
-    assert page.locator("figure.plot").count() >= 10
+    assert check_charts(page) >= 10
     assert (watched.errors, watched.outside, watched.dialogs) == ([], [], [])
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
@@ -101,4 +97,86 @@ def test_what_is_folded_is_printed(browser: Browser, report: Path) -> None:
     assert watched.page.locator("details.entry:not([open])").count() > 0
     watched.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert watched.page.locator("details.entry:not([open])").count() == 0
+    watched.context.close()
+
+
+def sweep(watched: Watched) -> Locator:
+    """Latency against load, at 500, 1000, 2000, 3000, 4000, 5000 and 6000 a second."""
+    chart = watched.page.locator("figure.plot", has_text="sweep").first
+    chart.scroll_into_view_if_needed()
+    return chart
+
+
+def test_values_under_the_pointer_are_told_exactly(browser: Browser, report: Path) -> None:
+    watched = opened(browser, report)
+    chart = sweep(watched)
+    assert readings(chart) == []
+    box = places_of(chart)
+    at_2000 = box["x"] + box["width"] * (2000 - 500) / 5500
+    watched.page.mouse.move(at_2000 + 5, box["y"] + 20)
+    p50, p95, p99 = 1.9 + 2000 / 9000, 4 + (2000 / 2400) ** 3, 6.5 + (2000 / 2100) ** 4
+    assert readings(chart) == [repr(p50), repr(p95), repr(p99), "2000"]
+    pointer = chart.locator(".pointer").bounding_box()
+    assert pointer
+    assert pointer["x"] == pytest.approx(at_2000, abs=1.5)
+    watched.page.mouse.move(box["x"] - 200, box["y"] - 20)
+    assert readings(chart) == []
+    watched.context.close()
+
+
+def test_a_chart_is_looked_at_closer_and_whole_again(browser: Browser, report: Path) -> None:
+    watched = opened(browser, report)
+    page, chart = watched.page, sweep(watched)
+    svg, whole, box = chart.locator("svg"), labels_across(chart), places_of(chart)
+    assert whole == ["2,000", "4,000", "6,000"]
+    for reset in ("double click", "Escape"):
+        drag(page, box, 0.5, 0.8)
+        start, _, width, _ = (float(n) for n in (svg.get_attribute("viewBox") or "").split())
+        assert (start, width) == pytest.approx((500, 300), abs=5)
+        closer = [int(label.replace(",", "")) for label in labels_across(chart)]
+        assert len(closer) >= 2
+        assert all(3250 - 50 <= rate <= 4900 + 50 for rate in closer)
+        page.mouse.move(box["x"] + box["width"] * (4000 - 3250) / 1650, box["y"] + 20)
+        assert readings(chart)[-1] == "4000"
+        if reset == "Escape":
+            page.keyboard.press("Escape")
+        else:
+            page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + 20)
+        assert svg.get_attribute("viewBox") == "0 0 1000 1000"
+        assert labels_across(chart) == whole
+    assert watched.errors == []
+    watched.context.close()
+
+
+def test_a_chart_is_read_by_keyboard_and_aloud(browser: Browser, report: Path) -> None:
+    watched = opened(browser, report)
+    page, chart = watched.page, sweep(watched)
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    legend = chart.locator(".line-chart p")
+    assert (legend.get_attribute("aria-live"), legend.get_attribute("aria-atomic")) == ("polite", "true")
+    assert readings(chart)[-1] == "500"
+    page.keyboard.press("ArrowRight")
+    assert readings(chart)[-1] == "1000"
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    assert readings(chart)[-1] == "5000"
+    page.keyboard.press("+")
+    assert chart.locator("svg").get_attribute("viewBox") != "0 0 1000 1000"
+    page.keyboard.press("Home")
+    assert readings(chart)[-1] == "500"
+    page.keyboard.press("Escape")
+    assert (readings(chart), chart.locator("svg").get_attribute("viewBox")) == ([], "0 0 1000 1000")
+    assert watched.errors == []
+    watched.context.close()
+
+
+def test_without_scripts_the_lines_are_seen(browser: Browser, report: Path) -> None:
+    watched = Watched(browser, "file:", scripts=False)
+    watched.page.goto(report.as_uri())
+    folded = watched.page.locator("details.entry:not([open]) > summary")
+    while folded.count():
+        folded.first.click()
+    assert check_charts(watched.page) >= 10
+    assert watched.page.locator("figure.plot[tabindex]").count() == 0
     watched.context.close()

@@ -12,7 +12,11 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+SIZES = {
+    "desktop": {"width": 1280, "height": 900},
+    "phone": {"width": 390, "height": 844},
+    "small phone": {"width": 320, "height": 640},
+}
 
 
 @contextmanager
@@ -26,8 +30,10 @@ def chromium() -> Iterator[Browser]:
 class Watched:
     """A page, and what went wrong on it: errors on the console, and requests to anywhere but `own`."""
 
-    def __init__(self, browser: Browser, own: str, size: str = "desktop", scheme: str = "light") -> None:
-        self.context = browser.new_context(viewport=SIZES[size], color_scheme=scheme)
+    def __init__(
+        self, browser: Browser, own: str, size: str = "desktop", scheme: str = "light", scripts: bool = True
+    ) -> None:
+        self.context = browser.new_context(viewport=SIZES[size], color_scheme=scheme, java_script_enabled=scripts)
         self.page: Page = self.context.new_page()
         # Generous, because a busy machine is no defect of the page.
         self.page.set_default_timeout(90_000)

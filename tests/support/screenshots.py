@@ -61,7 +61,7 @@ def _take(browser: Browser, address: str, size: str, scheme: str, name: str, par
     watched.page.wait_for_timeout(800)
     for figure in watched.page.locator(f"{part} figure.plot").all() if part else ():
         figure.scroll_into_view_if_needed()
-        figure.locator("canvas").wait_for()
+        figure.locator("svg").wait_for()
     shown = watched.page.locator(part) if part else watched.page
     shown.screenshot(path=str(IMAGES / f"{name}.png"))
     watched.context.close()

@@ -70,7 +70,7 @@ class EntryPage:
             distributions=tuple((made, histogram_svg(made)) for made in distributions),
             stages=stage_breakdown(files.tasks()) if files else (),
             curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),
-            plots=resource_plots(files.usage_series(), limits.points) if files else (),
+            plots=resource_plots(files.usage_series(), limits.points)[: limits.plots] if files else (),
             log=files.log_tail(limits.log_lines) if files else "",
             profile=_profile(files),
         )

@@ -43,7 +43,7 @@ def render_report(
     text = ""
     for number, limits in enumerate(STEPS):
         page = SessionPage.of(folder, comparison, limits)
-        limited = "Charts, logs and tables are shortened to keep the file small." if number else ""
+        limited = "Charts, logs and tables are left out or shortened to keep the file small." if number else ""
         text = (
             templates()
             .get_template("session.html")

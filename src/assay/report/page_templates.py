@@ -6,7 +6,6 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -15,15 +14,15 @@ from assay.analysis import Comparison, Row, Verdict
 from assay.report.dashboard.address import address, changed
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity
+from assay.report.style import TEMPLATES, page_style
+from assay.report.svg.line_chart import line_chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from assay.report.view import EntryView
 
-HERE = Path(__file__).parent
-TEMPLATES = HERE / "templates"
-VENDOR = HERE / "vendor"
+SCRIPTS = ("chart.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -41,20 +40,7 @@ class Scripts:
 
 @lru_cache(maxsize=1)
 def page_scripts() -> Scripts:
-    """Without the chart library (a checkout that was not set up) the page is whole but for its line charts."""
-    library = VENDOR / "uPlot.js"
-    texts = [_read(library)] if library.is_file() else []
-    style = _read(VENDOR / "uPlot.css") if library.is_file() else ""
-    return Scripts(style + page_style(), (*texts, _read(TEMPLATES / "page.js")))
-
-
-@lru_cache(maxsize=1)
-def page_style() -> str:
-    return "".join(_read(TEMPLATES / name) for name in ("colours.css", "style.css"))
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return Scripts(page_style(), tuple((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS))
 
 
 @lru_cache(maxsize=1)
@@ -72,10 +58,11 @@ def templates() -> Environment:
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, before=before, reach=_reach, peak_memory=_peak_memory,
-        shown=_safe,
+        shown=_safe, line_chart=line_chart,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
     made.globals["style"] = page_style
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
 
 

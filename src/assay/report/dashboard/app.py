@@ -9,7 +9,8 @@ from assay.errors import AssayError, MissingExtra
 from assay.report.dashboard import entry_pages, run_pages, session_pages
 from assay.report.dashboard.asked import NotThere
 from assay.report.dashboard.store import Store
-from assay.report.page_templates import TEMPLATES, VENDOR, templates
+from assay.report.page_templates import SCRIPTS, templates
+from assay.report.style import SHEETS, TEMPLATES
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -28,12 +29,9 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _STATIC = {
-    "colours.css": (TEMPLATES / "colours.css", "text/css"),
-    "style.css": (TEMPLATES / "style.css", "text/css"),
-    "page.js": (TEMPLATES / "page.js", "text/javascript"),
+    **{name: (TEMPLATES / name, "text/css") for name in SHEETS},
+    **{name: (TEMPLATES / name, "text/javascript") for name in SCRIPTS},
     "live.js": (TEMPLATES / "dashboard" / "live.js", "text/javascript"),
-    "uPlot.js": (VENDOR / "uPlot.js", "text/javascript"),
-    "uPlot.css": (VENDOR / "uPlot.css", "text/css"),
 }
 
 Page = Callable[[Store, Mapping[str, str]], Any]

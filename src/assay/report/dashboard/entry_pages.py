@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
@@ -13,6 +13,8 @@ from assay.history.instant import microseconds
 from assay.record import Fingerprint
 from assay.report.dashboard.asked import Asked, NotThere, number_asked
 from assay.report.dashboard.store import Store
+from assay.report.exhibits.plot import Plot
+from assay.report.quantity import quantity
 from assay.report.svg.sparkline import sparkline_svg
 
 TREND = 1000
@@ -72,20 +74,28 @@ class SeriesShown:
     """The same metric under other fingerprints, and why they are not one series."""
 
     @property
-    def plots(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "title": self.series.metric,
-                "unit": self.series.unit or "",
-                "x": [_seconds(point.started_at) for point in self.points],
-                "names": [self.series.metric],
-                "lines": [[point.value for point in self.points]],
-                "marks": [_seconds(change.at) for change in self.changes],
-                "time": True,
-                "zero": False,
-                "height": 320,
-            }
-        ]
+    def plot(self) -> Plot:
+        values = tuple(point.value for point in self.points)
+        return Plot(
+            title=self.series.metric,
+            unit=self.series.unit or "",
+            x=tuple(_seconds(point.started_at) for point in self.points),
+            lines=((self.series.metric, values),),
+            says=self._words(values),
+            x_name="UTC",
+            time=True,
+            zero=False,
+            marks=tuple(_seconds(change.at) for change in self.changes),
+            tall=True,
+        )
+
+    def _words(self, values: tuple[float, ...]) -> str:
+        there = [value for value in values if math.isfinite(value)]
+        if not there:
+            return "no values"
+        lowest, highest, latest = (quantity(value, self.series.unit) for value in (min(there), max(there), there[-1]))
+        days = " to ".join(dict.fromkeys(point.started_at[:10] for point in (self.points[0], self.points[-1])))
+        return f"{len(there)} values of {days}, lowest {lowest}, highest {highest}, latest {latest}"
 
 
 def series(store: Store, asked: Asked) -> SeriesShown:

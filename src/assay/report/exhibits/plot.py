@@ -1,27 +1,58 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A line chart that the page's script draws."""
+    """A line chart: `report/svg/line_chart.py` draws it, and the page's script tells its values under the pointer."""
 
     title: str
     unit: str
     x: tuple[float, ...]
-    lines: tuple[tuple[str, tuple[float, ...]], ...]
+    lines: tuple[tuple[str, tuple[float | None, ...]], ...]
+    """Values beside their `x`. One that is missing or no finite number is a gap."""
     says: str
     """The same in words, for who cannot see it."""
-    x_name: str = "s"
+    x_name: str = "seconds"
+    time: bool = False
+    """`x` is seconds since 1970."""
+    zero: bool = True
+    """Whether heights are read against nothing, as what a program used is; a trend is read against itself."""
+    marks: tuple[float, ...] = ()
+    """Where something changed, dashed."""
+    tall: bool = False
+
+    def __post_init__(self) -> None:
+        for name, values in self.lines:
+            if len(values) > len(self.x):
+                raise ValueError(f"plot {self.title!r}: line {name!r} has {len(values)} values for {len(self.x)} x")
+
+    def ordered(self) -> Plot:
+        """By `x`, without those that have none, every line as long as `x`, gaps as None."""
+        order = sorted((i for i, x in enumerate(self.x) if math.isfinite(x)), key=self.x.__getitem__)
+        lines = tuple((name, tuple(_there(values, i) for i in order)) for name, values in self.lines)
+        return replace(self, x=tuple(self.x[i] for i in order), lines=lines)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "title": self.title,
-            "unit": self.unit,
-            "x": self.x,
-            "xName": self.x_name,
-            "names": [name for name, _ in self.lines],
-            "lines": [values for _, values in self.lines],
-        }
+        """What the page's script reads values from. All else stands in the drawing."""
+        plot = self.ordered()
+        lines = [_compact(values) for _, values in plot.lines]
+        return {"x": [_short(x) for x in plot.x], "lines": lines, **({"time": True} if self.time else {})}
+
+
+def _compact(values: tuple[float | None, ...]) -> list[float | None]:
+    """A line that never changes is told once."""
+    return [_short(value) for value in (values if len({*values}) > 1 else values[:1])]
+
+
+def _there(values: tuple[float | None, ...], index: int) -> float | None:
+    value = values[index] if index < len(values) else None
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _short(value: float | None) -> float | None:
+    """The same number without a fraction that says nothing: a page has thousands of them."""
+    return int(value) if value is not None and value == int(value) and abs(value) < 1e15 else value
