@@ -124,6 +124,34 @@ def test_values_under_the_pointer_are_told_exactly(browser: Browser, report: Pat
     watched.context.close()
 
 
+def test_a_line_that_never_changes_is_told_as_well(browser: Browser, report: Path) -> None:
+    watched = opened(browser, report)
+    chart = watched.page.locator("details.entry", has_text="sweep").locator("figure.plot", has_text="Disk")
+    chart.locator("svg").hover()
+    read, written, _ = readings(chart)
+    assert (read, written) == ("2.72", "0.907")
+    watched.context.close()
+
+
+def test_a_legend_is_printed_in_its_colours(browser: Browser, report: Path) -> None:
+    """Backgrounds are left out when a page is printed; borders are not."""
+    watched = opened(browser, report)
+    watched.page.emulate_media(media="print")
+    shown = (
+        sweep(watched)
+        .locator("p span")
+        .evaluate_all("spans => spans.map(span => getComputedStyle(span, '::before').borderTopColor)")
+    )
+    drawn = (
+        sweep(watched)
+        .locator("svg g path:not(.dots)")
+        .evaluate_all("paths => paths.map(path => getComputedStyle(path).stroke)")
+    )
+    assert shown[:3] == drawn
+    assert len(set(drawn)) == 3
+    watched.context.close()
+
+
 def test_a_chart_is_looked_at_closer_and_whole_again(browser: Browser, report: Path) -> None:
     watched = opened(browser, report)
     page, chart = watched.page, sweep(watched)
