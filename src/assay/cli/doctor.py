@@ -14,14 +14,12 @@ from pathlib import Path
 from assay.capture import machine
 
 EXTRAS = {
-    "pipeline": ("numba", "pyarrow", "fsspec", "zstandard"),
+    "pipeline": ("pyarrow", "fsspec", "zstandard"),
     "ray": ("ray", "cosmos_xenna"),
-    "text": ("fastwarc", "resiliparse"),
-    "loadgen": ("hdrh", "pyarrow"),
-    "weights": ("pcodec", "ml_dtypes", "safetensors", "sklearn"),
-    "torch": ("torch",),
-    "llm": ("transformers", "peft"),
-    "vision": ("torchvision",),
+    "text": ("fastwarc", "resiliparse", "numba", "orjson", "scipy"),
+    "loadgen": ("pyarrow",),
+    "weights": ("numba", "ml_dtypes", "safetensors", "sklearn"),
+    "torch": ("torch", "zipnn"),
     "mlflow": ("mlflow",),
     "wandb": ("wandb",),
     "slack": ("slack_sdk",),

@@ -60,7 +60,7 @@ def _kernel() -> Any:
     try:
         import numba
     except ImportError:
-        raise MissingExtra("numba", "pipeline") from None
+        raise MissingExtra("numba", "text") from None
     del numba
     from assay.stages.text.minhash_kernel import fill
 
