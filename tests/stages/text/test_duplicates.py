@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
@@ -118,6 +120,20 @@ def test_every_document_of_a_key_is_connected() -> None:
 def test_of_a_chain_the_earliest_stays() -> None:
     found = duplicates(Pairs(np.array([5, 3, 8], np.uint64), np.array([7, 5, 9], np.uint64)))
     assert dict(zip(found.second.tolist(), found.first.tolist(), strict=True)) == {5: 3, 7: 3, 9: 8}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=60))
+def test_groups_are_what_scipy_says(edges: list[tuple[int, int]]) -> None:
+    edges = [(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]]
+    first, second = (np.array([edge[side] for edge in edges], np.uint64) for side in (0, 1))
+    found = duplicates(Pairs(first, second))
+    graph = coo_matrix((np.ones(len(edges)), (first.astype(int), second.astype(int))), shape=(31, 31))
+    _, group = connected_components(graph, directed=False)
+    stays = {document: int(np.flatnonzero(group == group[document])[0]) for document in range(31)}
+    wanted = {document: first for document, first in stays.items() if document != first}
+    assert dict(zip(found.second.tolist(), found.first.tolist(), strict=True)) == wanted
+    assert found.second.tolist() == sorted(wanted)
 
 
 def test_text_that_is_no_text_is_named(tmp_path: Path) -> None:

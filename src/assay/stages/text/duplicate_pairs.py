@@ -118,15 +118,23 @@ class Gather(Collector[Pairs, Pairs]):
 def duplicates(pairs: Pairs) -> Pairs:
     """Of each connected group the earliest document stays; every other, with the one that stays, in order."""
     import numpy as np
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
 
     documents, at = np.unique(np.concatenate([pairs.first, pairs.second]), return_inverse=True)
-    count = len(documents)
-    edges = coo_matrix((np.ones(len(pairs), bool), (at[: len(pairs)], at[len(pairs) :])), shape=(count, count))
-    groups, group = connected_components(edges, directed=False) if count else (0, at)
-    stays = np.full(groups, np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(stays, group, documents)
-    kept = stays[group] if count else documents
+    kept = documents[_earliest(len(documents), at[: len(pairs)], at[len(pairs) :])]
     away = documents != kept
     return Pairs(kept[away], documents[away])
+
+
+def _earliest(count: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """For each of `count` documents the earliest that its pairs lead to, over however many others."""
+    import numpy as np
+
+    earliest = np.arange(count)
+    while len(one):
+        # Of two that are a pair, what the later one stands for now stands for what the earlier one does.
+        np.minimum.at(earliest, np.maximum(earliest[one], earliest[other]), np.minimum(earliest[one], earliest[other]))
+        while (earliest[earliest] != earliest).any():
+            earliest = earliest[earliest]
+        apart = earliest[one] != earliest[other]
+        one, other = one[apart], other[apart]
+    return earliest
