@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import shutil
@@ -9,25 +8,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from assay.capture import machine
-
-EXTRAS = {
-    "pipeline": ("pyarrow", "fsspec", "zstandard"),
-    "ray": ("ray", "cosmos_xenna"),
-    "text": ("fastwarc", "resiliparse", "numba", "orjson", "scipy"),
-    "loadgen": ("pyarrow",),
-    "weights": ("numba", "ml_dtypes", "safetensors", "sklearn"),
-    "torch": ("torch", "zipnn"),
-    "mlflow": ("mlflow",),
-    "wandb": ("wandb",),
-    "slack": ("slack_sdk",),
-    "gdrive": ("googleapiclient",),
-    "monitoring": ("prometheus_client", "opentelemetry", "datadog"),
-    "serve": ("starlette", "uvicorn"),
-    "profile": ("memray",),
-}
+from assay.cli.extras import PACKAGE, extras, missing
 
 
 @dataclass(frozen=True)
@@ -90,7 +75,12 @@ def _programs() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
-    for extra, modules in EXTRAS.items():
-        missing = [name for name in modules if importlib.util.find_spec(name) is None]
-        detail = "installed" if not missing else f"pip install 'assay-bench[{extra}]'   (no {', '.join(missing)})"
-        yield Finding(f"extra {extra}", not missing, detail)
+    try:
+        found = extras()
+    except PackageNotFoundError:
+        yield Finding("extras", False, f"{PACKAGE} is not installed as a package, so nothing says what its extras need")
+        return
+    for extra in found:
+        lacking = missing(extra)
+        detail = "installed" if not lacking else f"pip install '{PACKAGE}[{extra}]'   (no {', '.join(lacking)})"
+        yield Finding(f"extra {extra}", not lacking, detail)

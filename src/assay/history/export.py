@@ -32,7 +32,7 @@ def export_parquet(history: History, path: Path) -> int:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtra("pyarrow", "pipeline") from None
+        raise MissingExtra("pyarrow", "arrow") from None
     schema = pa.schema([(c, pa.float64() if c == "value" else pa.string()) for c in COLUMNS])
     count = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:

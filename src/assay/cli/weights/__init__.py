@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from assay.cli.extras import missing
+from assay.errors import MissingExtra
+
 if TYPE_CHECKING:
     from assay.cli.command import CommandModule
 
@@ -54,4 +57,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    return int(args.subcommand_module.run(args))
+    try:
+        return int(args.subcommand_module.run(args))
+    except ModuleNotFoundError:
+        # Rooms below import what they need where they need it; only here is there one place that can say so.
+        if lacking := missing("weights"):
+            raise MissingExtra(", ".join(lacking), "weights") from None
+        raise

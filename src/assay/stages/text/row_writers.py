@@ -3,11 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import orjson
-
 from assay.errors import UsageError
 from assay.pipeline import Part, Split, Writer
-from assay.stages.text.rows import JsonLines, Rows, import_arrow
+from assay.stages.text.rows import JsonLines, Rows, import_arrow, import_orjson
 
 FORMATS = ("jsonl", "parquet")
 
@@ -22,7 +20,8 @@ class JsonlWriter(Writer[Rows]):
         if isinstance(data, JsonLines):
             lines = data.lines
         else:
-            lines = [orjson.dumps(row) for row in data.table().to_pylist()]
+            dumps = import_orjson().dumps
+            lines = [dumps(row) for row in data.table().to_pylist()]
         if lines:
             out.write(b"\n".join(lines) + b"\n")
         return len(lines)

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
-
-import orjson
 
 from assay.errors import DataError, MissingExtra
 from assay.pipeline import Batch
@@ -20,6 +18,14 @@ def import_arrow() -> Any:
     except ImportError:
         raise MissingExtra("pyarrow", "pipeline") from None
     return pyarrow
+
+
+def import_orjson() -> Any:
+    try:
+        import orjson
+    except ImportError:
+        raise MissingExtra("orjson", "text") from None
+    return orjson
 
 
 class Rows(Batch):
@@ -64,8 +70,7 @@ class JsonLines(Rows):
 
     def columns(self, *names: str) -> list[list[Any]]:
         found: list[list[Any]] = [[] for _ in names]
-        for at, line in enumerate(self.lines):
-            row = self._row(at, line)
+        for at, row in enumerate(self._rows()):
             for name, values in zip(names, found, strict=True):
                 if name not in row:
                     raise DataError(f"{self.where}:{self.numbers[at]}: {name}: the row has no such field")
@@ -77,20 +82,22 @@ class JsonLines(Rows):
         return type(self)([self.lines[at] for at in kept], self.where, [self.numbers[at] for at in kept])
 
     def table(self) -> Any:
-        rows = [self._row(at, line) for at, line in enumerate(self.lines)]
+        rows = list(self._rows())
         try:
             return import_arrow().Table.from_pylist(rows)
         except import_arrow().ArrowException as error:
             raise DataError(f"{self.where}: its rows do not fit one table: {error}") from None
 
-    def _row(self, at: int, line: bytes) -> dict[str, Any]:
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise DataError(f"{self.where}:{self.numbers[at]}: not JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise DataError(f"{self.where}:{self.numbers[at]}: not a JSON object")
-        return row
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        orjson = import_orjson()
+        for at, line in enumerate(self.lines):
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise DataError(f"{self.where}:{self.numbers[at]}: not JSON: {error}") from None
+            if not isinstance(row, dict):
+                raise DataError(f"{self.where}:{self.numbers[at]}: not a JSON object")
+            yield row
 
 
 @dataclass(frozen=True)
