@@ -1,5 +1,5 @@
-# Two commands do everything on a fresh machine: `make demo` and `make test`. Both set up .venv first.
-PYTHON ?= python3.11
+# Two commands do everything on a fresh machine: `make demo` and `make test`. Both set up what they need in .venv first.
+PYTHON ?= $(or $(shell command -v python3.11 || python3 -c 'import sys; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null),$(error Assay needs Python 3.11 or newer: say where it is with PYTHON=))
 VENV ?= .venv
 BIN := $(VENV)/bin
 # Shells that forbid bytecode would make every import compile again.
@@ -14,9 +14,9 @@ include make/*.mk
 help: ## this list
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
 
-setup: $(VENV)/.ready ## the environment in .venv, from hash-locked requirements
+setup: $(VENV)/.ready ## everything in .venv, from hash-locked requirements: extras, compiled kernels, servers for tests
 
-demo: setup ## run the quick session and write its HTML report
+demo: $(VENV)/.core ## run the quick session and write its HTML report; the core in .venv is all it sets up
 	$(BIN)/assay run --config examples/quickstart.yaml
 
 test: setup lint ## every test
@@ -36,4 +36,4 @@ lock: setup ## make the lock files anew
 	UV=$(BIN)/uv requirements/compile.sh
 
 clean: ## forget the environment and caches
-	rm -rf $(VENV) .peers .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .peers .mypy_cache .pytest_cache .ruff_cache .grimp_cache

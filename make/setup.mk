@@ -4,7 +4,13 @@ $(VENV)/.python:
 	$(BIN)/pip install --quiet --require-hashes -r requirements/bootstrap.txt
 	@touch $@
 
-$(VENV)/.locked: requirements/lock.txt $(VENV)/.python
+# The core alone: what `make demo` needs. The full lock has the same versions of it.
+$(VENV)/.core: requirements/core.txt pyproject.toml $(VENV)/.python
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/core.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+$(VENV)/.locked: requirements/lock.txt $(VENV)/.python | $(VENV)/.core
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements/lock.txt
 	@touch $@
 
@@ -13,8 +19,7 @@ $(VENV)/.torch: requirements/torch.txt $(VENV)/.locked
 	$(BIN)/pip install --quiet --compile -r requirements/torch.txt
 	@touch $@
 
-$(VENV)/.assay: pyproject.toml $(VENV)/.torch
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+$(VENV)/.assay: $(VENV)/.core $(VENV)/.torch
 	$(BIN)/python -m compileall -q src
 	@touch $@
 

@@ -62,5 +62,5 @@ def run(args: Namespace) -> int:
     except ModuleNotFoundError:
         # Rooms below import what they need where they need it; only here is there one place that can say so.
         if lacking := missing("weights"):
-            raise MissingExtra(", ".join(lacking), "weights") from None
+            raise MissingExtra(f"What the weight store needs ({', '.join(lacking)})", "weights") from None
         raise
