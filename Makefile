@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`. Both set up what they need in .venv first.
-PYTHON ?= $(or $(shell command -v python3.11 || python3 -c 'import sys; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null),$(error Assay needs Python 3.11 or newer: say where it is with PYTHON=))
+PYTHON ?= $(or $(shell command -v python3.11 || python3 -c 'import sys; sys.version_info >= (3, 11) and print(sys.executable)' 2>/dev/null),$(error Assay needs Python 3.11 or newer; where it is can be said: make PYTHON=FILE))
 VENV ?= .venv
 BIN := $(VENV)/bin
 # Shells that forbid bytecode would make every import compile again.

@@ -7,5 +7,5 @@ lock() { "$uv" pip compile --quiet --universal --generate-hashes --no-emit-index
     --custom-compile-command requirements/compile.sh --python-version 3.11 "$@"; }
 lock pyproject.toml --extra lock -o requirements/lock.txt
 # The core alone, in the versions that were tested with everything else.
-lock pyproject.toml --constraint requirements/lock.txt --no-annotate -o requirements/core.txt
+lock pyproject.toml --constraint requirements/lock.txt -o requirements/core.txt
 echo "uv" | lock - -o requirements/bootstrap.txt

@@ -6,6 +6,7 @@ from functools import cache
 
 import declared
 import pytest
+from locked import locked
 from third_party import canonical, distributions, parsed, provider
 
 
@@ -104,3 +105,20 @@ def test_an_other_store_of_weights_is_in_the_extra_that_it_names() -> None:
     for peer in PEERS.values():
         if peer.library != "coral":
             assert provider(peer.library) in declared.core() | declared.whole(peer.extra), peer.name
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"), [("core.txt", declared.core()), ("lock.txt", declared.core() | declared.whole("lock"))]
+)
+def test_a_lock_has_what_is_declared_with_hashes_and_without_addresses(file: str, wanted: set[str]) -> None:
+    path = declared.ROOT / "requirements" / file
+    pins = locked(path)
+    assert {pin.name for pin in pins.values() if pin.ours} == wanted, "run: make lock"
+    assert [name for name, pin in pins.items() if not pin.hashes] == []
+    assert "://" not in path.read_text(encoding="utf-8")
+
+
+def test_the_core_has_the_versions_that_everything_was_tested_with() -> None:
+    core, everything = (locked(declared.ROOT / "requirements" / file) for file in ("core.txt", "lock.txt"))
+    differs = [pin for pin, here in core.items() if pin not in everything or here.hashes != everything[pin].hashes]
+    assert differs == []

@@ -1,0 +1,123 @@
+"""What a user gets who installs the package: what is in it, what it weighs, and that it works by itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from browser import Watched, chromium
+from installed import ROOT, Installed
+
+pytestmark = pytest.mark.slow
+
+MOST_PACKAGES = 12
+MOST_MB = 150
+UNSEEN = """figures => figures.filter(figure => {
+    const marks = [...figure.querySelectorAll("svg path, svg polyline")].map(mark => mark.getBoundingClientRect());
+    return !marks.some(box => box.width > 0 || box.height > 0);
+}).map(figure => figure.outerHTML.slice(0, 200))"""
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    mine = tmp_path_factory.getbasetemp()
+    # Processes of one parallel run share what is above their own folders.
+    shared = mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
+    return Installed(shared / "installed")
+
+
+@pytest.fixture(scope="session")
+def measured_twice(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder after `assay init` and two sessions, long enough for a chart of their usage."""
+    folder = tmp_path_factory.mktemp("user")
+    assert installed.assay("init", folder=folder).code == 0
+    config = folder / "assay.yaml"
+    config.write_text(config.read_text().replace("--rows 1000000", "--rows 3000000"))
+    for _ in range(2):
+        answer = installed.assay("run", "--config", "assay.yaml", folder=folder)
+        assert answer.code == 0, answer.err
+        assert "2 passed" in answer.out
+    return folder
+
+
+def sources() -> set[str]:
+    """Everything of the package that is in the repository or would be with the next commit."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/assay"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    return {name.removeprefix("src/") for name in listed if name and (ROOT / name).is_file()}
+
+
+def test_the_wheel_has_every_source_and_nothing_that_was_made_here(installed: Installed) -> None:
+    with ZipFile(installed.wheel) as wheel:
+        inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert inside == sources()
+    assert "assay/stages/alm/kernel/kernel.c" in inside
+    assert [name for name in inside if name.endswith((".so", ".pyc", ".nbi", ".nbc"))] == []
+
+
+def test_the_sdist_has_the_package_and_what_describes_it(installed: Installed) -> None:
+    with tarfile.open(installed.sdist) as sdist:
+        inside = {name.partition("/")[2] for name in sdist.getnames()}
+    described = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+    assert inside - {".gitignore"} == {f"src/{name}" for name in sources()} | described
+
+
+def test_the_core_is_small(installed: Installed) -> None:
+    assert len(installed.packages()) <= MOST_PACKAGES, installed.packages()
+    size = sum(path.lstat().st_size for path in installed.site_packages.rglob("*") if path.is_file())
+    assert size / 2**20 <= MOST_MB
+
+
+@pytest.mark.parametrize("words", ["--help", "show", "report", "doctor", "history", "schema"])
+def test_the_core_needs_no_extra(installed: Installed, measured_twice: Path, words: str) -> None:
+    answer = installed.assay(*words.split(), folder=measured_twice)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out
+
+
+def test_two_sessions_of_an_installed_package_are_compared(installed: Installed, measured_twice: Path) -> None:
+    answer = installed.assay("compare", "latest~1", "latest", folder=measured_twice)
+    assert answer.code in {0, 3}, "3 where the machine was busier in one of them"
+    assert answer.err == ""
+    assert "sort_small" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (("serve",), "serve"),
+        (("history", "export", "all.parquet"), "arrow"),
+        (("weights", "init", "models"), "weights"),
+        (("data", "documents", "made", "--format", "parquet"), "pipeline"),
+    ],
+)
+def test_a_command_that_needs_an_extra_says_which(
+    installed: Installed, measured_twice: Path, words: tuple[str, ...], extra: str
+) -> None:
+    answer = installed.assay(*words, folder=measured_twice)
+    assert answer.code == 2
+    assert answer.err.endswith(f"Install it with: pip install 'assay-bench[{extra}]'\n")
+
+
+def test_the_doctor_knows_every_extra(installed: Installed, tmp_path: Path) -> None:
+    import declared
+
+    said = installed.assay("doctor", folder=tmp_path).out
+    for extra in set(declared.extras()) - declared.SUMS - {"dev"}:
+        assert f"pip install 'assay-bench[{extra}]'" in said
+
+
+def test_the_report_of_an_installed_package_shows_its_charts(measured_twice: Path) -> None:
+    report = sorted(measured_twice.glob("results/*/report.html"))[-1]
+    with chromium() as browser:
+        watched = Watched(browser, "file:")
+        watched.page.goto(report.as_uri())
+        watched.page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+        figures = watched.page.locator("figure.plot")
+        assert figures.count() > 0
+        assert figures.evaluate_all(UNSEEN) == []
+        assert (watched.errors, watched.outside) == ([], [])
