@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from fnmatch import fnmatch
 from functools import cache
 
@@ -66,6 +67,11 @@ def test_all_is_every_extra_for_users_and_the_lock_everything_but_torch() -> Non
     each = set(declared.extras()) - declared.SUMS
     assert declared.included("all") == each - {"dev"} | {"all"}
     assert declared.included("lock") == each - {"torch"} | {"lock"}
+
+
+def test_the_readme_lists_every_extra_for_users() -> None:
+    rows = re.findall(r"^\| (`[^|]*) \|", (declared.ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"`([^`]+)`", " ".join(rows))) == declared.included("all") - {"all"}
 
 
 @pytest.mark.parametrize("extra", ["text", "weights"])
