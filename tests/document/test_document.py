@@ -4,10 +4,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.document.node import Mark
-from assay.document.registry import Registry, UnknownComponent
 from assay.document.validate import validate
 from assay.document.yaml_file import parse_yaml
 from assay.errors import ConfigError
+from assay.names import Registry, UnknownComponent
 from assay.pipeline.stage import Stage
 
 

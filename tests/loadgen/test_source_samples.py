@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.document.registry import UnknownComponent
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, SourceSamples, Stop
+from assay.names import UnknownComponent
 from assay.pipeline.batch import ColumnBatch
 from assay.pipeline.source import Source
 from assay.pipeline.split import Split

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.document.registry import Registry
 from assay.errors import DataError
+from assay.names import Registry
 from assay.pipeline.batch import Batch
 from assay.pipeline.resources import Worker
 from assay.pipeline.source import Source

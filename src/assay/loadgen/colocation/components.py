@@ -4,10 +4,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from assay.document.registry import Registry
 from assay.document.validate import unknown_key
 from assay.errors import AssayError
 from assay.loadgen.schedulers import LoadScheduler
+from assay.names import Registry
 from assay.pipeline.stage import Stage
 
 T = TypeVar("T")
