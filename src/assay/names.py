@@ -1,26 +1,67 @@
+"""Names that users write: one phrase for a name that is not known, and one way from a name to a class.
+
+Every room may import this, so it imports nothing that takes time before it is needed.
+"""
+
 from __future__ import annotations
 
-from collections.abc import Iterator
-from difflib import get_close_matches
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-from assay.errors import AssayError
+from assay.errors import UsageError
+
+MOST_SHOWN = 12
+"""Known names that a message lists; of more it says how many."""
+ALIKE = 0.6
+"""How near a name must be to be asked for, from 0 to 1."""
 
 T = TypeVar("T")
 
 
-class UnknownComponent(AssayError):
+def quoted(name: object) -> str:
+    """In single quotes, whatever is in it; what cannot be printed is escaped."""
+    written = repr(str(name))
+    return f"'{written[1:-1]}'"
+
+
+def unknown(kind: str, name: object, known: Iterable[object] | None, of: str = "") -> str:
+    """`unknown store 'fst'; did you mean 'fast'? (known: small, balanced, fast)`.
+
+    `known` in the order to list them, or None where they cannot be told; `of` is what should have the name. A name
+    that is no text (a number) is written as it is, and nothing is near it.
+    """
+    names = None if known is None else [str(one) for one in known]
+    said = f"unknown {kind} {quoted(name) if isinstance(name, str) else name}{' of ' if of else ''}{of}"
+    near = _nearest(name, names) if isinstance(name, str) and names else None
+    if near is not None:
+        said += f"; did you mean {quoted(near)}?"
+    return said if names is None else f"{said} (known: {listed(names)})"
+
+
+def listed(names: Iterable[str]) -> str:
+    shown = [quoted(name)[1:-1] for name in names]
+    more = len(shown) - MOST_SHOWN
+    return (", ".join(shown[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")) or "none"
+
+
+def _nearest(name: str, names: list[str]) -> str | None:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, names, n=1, cutoff=ALIKE)), None)
+
+
+class UnknownComponent(UsageError):
     pass
 
 
 class Registry(Generic[T]):
-    """Names → classes, imported when asked for.
+    """Names → classes that inherit from `base`, imported when asked for.
 
-    A component is a registered name, a dotted path as it is, or a dotted path under `assay.`.
+    A component is a registered name, or a dotted path (`package.module:Class` or `package.module.Class`), as it is
+    or under `assay.`.
     """
 
-    def __init__(self, kind: str, base: type[T], names: dict[str, str] | None = None) -> None:
+    def __init__(self, kind: str, base: type[T], names: Mapping[str, str] | None = None) -> None:
         self.kind = kind
         self._base = base
         self._paths = dict(names or {})
@@ -28,37 +69,40 @@ class Registry(Generic[T]):
     def register(self, name: str, path: str) -> None:
         self._paths[name] = path
 
+    __setitem__ = register
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
+
     def find(self, name: str) -> type[T]:
         path = self._paths.get(name, name)
-        found = next((c for c in (_load(path), _load(f"assay.{path}")) if c is not None), None)
+        found = next((c for c in (load(path), load(f"assay.{path}")) if c is not None), None)
         if found is None:
-            raise UnknownComponent(f"no {self.kind} named {name!r}{self._hint(name)}")
-        if not (isinstance(found, type) and issubclass(found, self._base)):
-            raise UnknownComponent(f"{name!r} is not a {self.kind}: it does not inherit from {self._base.__name__}")
+            dotted = "nothing is at that path" if "." in path else "or give a dotted path: package.module.Class"
+            raise UnknownComponent(f"{unknown(self.kind, name, self._paths)}; {dotted}")
+        if not isinstance(found, type):
+            raise UnknownComponent(f"{quoted(name)} is no {self.kind}: it is not a class")
+        if not issubclass(found, self._base):
+            raise UnknownComponent(f"{quoted(name)} is no {self.kind}: it does not inherit from {self._base.__name__}")
         return found
 
-    def _hint(self, name: str) -> str:
-        near = get_close_matches(name, self._paths, n=1)
-        if near:
-            return f"; did you mean `{near[0]}`?"
-        known = ", ".join(sorted(self._paths)) or "none"
-        return f"; registered: {known}; or give a dotted path such as package.module.ClassName"
 
+def load(path: str) -> Any:
+    """What a dotted path leads to; None where it leads nowhere. A module that is there but fails to import says why."""
+    from importlib import import_module
 
-def _load(path: str) -> Any:
-    """None where the path leads nowhere; a module that is there but fails to import says why."""
     module_name, _, attribute = path.replace(":", ".").rpartition(".")
-    if not module_name:
+    if not all(part.isidentifier() for part in (*module_name.split("."), attribute)):
         return None
     try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (module_name == error.name or module_name.startswith(error.name + ".")):
-            return None
-        raise UnknownComponent(f"{path}: its module needs {error.name!r}, which is not installed") from None
+        return getattr(import_module(module_name), attribute, None)
     except ImportError as error:
-        raise UnknownComponent(f"{path}: its module cannot be imported: {error}") from None
-    return getattr(module, attribute, None)
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is None:
+            raise UnknownComponent(f"{path}: its module cannot be imported: {error}") from None
+        if f"{module_name}.".startswith(f"{missing}."):
+            return None
+        raise UnknownComponent(f"{path}: its module needs {quoted(missing)}, which is not installed") from None

@@ -86,9 +86,9 @@ entries:
     requirements: [{metric: m}]
 """
     found = problems(tmp_path, text)
-    assert found == [
-        "f0.yaml:2:1: results: unknown key; did you mean `results_dir`?",
-        "f0.yaml:4:29: entries[0].timeout: unknown key; did you mean `timeout_s`?",
+    assert [problem.partition(" (known: ")[0] for problem in found] == [
+        "f0.yaml:2:1: results: unknown key 'results'; did you mean 'results_dir'?",
+        "f0.yaml:4:29: entries[0].timeout: unknown key 'timeout'; did you mean 'timeout_s'?",
         "f0.yaml:5:37: entries[1].repeat: Input should be greater than or equal to 1, not 0",
         "f0.yaml:6:5: entries[2]: needs either `script` or `command`",
         "f0.yaml:9:20: entries[3].requirements[0]: needs one of exact_value, min_value, max_value, max_regression",
@@ -140,10 +140,10 @@ def test_an_unclosed_quote_is_a_problem_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        ("{dataset:cx,json}", "unknown data set 'cx'; known: cc"),
-        ("{dataset:cc,jsn}", "data set 'cc' has no format 'jsn'; did you mean 'json'?"),
+        ("{dataset:cx,json}", "unknown data set 'cx' (known: cc)"),
+        ("{dataset:cc,jsn}", "unknown format 'jsn' of data set 'cc'; did you mean 'json'?"),
         ("{dataset:cc}", "{dataset:cc}: write {dataset:name,format}"),
-        ("{sesion_entry_dir}", "unknown placeholder {sesion_entry_dir}; did you mean 'session_entry_dir'?"),
+        ("{sesion_entry_dir}", "unknown placeholder 'sesion_entry_dir'; did you mean 'session_entry_dir'?"),
     ],
 )
 def test_what_only_an_entry_gets_wrong_fails_that_entry(tmp_path: Path, args: str, reason: str) -> None:
@@ -181,7 +181,7 @@ def test_a_script_is_looked_for_in_four_places(tmp_path: Path) -> None:
 def test_needs_that_go_in_a_circle_or_nowhere_are_refused(tmp_path: Path) -> None:
     circle = "entries: [{name: a, script: s.py, needs: [b]}, {name: b, script: s.py, needs: [a]}]"
     assert "entries that need each other can never start" in problems(tmp_path, circle)[0]
-    assert "there is no entry 'zz'" in problems(tmp_path, "entries: [{name: a, script: s.py, needs: [zz]}]")[0]
+    assert "unknown entry 'zz' (known: a)" in problems(tmp_path, "entries: [{name: a, script: s.py, needs: [zz]}]")[0]
 
 
 def test_what_an_entry_needs_comes_before_it(tmp_path: Path) -> None:

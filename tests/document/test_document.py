@@ -38,7 +38,7 @@ def test_values_know_where_they_stand() -> None:
 def test_every_problem_is_reported_at_once_with_its_place() -> None:
     found = problems("items:\n  - name: x\n    timeout: 3\n  - timeout_s: -1\n")
     assert found == [
-        "f.yaml:3:5: items[0].timeout: unknown key; did you mean `timeout_s`?",
+        "f.yaml:3:5: items[0].timeout: unknown key 'timeout'; did you mean 'timeout_s'? (known: name, timeout_s)",
         "f.yaml:4:5: items[1].name: is missing",
         "f.yaml:4:16: items[1].timeout_s: Input should be greater than 0, not -1",
     ]
@@ -75,7 +75,7 @@ def test_components_are_found_by_name_and_by_path_under_assay() -> None:
     registry: Registry[Stage] = Registry("stage", Stage, {"plain": "assay.pipeline.stage.Stage"})
     assert registry.find("plain") is Stage
     assert registry.find("pipeline.stage.Stage") is Stage
-    with pytest.raises(UnknownComponent, match="did you mean `plain`"):
+    with pytest.raises(UnknownComponent, match="did you mean 'plain'"):
         registry.find("plane")
     with pytest.raises(UnknownComponent, match="does not inherit from Stage"):
         registry.find("pathlib.Path")

@@ -84,12 +84,12 @@ def test_a_sweep_runs_each_rate(config: Path, tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--group", "api+nobody"], "there is no pipeline 'nobody'"),
+        (["--group", "api+nobody"], "unknown pipeline 'nobody' (known: api, batch)"),
         (["--group", "api"], "two or more"),
         (["--sweep", "batch=5"], "has no rate"),
         (["--sweep", "api=fast"], "are not rates"),
         (["--sweep", "api"], "needs rates"),
-        (["--find-peak", "nobody"], "there is no pipeline"),
+        (["--find-peak", "nobody"], "unknown pipeline"),
         (["--matrix", "--repeat", "0"], "at least 1"),
     ],
 )

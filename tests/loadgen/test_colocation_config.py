@@ -64,23 +64,31 @@ def test_the_seeds_form_is_read_as_it_stands(tmp_path: Path) -> None:
 
 AT = "pipelines[0]"
 WRONG = [
-    ("queue_depth: 10", "queue_dept: 10", "c.yml:9:7: {}.loadgen.queue_dept: unknown key; did you mean `queue_depth`?"),
+    (
+        "queue_depth: 10",
+        "queue_dept: 10",
+        "c.yml:9:7: {}.loadgen.queue_dept: unknown key 'queue_dept'; did you mean 'queue_depth'?",
+    ),
     ("        id: 1\n", "        id: 0\n", "c.yml:22:13: {}.stages[1].id: id 0 is already the id of"),
-    ("outputs: [1] # IDs", "outputs: [4] # IDs", "c.yml:5:15: {}.outputs[0]: there is no stage 4"),
-    ("        outputs: [1]\n", "        outputs: [9]\n", "c.yml:17:19: {}.stages[0].outputs[0]: leads to stage 9"),
+    ("outputs: [1] # IDs", "outputs: [4] # IDs", "c.yml:5:15: {}.outputs[0]: unknown stage 4 (known: 0, 1)"),
+    (
+        "        outputs: [1]\n",
+        "        outputs: [9]\n",
+        "c.yml:17:19: {}.stages[0].outputs[0]: leads to unknown stage 9",
+    ),
     ("        outputs: [1]\n", "", "c.yml:20:9: {}.stages[1]: stage 1 (Stage 2 (e.g., Model)) cannot be reached"),
     ("inputs: [0]", "inputs: [0, 1]", "{}.stages[1]: stage 1 (Stage 2 (e.g., Model)) has 2 inputs and no policy"),
     (
         "rate: 5",
         "rat: 5",
-        "c.yml:13:14: {}.loadgen.config.rat: OfflineLoadScheduler: unknown key; did you mean `rate`?",
+        "c.yml:13:14: {}.loadgen.config.rat: OfflineLoadScheduler: unknown key 'rat'; did you mean 'rate'?",
     ),
     ("rate: 5", "rate: 0", "c.yml:13:9: {}.loadgen.config: OfflineLoadScheduler: rate must be greater than 0"),
-    ("Offline", "Oflin", "c.yml:8:18: {}.loadgen.component: no load scheduler named 'loadgen.OflinLoadScheduler'"),
-    ("synthetic.BusyCpu", "synthetic.Nothing", "c.yml:23:20: {}.stages[1].component: no stage named"),
-    ("stages.synthetic.BusyCpu", "loadgen.Graph", "is not a stage: it does not inherit from Stage"),
+    ("Offline", "Oflin", "c.yml:8:18: {}.loadgen.component: unknown load scheduler 'loadgen.OflinLoadScheduler'"),
+    ("synthetic.BusyCpu", "synthetic.Nothing", "c.yml:23:20: {}.stages[1].component: unknown stage"),
+    ("stages.synthetic.BusyCpu", "loadgen.Graph", "is no stage: it does not inherit from Stage"),
     ("iterations: 100", "iteration: 100", "c.yml:25:22: {}.stages[1].config.iteration: BusyCpu: unknown key"),
-    ("dataset_stage_id: 0", "dataset_stage_id: 5", "c.yml:6:23: {}.dataset_stage_id: there is no stage 5"),
+    ("dataset_stage_id: 0", "dataset_stage_id: 5", "c.yml:6:23: {}.dataset_stage_id: unknown stage 5 (known: 0, 1)"),
     (
         "dataset_stage_id: 0",
         "device: cuda:0",

@@ -127,7 +127,7 @@ def test_a_trace_is_replayed(tmp_path: Path, name: str, text: str) -> None:
         ("t.txt", "2\n1\n", "t.txt:2: .*sort the trace"),
         ("t.txt", "nan\n", "t.txt:1"),
         ("t.txt", "\n", "no queries"),
-        ("t.csv", "a,b\n1,2\n", "no column 'timestamp'"),
+        ("t.csv", "a,b\n1,2\n", "unknown column 'timestamp'"),
         ("t.jsonl", '{"timestamp": 1}\n[]\n', "t.jsonl:2"),
     ],
 )

@@ -42,5 +42,5 @@ def test_a_source_is_the_data_set_of_a_curation_pipeline() -> None:
 
 
 def test_a_source_that_is_not_there_is_named() -> None:
-    with pytest.raises(UnknownComponent, match="no source named"):
+    with pytest.raises(UnknownComponent, match="unknown source"):
         SourceSamples("nowhere.Source")

@@ -109,7 +109,7 @@ def test_a_cycle_that_reaches_its_bound_goes_on_and_is_counted() -> None:
 def test_a_router_that_names_no_output_fails_the_query() -> None:
     result, _ = walk([Node(0, Lost(), outputs=(1,)), Node(1, NoOp())])
     assert result.ending.how is How.FAILED
-    assert "not one of its outputs [1]" in result.ending.reason
+    assert "routed to an unknown output 'nowhere' (known: 1)" in result.ending.reason
 
 
 def test_streams_are_timed_to_the_first_item() -> None:

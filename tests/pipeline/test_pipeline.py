@@ -173,7 +173,7 @@ def test_a_missing_column_is_named() -> None:
 
 
 def test_an_unknown_executor_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"no executor 'ray-data'.*did you mean ray_data\?"):
+    with pytest.raises(UsageError, match=r"unknown executor 'ray-data'; did you mean 'ray_data'\?"):
         executor_named("ray-data")
 
 

@@ -37,7 +37,7 @@ def test_follow_prints_until_the_session_has_ended(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out == "first\nsecond\n"
 
 
-@pytest.mark.parametrize(("entry", "message"), [("alpa", "did you mean 'alpha'?"), ("../..", "it has alpha")])
+@pytest.mark.parametrize(("entry", "message"), [("alpa", "did you mean 'alpha'?"), ("../..", "(known: alpha)")])
 def test_no_such_log(tmp_path: Path, entry: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     make_session(tmp_path, [MadeRun("alpha")])
     assert main(["logs", entry, "--results-dir", str(tmp_path)]) == 2

@@ -57,7 +57,7 @@ def test_one_entry_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["show", "--results-dir", str(tmp_path), "--entry", "alm"]) == 0
     check_golden("entry.txt", capsys.readouterr().out)
     assert main(["show", "--results-dir", str(tmp_path), "--entry", "alms"]) == 2
-    assert "no entry 'alms'" in capsys.readouterr().err
+    assert "unknown entry 'alms'" in capsys.readouterr().err
 
 
 def test_records_as_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

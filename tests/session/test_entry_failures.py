@@ -105,7 +105,7 @@ EXPECTED = {
     "exit3": (Outcome.FAILED, "exited with code 3: disk on fire"),
     "raises": (Outcome.FAILED, "exited with code 1: ValueError: boom"),
     "segfault": (Outcome.CRASHED, "was ended by signal SIGSEGV"),
-    "no_script": (Outcome.NOT_STARTED, "script 'nowhere.py' not found"),
+    "no_script": (Outcome.NOT_STARTED, "unknown script 'nowhere.py'"),
     "no_interpreter": (Outcome.NOT_STARTED, "cannot start /no/such/python: No such file or directory"),
     "grandchild": (Outcome.TIMEOUT, "ran longer than its limit of 0.6 s"),
     "closed_stdout": (Outcome.TIMEOUT, "ran longer than its limit of 0.6 s"),

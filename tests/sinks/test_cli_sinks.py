@@ -105,7 +105,7 @@ def test_the_sink_of_a_config_is_tested(tmp_path: Path) -> None:
 def test_bad_words_are_one_message(tmp_path: Path) -> None:
     wrong = assay("test", "otlp", "--key", "endpont=http://x")
     assert wrong.returncode == 2
-    assert "did you mean endpoint?" in wrong.stderr
+    assert "did you mean 'endpoint'?" in wrong.stderr
     assert "Traceback" not in wrong.stderr
     Told(tmp_path, []).end()
     none = assay("status", str(tmp_path / "nightly"))

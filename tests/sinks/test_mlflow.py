@@ -110,4 +110,5 @@ def test_what_cannot_work_is_said_in_the_plan(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     assert "tracking_uri" in check_spec({"name": "mlflow"})[0]
     assert "sqlite:///" in check_spec({"name": "mlflow", "tracking_uri": "file:/tmp/x"})[0]
-    assert "did you mean experiment?" in check_spec({"name": "mlflow", "tracking_uri": "http://x", "experimnt": "y"})[0]
+    wrong = check_spec({"name": "mlflow", "tracking_uri": "http://x", "experimnt": "y"})
+    assert "did you mean 'experiment'?" in wrong[0]

@@ -11,8 +11,8 @@ from assay.sinks import check_spec
     ("spec", "problems"),
     [
         ({"name": "jsonl"}, []),
-        ({"name": "jsonl", "pth": "x"}, ["pth: sink jsonl has no such key; did you mean path?"]),
-        ({"name": "mlfow"}, ["name: no sink is called 'mlfow'"]),
+        ({"name": "jsonl", "pth": "x"}, ["pth: unknown key 'pth' of sink 'jsonl'; did you mean 'path'?"]),
+        ({"name": "mlfow"}, ["name: unknown sink 'mlfow'; did you mean 'mlflow'?"]),
         ({"name": "anything", "enabled": False, "pth": 1}, []),
         ({"name": "mine", "class": "pkg.mod:Sink", "whatever": 1}, []),
         ({"name": "mine", "class": "not a path"}, ["class: 'not a path' is not a dotted path"]),

@@ -73,7 +73,10 @@ def test_a_day_with_the_store(files, capsys):
         (["export", "{}/repo", "nope", "{}/x.safetensors"], "'nope' is not a branch, a tag or a commit"),
         (["init", "{}/repo"], "is a repository already"),
         (["init", "{}/other", "--set", "batchsize=3"], "did you mean 'batch_size'?"),
-        (["merge", "{}/repo", "main", "--strategy", "magic"], "not one of refuse, ours, theirs"),
+        (
+            ["merge", "{}/repo", "main", "--strategy", "magic"],
+            "unknown merge strategy 'magic' (known: refuse, ours, theirs)",
+        ),
     ],
 )
 def test_mistakes_are_one_message(files, capsys, words, message):

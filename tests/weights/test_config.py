@@ -27,7 +27,7 @@ def test_every_problem_at_once():
     assert len(caught.value.problems) == 4
     with pytest.raises(ConfigError, match="did you mean 'batch_size'"):
         repository_config({"batchsize": 3})
-    with pytest.raises(ConfigError, match="neither a preset"):
+    with pytest.raises(ConfigError, match="unknown preset or setting"):
         repository_config("tiny")
 
 

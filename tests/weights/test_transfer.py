@@ -103,7 +103,7 @@ def test_places_that_are_no_repository(repo, tmp_path):
         clone(str(tmp_path / "nothing"), tmp_path / "x")
     with pytest.raises(UsageError, match="cannot be reached"):
         push(repo, "nonsense://x/y")
-    with pytest.raises(UsageError, match="no branch"):
+    with pytest.raises(UsageError, match="unknown branch 'main'"):
         push(repo, str(tmp_path / "somewhere"))
 
 

@@ -24,6 +24,7 @@ from assay.loadgen.colocation.read import read_config
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.colocation.tables import group_table, matrix_table, stage_table
 from assay.loadgen.measured import Ints
+from assay.names import unknown
 from assay.record.benchmark import Benchmark
 from assay.record.task_perf import TaskPerf
 
@@ -73,7 +74,7 @@ def _chosen(config: ColocationConfig, words: str) -> ColocationConfig:
     known = [pipeline.name for pipeline in config.pipelines]
     for name in names:
         if name not in known:
-            raise UsageError(f"--pipelines: there is no pipeline {name!r}; there are {', '.join(known)}")
+            raise UsageError(f"--pipelines: {unknown('pipeline', name, known)}")
     return config.model_copy(update={"pipelines": tuple(config.pipeline(name) for name in names)})
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from assay.errors import ConfigError, UsageError
+from assay.names import listed, unknown
 
 
 def arguments_of(config: Path, entry: str | None, script: str) -> list[str]:
@@ -17,11 +18,10 @@ def arguments_of(config: Path, entry: str | None, script: str) -> list[str]:
 
     plan = make_plan(load_config([config], os.environ), os.environ)
     using = {planned.name: planned for planned in plan.entries if planned.script and planned.script.name == script}
-    names = ", ".join(using) or "none"
     if entry is None and len(using) != 1:
-        raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({names})")
+        raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({listed(using)})")
     if entry is not None and entry not in using:
-        raise UsageError(f"{config}: no entry {entry!r} uses {script} (those that do: {names})")
+        raise UsageError(f"{config}: {unknown('entry', entry, using, of=f'those that use {script}')}")
     chosen = using[entry] if entry is not None else next(iter(using.values()))
     if chosen.problem:
         raise ConfigError([f"{chosen.where}: {chosen.name}: {chosen.problem}"])

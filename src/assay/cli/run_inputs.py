@@ -11,6 +11,7 @@ from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
 from assay.config.plan import Plan, make_plan
 from assay.errors import ConfigError, UsageError
+from assay.names import unknown
 from assay.sinks.spec_check import check_spec
 
 
@@ -54,10 +55,10 @@ class RunInputs:
     def _files_plan(self) -> Plan:
         config = self._load()
         plan = make_plan(config, os.environ, self.entries)
-        unknown = [name for name in self.no_sink if name not in {sink.get("name") for sink in plan.sinks}]
-        if unknown:
-            names = ", ".join(str(sink.get("name")) for sink in plan.sinks) or "none"
-            raise UsageError(f"--no-sink {unknown[0]}: there is no such sink; there are: {names}")
+        missing = [name for name in self.no_sink if name not in {sink.get("name") for sink in plan.sinks}]
+        if missing:
+            names = [str(sink.get("name")) for sink in plan.sinks]
+            raise UsageError(f"--no-sink: {unknown('sink', missing[0], names)}")
         kept = [at for at, sink in enumerate(plan.sinks) if sink.get("name") not in self.no_sink]
         problems = [
             f"{config.root.at(('sinks', at)).mark}: sinks[{at}].{problem}"

@@ -3,6 +3,7 @@ from __future__ import annotations
 from assay.document.node import Mark, Node
 from assay.document.yaml_file import parse_yaml
 from assay.errors import ConfigError, UsageError
+from assay.names import unknown
 
 
 def apply_override(root: Node, text: str) -> Node:
@@ -26,8 +27,8 @@ def _set(node: Node, steps: list[str], value: Node, text: str) -> Node:
         items = list(node.value)
         at = _index(items, step)
         if at is None:
-            names = ", ".join(str(named.value) for item in items if (named := item.get("name")))
-            raise UsageError(f"--set {text}: there is no {step!r} there; there are: {names or len(items)}")
+            known = [str(next(iter(_identities(item)), number)) for number, item in enumerate(items)]
+            raise UsageError(f"--set {text}: {unknown('item', step, known)}")
         items[at] = _set(items[at], rest, value, text)
         return Node(items, node.mark, node.key)
     children = dict(node.value) if node.is_mapping else {}
@@ -37,11 +38,14 @@ def _set(node: Node, steps: list[str], value: Node, text: str) -> Node:
 
 def _index(items: list[Node], step: str) -> int | None:
     for at, item in enumerate(items):
-        for identity in ("name", "metric", "type"):
-            named = item.get(identity)
-            if named is not None and named.value == step:
-                return at
+        if step in _identities(item):
+            return at
     return int(step) if step.isdigit() and int(step) < len(items) else None
+
+
+def _identities(item: Node) -> list[object]:
+    named = (item.get(identity) for identity in ("name", "metric", "type"))
+    return [name.value for name in named if name is not None]
 
 
 def _node(value: object) -> Node:

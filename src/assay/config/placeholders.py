@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
+
+from assay.names import quoted, unknown
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::(?P<argument>[^{}]*))?\}")
 FOLDERS = ("session_entry_dir", "session", "scratch_dir", "benchmark_results_path", "artifacts_dir")
@@ -24,9 +25,9 @@ class Datasets:
         if not comma or not name or not kind:
             raise UnknownPlaceholder(f"{{dataset:{argument}}}: write {{dataset:name,format}}")
         if name not in self.paths:
-            raise UnknownPlaceholder(f"unknown data set {name!r}{_hint(name, self.paths)}")
+            raise UnknownPlaceholder(unknown("data set", name, sorted(self.paths)))
         if kind not in self.paths[name]:
-            raise UnknownPlaceholder(f"data set {name!r} has no format {kind!r}{_hint(kind, self.paths[name])}")
+            raise UnknownPlaceholder(unknown("format", kind, sorted(self.paths[name]), of=f"data set {quoted(name)}"))
         return self.paths[name][kind]
 
 
@@ -54,15 +55,6 @@ def render(text: str, values: Mapping[str, str], datasets: Datasets, later: tupl
         if argument is not None:
             return match[0]
         known = [*values, *later, "dataset:name,format"]
-        raise UnknownPlaceholder(
-            f"unknown placeholder {match[0]}{_hint(name, dict.fromkeys(known, ''))}; a brace is written {{{{"
-        )
+        raise UnknownPlaceholder(f"{unknown('placeholder', name, sorted(known))}; a brace is written {{{{")
 
     return _TOKEN.sub(value, text)
-
-
-def _hint(name: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; known: {', '.join(sorted(known)) or 'none'}"

@@ -11,6 +11,7 @@ from assay.config.load import Config
 from assay.config.resolve import Resolver
 from assay.config.selection import Selection
 from assay.errors import ConfigError, UsageError
+from assay.names import listed, unknown
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def make_plan(config: Config, environment: Mapping[str, str], entries: str | Non
 def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:
     names = {entry.name for entry in entries}
     problems = [
-        f"{entry.where}: {entry.name}.needs: there is no entry {need!r} (or it is switched off)"
+        f"{entry.where}: {entry.name}.needs: {unknown('entry', need, sorted(names))}; or it is switched off"
         for entry in entries
         for need in entry.needs
         if need not in names
@@ -83,7 +84,7 @@ def _chosen(setups: list[Entry], planned: list[Entry], expression: str | None) -
     selection = Selection(expression)
     wanted = {entry.name for entry in planned if selection(entry.name)}
     if not wanted:
-        known = ", ".join(entry.name for entry in planned) or "none"
+        known = listed(entry.name for entry in planned)
         raise UsageError(f"--entries {expression!r} matches none of the entries: {known}")
     everything = {entry.name: entry for entry in [*setups, *planned]}
     pending = list(wanted)

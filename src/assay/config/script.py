@@ -3,8 +3,9 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
+
+from assay.names import unknown
 
 BUNDLED = Path(__file__).parent.parent / "benchmarks"
 
@@ -29,10 +30,8 @@ class Script:
         for place in places:
             if place.is_file():
                 return cls(place.absolute())
-        bundled = [path.name for path in BUNDLED.glob("*.py") if not path.name.startswith("_")]
-        near = get_close_matches(name, bundled, n=1)
-        hint = f"; did you mean the bundled {near[0]}?" if near else ""
-        raise ScriptNotFound(f"script {name!r} not found; looked at {', '.join(map(str, places))}{hint}")
+        bundled = [path.name for path in BUNDLED.glob("*_benchmark.py")]
+        raise ScriptNotFound(f"{unknown('script', name, sorted(bundled))}; looked at {', '.join(map(str, places))}")
 
     def argv(self, interpreter: str | None) -> list[str]:
         if self.path.suffix == ".py" or interpreter:

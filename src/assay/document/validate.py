@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from assay.document.node import Mark, Node, Path, shown
 from assay.errors import ConfigError
+from assay.names import unknown
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -30,7 +30,7 @@ def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[M
     node = root.at(path)
     if item["type"] == "extra_forbidden":
         place = node.key or node.mark
-        return place, f"{shown((*at, *path))}: {unknown_key(str(path[-1]), _keys(model, path[:-1]))}"
+        return place, f"{shown((*at, *path))}: {unknown('key', str(path[-1]), _keys(model, path[:-1]))}"
     message = str(item["msg"]).removeprefix("Value error, ")
     if item["type"] == "missing":
         name = str(item["loc"][-1])
@@ -39,14 +39,6 @@ def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[M
     if isinstance(given, str | int | float | bool) and item["type"] != "value_error":
         message = f"{message}, not {given!r}"
     return node.mark, f"{shown((*at, *path))}: {message}"
-
-
-def unknown_key(name: str, known: list[str]) -> str:
-    """`known` in any order; names the nearest, or all of them when none is near."""
-    near = get_close_matches(name, known, n=1, cutoff=0.6)
-    if near:
-        return f"unknown key; did you mean `{near[0]}`?"
-    return f"unknown key; known here: {', '.join(sorted(known))}"
 
 
 def _known_steps(loc: tuple[Any, ...], root: Node) -> Path:
@@ -62,7 +54,8 @@ def _known_steps(loc: tuple[Any, ...], root: Node) -> Path:
     return tuple(path)
 
 
-def _keys(model: type[BaseModel], path: Path) -> list[str]:
+def _keys(model: type[BaseModel], path: Path) -> list[str] | None:
+    """None where the model does not tell."""
     current: Any = model
     for step in path:
         if isinstance(step, str) and isinstance(current, type) and issubclass(current, BaseModel):
@@ -71,10 +64,10 @@ def _keys(model: type[BaseModel], path: Path) -> list[str]:
         elif not isinstance(step, int):
             current = None
         if current is None:
-            return []
+            return None
     if isinstance(current, type) and issubclass(current, BaseModel):
-        return [field.alias or name for name, field in current.model_fields.items()]
-    return []
+        return sorted(field.alias or name for name, field in current.model_fields.items())
+    return None
 
 
 def _inner(annotation: Any) -> Any:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import UsageError
+from assay.names import quoted, unknown
 from assay.record import SessionFolder
 from assay.report.run_folder import RunFolder
 
@@ -37,8 +37,6 @@ def _changed(place: Path) -> float:
 
 def _not_found(folder: SessionFolder, entry: str, known: bool) -> str:
     if known:
-        return f"{entry!r} of {folder.path} has no log: it was not started"
+        return f"{quoted(entry)} of {folder.path} has no log: it was not started"
     names = list(dict.fromkeys([*folder.info().planned, *(record.name for record in folder.records())]))
-    near = difflib.get_close_matches(entry, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:8])}"
-    return f"{folder.path} has no log of an entry {entry!r}; {hint}"
+    return unknown("entry", entry, names, of=str(folder.path))

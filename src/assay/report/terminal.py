@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.record import Outcome, SessionFolder
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, quantity
@@ -120,7 +121,7 @@ def entry_details(folder: SessionFolder, name: str) -> str:
     view = SessionView.of(folder)
     entry = next((entry for entry in view.entries if entry.name == name), None)
     if entry is None:
-        raise UsageError(f"{view.info.name} has no entry {name!r}; it has {', '.join(e.name for e in view.entries)}")
+        raise UsageError(unknown("entry", name, (e.name for e in view.entries), of=view.info.name))
     lines = [
         f"{printable(entry.name)}: {entry.outcome or 'not run yet'}",
         *(f"  {printable(r)}" for r in entry.reasons),

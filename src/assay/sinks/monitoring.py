@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from assay.errors import AssayError, UsageError
+from assay.names import unknown
 from assay.record import Record
 from assay.sinks.failure import SinkFailure
 from assay.sinks.http_target import HttpTarget
@@ -47,7 +48,7 @@ class MetricsCollector:
         self, backend: str, endpoint: str = "", token: str = "", job: str = "assay", timeout_s: float = 10.0
     ) -> None:
         if backend not in BACKENDS:
-            raise UsageError(f"no monitoring backend is called {backend!r}; there are {', '.join(BACKENDS)}")
+            raise UsageError(unknown("monitoring backend", backend, BACKENDS))
         self._options = (backend, endpoint, token, job, timeout_s)
         self._backend: Backend | None = None
 

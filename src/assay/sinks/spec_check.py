@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
+from assay.names import quoted, unknown
 from assay.sinks.key import COMMON_KEYS
 from assay.sinks.registry import BUILT_IN, built_in_class, registered
 from assay.sinks.spec import SinkSpec
@@ -27,7 +27,8 @@ def check_spec(written: Mapping[str, Any]) -> list[str]:
     if known is None:
         return _own_sink(spec)
     keys = {key.name: key for key in (*COMMON_KEYS, *known.keys)}
-    problems = [f"{key}: sink {spec.name} has no such key{_nearest(key, keys)}" for key in written if key not in keys]
+    of = f"sink {quoted(spec.name)}"
+    problems = [f"{key}: {unknown('key', key, sorted(keys), of)}" for key in written if key not in keys]
     problems += [
         f"{key.name}: sink {spec.name} needs it ({key.help})"
         for key in known.keys
@@ -44,9 +45,4 @@ def _own_sink(spec: SinkSpec) -> list[str]:
         return [f"class: {spec.class_path!r} is not a dotted path such as my_package.sinks:MySink"]
     if spec.name in names:
         return []
-    return [f"name: no sink is called {spec.name!r}{_nearest(spec.name, names)}; for one of your own give `class:`"]
-
-
-def _nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
-    close = get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else f"; known: {', '.join(sorted(known))}"
+    return [f"name: {unknown('sink', spec.name, sorted(names))}; for one of your own give `class:`"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import MissingExtra, UsageError
+from assay.names import unknown
 from assay.weights.store import Tensor
 
 _MOST_TRIED = 24
@@ -50,7 +51,7 @@ def cluster(sketches: Tensor, strategy: str, similarity_threshold: float = 0.98,
         return _clusters(sketches, _linkage(sketches, distance=1 - similarity_threshold))
     if strategy == "adaptive":
         return _clusters(sketches, _adaptive(sketches))
-    raise UsageError(f"clustering strategy {strategy!r} is not one of none, kmeans, hierarchical, adaptive")
+    raise UsageError(unknown("clustering strategy", strategy, ("none", "kmeans", "hierarchical", "adaptive")))
 
 
 def rebalance(old: Clusters, sketches: Tensor, similarity_threshold: float, strategy: str = "adaptive") -> Clusters:

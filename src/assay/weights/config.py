@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from difflib import get_close_matches
 from typing import Any
 
 from assay.errors import ConfigError, UsageError
+from assay.names import unknown
 from assay.weights.codec_methods import FORMAT
 
 SETTINGS = ("small", "balanced", "fast")
@@ -98,14 +98,13 @@ def repository_config(
         if given in SETTINGS:
             return replace(base, setting=given)
         if given not in PRESETS:
-            raise ConfigError([f"config: {given!r} is neither a preset ({', '.join(PRESETS)}) nor one of {SETTINGS}"])
+            raise ConfigError([f"config: {unknown('preset or setting', given, [*PRESETS, *SETTINGS])}"])
         return PRESETS[given]
-    known = {field.name for field in fields(RepositoryConfig)}
+    known = [field.name for field in fields(RepositoryConfig)]
     problems = []
     for key in given:
         if key not in known:
-            near = get_close_matches(str(key), known, 1)
-            problems.append(f"config: unknown key {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+            problems.append(f"config: {unknown('key', key, known)}")
     if problems:
         raise ConfigError(problems)
     return _checked(replace(base, **given))
@@ -119,7 +118,8 @@ def _checked(config: RepositoryConfig) -> RepositoryConfig:
             problems.append(f"config: {key} must be {wanted}, not {getattr(config, key)!r}")
 
     def one_of(key: str, choices: tuple[str, ...]) -> None:
-        require(key, getattr(config, key) in choices, "one of " + ", ".join(choices))
+        if getattr(config, key) not in choices:
+            problems.append(f"config: {unknown(key, getattr(config, key), choices)}")
 
     def whole(key: str, least: int) -> None:
         value = getattr(config, key)

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.weights.commit import Commit, TensorEntry
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class MergeConflict(UsageError):
 
 def merge(repository: Repository, other: str, strategy: str, message: str) -> str:
     if strategy not in STRATEGIES:
-        raise UsageError(f"merge strategy {strategy!r} is not one of {', '.join(STRATEGIES)}")
+        raise UsageError(unknown("merge strategy", strategy, STRATEGIES))
     references = repository.references
     theirs = repository.show(other)
     if references.head not in references.branches:

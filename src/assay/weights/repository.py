@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.weights.chunk_reading import ChunkReading
 from assay.weights.codec_methods import FORMAT
 from assay.weights.commit import Commit, Diff, TensorEntry, diff_of
@@ -182,8 +183,10 @@ class Repository:
 
     def switch(self, name: str) -> None:
         with self.writing:
-            if name not in self.references.branches:
-                raise UsageError(f"there is no branch {name!r}; make it with: assay weights branch {self.path} {name}")
+            branches = self.references.branches
+            if name not in branches:
+                make = f"make it with: assay weights branch {self.path} {name}"
+                raise UsageError(f"{unknown('branch', name, branches)}; {make}")
             self._change(lambda current: replace(current, head=name))
 
     def tag(self, name: str, ref: str | None = None) -> None:
@@ -212,8 +215,10 @@ class Repository:
     def checkout(self, ref: str, names: Iterable[str] | None = None) -> dict[str, Tensor]:
         entries = {entry.name: entry for entry in self.show(ref).entries}
         wanted = list(entries) if names is None else list(dict.fromkeys(names))
-        if unknown := [name for name in wanted if name not in entries]:
-            raise UsageError(f"{ref} has no tensor {', '.join(unknown)}; see: assay weights log {self.path} {ref}")
+        for name in wanted:
+            if name not in entries:
+                listing = f"see: assay weights log {self.path} {ref}"
+                raise UsageError(f"{unknown('tensor', name, entries, of=ref)}; {listing}")
         if self.config.lazy_loading:
             return LazyTensors(wanted, lambda name: self._read([entries[name]], Slabs(0))[0])
         slabs = Slabs(sum(entries[name].nbytes for name in wanted))

@@ -12,6 +12,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from assay.errors import DataError, UsageError
+from assay.names import unknown
 from assay.weights.commit import Commit
 from assay.weights.digest import content_digest
 from assay.weights.dtype import bits_of
@@ -37,7 +38,7 @@ def push(repository: Repository, url: str, branch: str | None = None, force: boo
     references = repository.references
     name = branch or references.head
     if name not in references.branches:
-        raise UsageError(f"there is no branch {name!r} to push; there are {', '.join(references.branches) or 'none'}")
+        raise UsageError(unknown("branch", name, references.branches))
     theirs = remote.references()
     history = {commit.id: commit for commit in repository.log(name)}
     if not force and theirs.branches.get(name, next(iter(history))) not in history:
@@ -99,7 +100,7 @@ def pull(repository: Repository, url: str, branch: str | None = None) -> Carried
     theirs = remote.references()
     wanted = {branch: theirs.branches[branch]} if branch and branch in theirs.branches else theirs.branches
     if branch and branch not in theirs.branches:
-        raise UsageError(f"{url} has no branch {branch!r}; it has {', '.join(theirs.branches) or 'none'}")
+        raise UsageError(unknown("branch", branch, theirs.branches, of=url))
     with repository.writing:
         commits = _fetch_commits(repository, remote, [*wanted.values(), *theirs.tags.values()])
         carried, size = _fetch_tensors(repository, remote, [commit for commit, _ in commits.values()])

@@ -85,5 +85,5 @@ def test_a_store_with_a_clock_of_its_own_is_asked_for_it() -> None:
 
 def test_short_names_are_ours_and_unknown_ones_are_refused() -> None:
     assert store_kind("fast").name == "assay-fast"
-    with pytest.raises(UsageError, match="no store 'fastest'"):
+    with pytest.raises(UsageError, match="unknown store 'fastest'"):
         store_kind("fastest")

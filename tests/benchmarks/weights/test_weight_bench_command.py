@@ -17,9 +17,12 @@ from assay.config.script import Script
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--profile", "qick"], "neither one of quick, standard, full, comprehensive nor a file"),
+        (
+            ["--profile", "qick"],
+            "unknown profile 'qick'; did you mean 'quick'? (known: quick, standard, full, comprehensive); nor",
+        ),
         (["--profile", "quick", "--suite", "acuracy"], "did you mean 'accuracy'?"),
-        (["--profile", "quick", "--store", "balancd"], "no store 'balancd'"),
+        (["--profile", "quick", "--store", "balancd"], "unknown store 'balancd'; did you mean 'assay-balanced'?"),
         (["--profile", "quick", "--output", "/proc/nowhere"], "/proc/nowhere: cannot be made"),
     ],
 )

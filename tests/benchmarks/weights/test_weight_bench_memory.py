@@ -64,5 +64,5 @@ def test_a_probe_measures_what_a_commit_and_a_checkout_hold(tmp_path: object) ->
 
 def test_a_probe_that_fails_is_one_message(tmp_path: object) -> None:
     question = {"job": "peak", "store": "no such", "path": str(tmp_path), "parameters": 10}
-    with pytest.raises(DataError, match=r"memory probe ended with code 1: .*no store 'no such'"):
+    with pytest.raises(DataError, match=r"memory probe ended with code 1: .*unknown store 'no such'"):
         ask_fresh_process("memory", question, Settings())

@@ -10,6 +10,7 @@ from typing import Any
 from assay.benchmarks.data.languages import LANGUAGES
 from assay.benchmarks.data.prose import Prose
 from assay.errors import MissingExtra, UsageError
+from assay.names import unknown
 
 TRUTH = "duplicates.jsonl"
 FORMATS = ("jsonl", "parquet")
@@ -33,7 +34,7 @@ class Corpus:
 def write_documents(folder: Path, corpus: Corpus) -> list[Path]:
     """Documents in files, in order, and beside them `duplicates.jsonl`: each repeated id, of which, and how."""
     if corpus.format not in FORMATS:
-        raise UsageError(f"format {corpus.format!r} is not one of {', '.join(FORMATS)}")
+        raise UsageError(unknown("format", corpus.format, FORMATS))
     if corpus.documents < corpus.files or corpus.files < 1:
         raise UsageError(f"{corpus.documents} documents cannot fill {corpus.files} files")
     data = folder / "documents"

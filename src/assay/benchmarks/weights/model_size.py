@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 from assay.errors import UsageError
+from assay.names import unknown
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,4 @@ def model_size(name: str, where: str = "models") -> ModelSize:
     try:
         return SIZES[name.replace("_", "-")]
     except KeyError:
-        near = difflib.get_close_matches(name, SIZES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"{where}: no model size {name!r}{hint} (known: {', '.join(SIZES)})") from None
+        raise UsageError(f"{where}: {unknown('model size', name, SIZES)}") from None

@@ -14,6 +14,7 @@ from assay.document.node import Mark, Node
 from assay.document.validate import validate
 from assay.document.yaml_file import parse_yaml, read_yaml
 from assay.errors import AssayError, UsageError
+from assay.names import unknown
 from assay.weights.dtype import ELEMENT_TYPES
 
 FLOATS = tuple(name for name, kind in ELEMENT_TYPES.items() if kind.exponent and kind.lanes == 1 and kind.bits > 8)
@@ -22,13 +23,13 @@ FLOATS = tuple(name for name, kind in ELEMENT_TYPES.items() if kind.exponent and
 def _size(name: Any) -> Any:
     known = str(name).replace("_", "-")
     if known not in SIZES:
-        raise ValueError(f"no model size {name!r}; there are {', '.join(SIZES)}")
+        raise ValueError(unknown("model size", name, SIZES))
     return known
 
 
 def _dtype(name: Any) -> Any:
     if name not in FLOATS:
-        raise ValueError(f"models cannot be made in {name!r}; there are {', '.join(FLOATS)}")
+        raise ValueError(unknown("dtype of models", name, FLOATS))
     return name
 
 
@@ -91,7 +92,7 @@ def load_profile(name_or_file: str) -> Profile:
         return BenchmarkProfile(name_or_file).load()
     path = Path(name_or_file)
     if not path.exists():
-        raise UsageError(f"--profile {name_or_file}: neither one of {', '.join(names)} nor a file")
+        raise UsageError(f"--profile: {unknown('profile', name_or_file, names)}; nor is there such a file")
     profile = validate(Profile, read_yaml(path))
     return profile if "name" in profile.model_fields_set else profile.model_copy(update={"name": path.stem})
 

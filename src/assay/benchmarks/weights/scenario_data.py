@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
 
@@ -92,7 +93,7 @@ def scenario_data(
     name: str, dtype: str = "float32", parameters: int = REFERENCE_PARAMETERS, versions: int = 4, seed: int = 0
 ) -> ScenarioData:
     if name not in SCENARIOS:
-        raise UsageError(f"there is no scenario {name!r}; there are {', '.join(SCENARIOS)}")
+        raise UsageError(unknown("scenario", name, SCENARIOS))
     maker = Maker(dtype, parameters, versions, np.random.default_rng([seed, *name.encode()]))
     return ScenarioData(name, dtype, tuple(SCENARIOS[name](maker)))
 

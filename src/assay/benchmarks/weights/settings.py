@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import UsageError
+from assay.names import unknown
 
 PREFIXES = ("ASSAY_", "CORAL_")
 """The first that is set wins; the second keeps scripts written for the older store working."""
@@ -123,7 +124,7 @@ class _Reader:
         variable, value = found
         known = {word.lower(): word for word in allowed}
         if value.lower() not in known:
-            raise UsageError(f"{variable}={value}: give one of {', '.join(allowed)}")
+            raise UsageError(f"{variable}: {unknown('value', value, allowed)}")
         return known[value.lower()]
 
     def folder(self, name: str) -> Path | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.benchmarks.weights.settings import Settings
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.weights.peers.peer import PEERS, peer
 from assay.weights.store import WeightStore
 
@@ -69,7 +70,7 @@ def store_kind(name: str, settings: Settings | None = None) -> StoreKind:
     """Short names are ours: `balanced` is `assay-balanced`."""
     full = f"assay-{name}" if f"assay-{name}" in OWN else name
     if full not in OWN and full not in PEERS:
-        raise UsageError(f"no store {name!r} (known: {', '.join([*OWN, *PEERS])})")
+        raise UsageError(unknown("store", name, [*OWN, *PEERS]))
     return StoreKind(full, settings or Settings())
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
@@ -8,6 +7,7 @@ from importlib.metadata import entry_points
 
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.errors import UsageError
+from assay.names import unknown
 
 GROUP = "assay.weight_suites"
 BUNDLED = {
@@ -39,7 +39,4 @@ def load_suites() -> dict[str, BenchmarkSuite]:
 
 
 def unknown_suite(name: str, known: Iterable[str]) -> UsageError:
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return UsageError(f"no suite {name!r}{hint} (known: {', '.join(names)})")
+    return UsageError(unknown("suite", name, known))

@@ -4,10 +4,9 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from assay.document.validate import unknown_key
 from assay.errors import AssayError
 from assay.loadgen.schedulers import LoadScheduler
-from assay.names import Registry
+from assay.names import Registry, unknown
 from assay.pipeline.stage import Stage
 
 T = TypeVar("T")
@@ -60,7 +59,7 @@ def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         for name in arguments:
             if name not in parameters:
-                raise BadArguments(f"{component.__name__}: {unknown_key(name, list(parameters))}", name)
+                raise BadArguments(f"{component.__name__}: {unknown('key', name, parameters)}", name)
     for name, parameter in parameters.items():
         required = parameter.default is parameter.empty and parameter.kind in (
             parameter.POSITIONAL_OR_KEYWORD,

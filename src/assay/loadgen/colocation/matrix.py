@@ -8,6 +8,7 @@ from assay.errors import UsageError
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, folder_name
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.loadgen.colocation.slowdown import Slices, Slowdown, slowdown
+from assay.names import unknown
 
 Group = tuple[str, ...]
 
@@ -45,7 +46,7 @@ def parse_groups(config: ColocationConfig, words: Sequence[str]) -> tuple[Group,
         group = tuple(name.strip() for name in word.split("+"))
         for name in group:
             if name not in known:
-                raise UsageError(f"--group {word}: there is no pipeline {name!r}; there are {', '.join(known)}")
+                raise UsageError(f"--group {word}: {unknown('pipeline', name, known)}")
         if len(set(group)) < 2 or len(set(group)) != len(group):
             raise UsageError(f"--group {word}: name two or more different pipelines, joined by +")
         groups.append(group)

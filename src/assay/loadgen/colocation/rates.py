@@ -9,6 +9,7 @@ from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial
+from assay.names import unknown
 
 
 class RateTrials:
@@ -17,7 +18,7 @@ class RateTrials:
     def __init__(self, colocation: Colocation, config: ColocationConfig, name: str) -> None:
         names = [pipeline.name for pipeline in config.pipelines]
         if name not in names:
-            raise UsageError(f"there is no pipeline {name!r}; there are {', '.join(names)}")
+            raise UsageError(unknown("pipeline", name, names))
         self._colocation = colocation
         self._config = config
         self._name = name

@@ -20,6 +20,7 @@ from assay.loadgen.drive.ending import StageFailed
 from assay.loadgen.drive.flow import Flow
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node
+from assay.names import unknown
 from assay.pipeline.route import Routed
 from assay.pipeline.stage import Stage, StreamStage
 
@@ -137,7 +138,7 @@ class Walker:
         for word in to:
             target = word if isinstance(word, int) else self._ids.get(word)
             if target not in node.outputs:
-                raise ValueError(f"routed to {word!r}, which is not one of its outputs {list(node.outputs)}")
+                raise ValueError(f"routed to an {unknown('output', word, node.outputs)}")
             chosen.append(target)
         return chosen
 

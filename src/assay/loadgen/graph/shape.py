@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from assay.names import unknown
+
 Join = Literal["first", "merge", "each"]
 """What a stage with several inputs does: run on the first that comes and ignore the rest; wait for all of a query and
 run once on `{stage id: payload}`; run on each."""
@@ -49,23 +51,22 @@ class GraphShape:
 
     def _nowhere(self) -> Iterable[GraphProblem]:
         known = {stage.id for stage in self.stages}
-        there = f"the stages are {', '.join(map(str, sorted(known))) or 'none'}"
         for key, ids in (("inputs", self.inputs), ("outputs", self.outputs)):
             for at, target in enumerate(ids):
                 if target not in known:
-                    yield GraphProblem((key, at), f"there is no stage {target}; {there}")
+                    yield GraphProblem((key, at), unknown("stage", target, sorted(known)))
         if not self.inputs:
             yield GraphProblem(("inputs",), "no stage takes the queries: every stage has another before it")
         for at, stage in enumerate(self.stages):
             for nth, target in enumerate(stage.outputs):
                 if target not in known:
                     yield GraphProblem(
-                        ("stages", at, "outputs", nth), f"leads to stage {target}, which is not; {there}"
+                        ("stages", at, "outputs", nth), f"leads to {unknown('stage', target, sorted(known))}"
                     )
                 elif target in stage.outputs[:nth]:
                     yield GraphProblem(("stages", at, "outputs", nth), f"leads to stage {target} twice")
         if self.dataset_stage_id is not None and self.dataset_stage_id not in known:
-            yield GraphProblem(("dataset_stage_id",), f"there is no stage {self.dataset_stage_id}; {there}")
+            yield GraphProblem(("dataset_stage_id",), unknown("stage", self.dataset_stage_id, sorted(known)))
 
     def _unreachable(self) -> Iterable[GraphProblem]:
         reached = reachable(self.inputs, self.edges)

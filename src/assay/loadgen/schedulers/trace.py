@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler, positive
+from assay.names import unknown
 
 
 class TraceLoadScheduler(LoadScheduler):
@@ -57,7 +58,7 @@ class TraceLoadScheduler(LoadScheduler):
 
     def _csv(self, reader: csv.DictReader[str]) -> Iterator[tuple[int, object]]:
         if self.column not in (reader.fieldnames or []):
-            raise DataError(f"{self.path}:1: no column {self.column!r}; it has {', '.join(reader.fieldnames or [])}")
+            raise DataError(f"{self.path}:1: {unknown('column', self.column, reader.fieldnames or [])}")
         for row in reader:
             yield reader.line_num, row[self.column]
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, cast
 
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.pipeline.executors.executor import Executor
 
 EXECUTORS = {
@@ -19,8 +19,6 @@ EXECUTORS = {
 def executor_named(name: str, **options: Any) -> Executor:
     """`options` go to the executor's constructor (`workers` is known to all of them)."""
     if name not in EXECUTORS:
-        near = get_close_matches(name, EXECUTORS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"there is no executor {name!r} (known: {', '.join(EXECUTORS)}){hint}")
+        raise UsageError(unknown("executor", name, EXECUTORS))
     module, _, attribute = EXECUTORS[name].partition(":")
     return cast(Executor, getattr(import_module(module), attribute)(**options))

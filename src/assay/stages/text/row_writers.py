@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.pipeline import Part, Split, Writer
 from assay.stages.text.rows import JsonLines, Rows, import_arrow, import_orjson
 
@@ -66,5 +67,5 @@ def _open(out: Any, schema: Any) -> Any:
 
 def writer_for(form: str, folder: str | Path) -> Writer[Rows]:
     if form not in FORMATS:
-        raise UsageError(f"--output-format: {form!r} is not one of {', '.join(FORMATS)}")
+        raise UsageError(f"--output-format: {unknown('format', form, FORMATS)}")
     return JsonlWriter(folder) if form == "jsonl" else ParquetWriter(folder)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import DataError, MissingExtra
+from assay.names import unknown
 from assay.pipeline import Batch
 
 if TYPE_CHECKING:
@@ -120,8 +121,7 @@ class ArrowRows(Rows):
     def columns(self, *names: str) -> list[list[Any]]:
         for name in names:
             if name not in self.held.column_names:
-                there = ", ".join(self.held.column_names)
-                raise DataError(f"{self.where}: {name}: no such column (there are {there})")
+                raise DataError(f"{self.where}: {unknown('column', name, self.held.column_names)}")
         return [self.held.column(name).to_pylist() for name in names]
 
     def keep(self, mask: NDArray[Any]) -> Self:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import MissingExtra, UsageError
+from assay.names import unknown
 from assay.weights.store import WeightStore
 
 
@@ -81,6 +81,4 @@ def peer(name: str) -> Peer:
     try:
         return PEERS[name]
     except KeyError:
-        near = difflib.get_close_matches(name, PEERS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"no store {name!r}{hint} (known: {', '.join(PEERS)})") from None
+        raise UsageError(unknown("store", name, PEERS)) from None
