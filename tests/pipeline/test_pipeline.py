@@ -18,6 +18,7 @@ from assay.pipeline import (
     executor_named,
 )
 from assay.pipeline.executors.local import LocalExecutor
+from assay.pipeline.executors.registry import EXECUTORS
 
 WORKERS = [1, 2, 3]
 
@@ -170,6 +171,19 @@ def test_a_missing_column_is_named() -> None:
 
     with pytest.raises(PipelineError, match="stage square needs cube, which nothing before it in pipeline adds"):
         Pipeline(Numbers(), [Needy()])
+
+
+class Backwards(LocalExecutor):
+    name = "backwards"
+
+
+def test_an_executor_of_ones_own_is_registered_or_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EXECUTORS, "_paths", {"local": "assay.pipeline.executors.local:LocalExecutor"})
+    EXECUTORS["backwards"] = f"{__name__}:Backwards"
+    assert isinstance(executor_named("backwards", workers=1), Backwards)
+    assert isinstance(executor_named(f"{__name__}.Backwards"), Backwards)
+    with pytest.raises(UsageError, match=r"'pathlib\.Path' is no executor: it does not inherit from Executor"):
+        executor_named("pathlib.Path")
 
 
 def test_an_unknown_executor_is_refused_with_the_nearest() -> None:

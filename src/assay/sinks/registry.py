@@ -3,10 +3,10 @@ entry point of the group `assay.sinks`, or the configuration says `class: packag
 
 from __future__ import annotations
 
-from importlib import import_module
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
+from assay.names import Registry, UnknownComponent, unknown
 from assay.sinks.sink import Sink
 from assay.sinks.spec import SinkSpec
 
@@ -14,42 +14,42 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "assay.sinks"
-BUILT_IN = {
-    "csv": "assay.sinks.csv_sink:CsvSink",
-    "datadog": "assay.sinks.monitoring_sink:DatadogSink",
-    "gdrive": "assay.sinks.gdrive_sink:GoogleDriveSink",
-    "github_summary": "assay.sinks.github_summary_sink:GitHubSummarySink",
-    "grafana": "assay.sinks.monitoring_sink:GrafanaSink",
-    "jsonl": "assay.sinks.jsonl_sink:JsonlSink",
-    "junit": "assay.sinks.junit_sink:JUnitSink",
-    "mlflow": "assay.sinks.mlflow_sink:MlflowSink",
-    "otlp": "assay.sinks.monitoring_sink:OtlpSink",
-    "prometheus": "assay.sinks.monitoring_sink:PrometheusSink",
-    "slack": "assay.sinks.slack_sink:SlackSink",
-    "wandb": "assay.sinks.wandb_sink:WandbSink",
-}
-
-
-class UnknownSink(Exception):
-    pass
+BUILT_IN: Registry[Any] = Registry(
+    "sink",
+    object,
+    {
+        "csv": "assay.sinks.csv_sink:CsvSink",
+        "datadog": "assay.sinks.monitoring_sink:DatadogSink",
+        "gdrive": "assay.sinks.gdrive_sink:GoogleDriveSink",
+        "github_summary": "assay.sinks.github_summary_sink:GitHubSummarySink",
+        "grafana": "assay.sinks.monitoring_sink:GrafanaSink",
+        "jsonl": "assay.sinks.jsonl_sink:JsonlSink",
+        "junit": "assay.sinks.junit_sink:JUnitSink",
+        "mlflow": "assay.sinks.mlflow_sink:MlflowSink",
+        "otlp": "assay.sinks.monitoring_sink:OtlpSink",
+        "prometheus": "assay.sinks.monitoring_sink:PrometheusSink",
+        "slack": "assay.sinks.slack_sink:SlackSink",
+        "wandb": "assay.sinks.wandb_sink:WandbSink",
+    },
+)
 
 
 def sink_class(spec: SinkSpec) -> type[Any]:
     """Imports it. Raises whatever the import raises: a sink that does not load must not stop a session."""
     wanted = spec.class_path or spec.name
     if wanted in BUILT_IN:
-        return _by_path(BUILT_IN[wanted])
+        return BUILT_IN.find(wanted)
     for point in registered():
         if point.name == wanted:
             return _a_class(point.load(), wanted)
     if spec.class_path:
-        return _by_path(spec.class_path)
-    raise UnknownSink(f"no sink is called {wanted!r}")
+        return BUILT_IN.find(spec.class_path)
+    raise UnknownComponent(unknown("sink", wanted, [*BUILT_IN, *(point.name for point in registered())]))
 
 
 def built_in_class(spec: SinkSpec) -> type[Sink] | None:
-    path = BUILT_IN.get(spec.class_path or spec.name)
-    return None if path is None else _by_path(path)
+    wanted = spec.class_path or spec.name
+    return BUILT_IN.find(wanted) if wanted in BUILT_IN else None
 
 
 def make_sink(spec: SinkSpec) -> Any:
@@ -75,13 +75,6 @@ def _takes_config(found: type[Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return parameter is not None and parameter.kind is not Parameter.VAR_KEYWORD
-
-
-def _by_path(path: str) -> type[Any]:
-    module, colon, name = path.partition(":")
-    if not colon:
-        module, _, name = path.rpartition(".")
-    return _a_class(getattr(import_module(module), name), path)
 
 
 def _a_class(found: Any, path: str) -> type[Any]:

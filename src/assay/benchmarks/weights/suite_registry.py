@@ -2,29 +2,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from importlib import import_module
 from importlib.metadata import entry_points
+from typing import Any
 
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.errors import UsageError
-from assay.names import unknown
+from assay.names import Registry, unknown
 
 GROUP = "assay.weight_suites"
-BUNDLED = {
-    "compression": "CompressionSuite",
-    "performance": "PerformanceSuite",
-    "clustering": "ClusteringSuite",
-    "scalability": "ScalabilitySuite",
-    "memory": "MemorySuite",
-    "accuracy": "AccuracySuite",
-}
+BUNDLED: Registry[BenchmarkSuite] = Registry(
+    "suite",
+    BenchmarkSuite,  # type: ignore[type-abstract]
+    {
+        "compression": "assay.benchmarks.weights.compression:CompressionSuite",
+        "performance": "assay.benchmarks.weights.performance:PerformanceSuite",
+        "clustering": "assay.benchmarks.weights.clustering:ClusteringSuite",
+        "scalability": "assay.benchmarks.weights.scalability:ScalabilitySuite",
+        "memory": "assay.benchmarks.weights.memory:MemorySuite",
+        "accuracy": "assay.benchmarks.weights.accuracy:AccuracySuite",
+    },
+)
 
 
 def load_suites() -> dict[str, BenchmarkSuite]:
     """The six bundled suites, then those of installed packages; one that does not load warns and is left out."""
     suites: dict[str, BenchmarkSuite] = {}
-    for name, class_name in BUNDLED.items():
-        suites[name] = getattr(import_module(f"assay.benchmarks.weights.{name}"), class_name)()
+    for name in BUNDLED:
+        bundled: Any = BUNDLED.find(name)
+        suites[name] = bundled()
     for found in entry_points(group=GROUP):
         try:
             suite = found.load()()

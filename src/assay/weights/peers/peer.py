@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from assay.errors import MissingExtra, UsageError
-from assay.names import unknown
+from assay.names import load, unknown
 from assay.weights.store import WeightStore
 
 
@@ -36,7 +35,7 @@ class Peer:
         # coral-ml is in no extra of ours; its own store says where it comes from.
         if self.library != "coral" and not self.installed:
             raise MissingExtra(f"{self.library}, which the store {self.name!r} needs,", self.extra)
-        made: WeightStore = getattr(import_module(self.module), self.store)(path, **dict(self.options))
+        made: WeightStore = load(f"{self.module}:{self.store}")(path, **dict(self.options))
         return made
 
 
