@@ -15,6 +15,9 @@ import grimp
 PAGE = Path(__file__).parent.parent / "docs" / "architecture.md"
 BEGIN, END = "<!-- drawn by tools/draw_rooms.py -->", "<!-- end of the drawing -->"
 ALWAYS = {"errors", "names"}
+COMPOSING = ("api", "cli")
+EVERY_OTHER = "every other room"
+"""In the table: all rooms, less those named after it."""
 
 
 def allowed(page: str) -> dict[str, set[str]]:
@@ -23,7 +26,8 @@ def allowed(page: str) -> dict[str, set[str]]:
     rooms = [room for room, _ in rows]
     may = {}
     for room, words in rows:
-        may[room] = set(rooms) - {room} if "everything" in words else set(re.findall(r"\w+", words)) & set(rooms)
+        named = set(re.findall(r"\w+", words)) & set(rooms)
+        may[room] = set(rooms) - {room} - named if EVERY_OTHER in words else named
     return may
 
 
@@ -42,9 +46,12 @@ def imported() -> dict[str, set[str]]:
 def drawing(may: dict[str, set[str]], there: dict[str, set[str]]) -> str:
     lines = ["```mermaid", "flowchart LR"]
     for room in may:
-        lines += [f"    {room} --> {other}" for other in sorted(there.get(room, set()) & set(may)) if room != "cli"]
-        lines += [f"    {room} -.-> {other}" for other in sorted(may[room] - there.get(room, set())) if room != "cli"]
-    lines += ["    cli ==> everything([every room])", "```"]
+        if room in COMPOSING:
+            lines.append(f"    {room} ==> everything([every room])")
+            continue
+        lines += [f"    {room} --> {other}" for other in sorted(there.get(room, set()) & set(may))]
+        lines += [f"    {room} -.-> {other}" for other in sorted(may[room] - there.get(room, set()))]
+    lines += ["    cli --> api", "```"]
     return "\n".join(lines)
 
 

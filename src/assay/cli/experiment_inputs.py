@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from assay.api.run_inputs import RunInputs
 from assay.cli.results_dir import results_dir, results_dir_argument
-from assay.cli.run_inputs import RunInputs
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError

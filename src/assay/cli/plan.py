@@ -5,7 +5,7 @@ import shlex
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from assay.cli.run_inputs import RunInputs
+from assay.api.run_inputs import RunInputs
 from assay.config.entry import Entry
 from assay.errors import UsageError
 from assay.record.secrets import Masker

@@ -5,10 +5,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
-from assay.cli.attached import Attached
+from assay.api.attached import Attached
+from assay.api.run_inputs import RunInputs
 from assay.cli.exit_code import exit_code
 from assay.cli.results_dir import results_dir, results_dir_argument
-from assay.cli.run_inputs import RunInputs
 from assay.errors import UsageError
 from assay.history.sessions import find_session
 from assay.record.secrets import Masker

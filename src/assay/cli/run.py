@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from assay.cli.attached import Attached
+from assay.api.attached import Attached
+from assay.api.run_inputs import RunInputs
 from assay.cli.exit_code import exit_code
 from assay.cli.results_dir import results_dir, results_dir_argument
-from assay.cli.run_inputs import RunInputs
 from assay.errors import UsageError
 from assay.history.sessions import find_session
 from assay.record import SessionFolder
@@ -65,7 +65,7 @@ def run(args: Namespace) -> int:
         session = Session(plan, folder, environment, info, attached.listen, attached.past, os.environ, interrupts)
         records = session.run()
     if args.profile_regressed and not interrupts.requested:
-        from assay.cli.profile_regressed import profile_regressed  # numpy comes with it
+        from assay.api.profile_regressed import profile_regressed  # numpy comes with it
 
         profile_regressed(plan, folder, records, masker)
     return 130 if interrupts.requested else exit_code(records)

@@ -148,7 +148,7 @@ def _spec(args: Namespace) -> dict[str, Any]:
     own = {key: yaml.safe_load(value) if value else "" for key, value in given.items()}
     if not args.config:
         return {"name": args.name, **own, "enabled": True}
-    from assay.cli.run_inputs import RunInputs
+    from assay.api.run_inputs import RunInputs
 
     config = tuple(str(Path(file).absolute()) for file in args.config)
     plan = RunInputs(config=config).plan()

@@ -1,4 +1,4 @@
-"""What a session tells its listeners. Frozen; a listener that raises is the caller's affair, see `cli/run.py`."""
+"""What a session tells its listeners. Frozen; a listener that raises is the caller's affair, see `api/attached.py`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from assay.cli.past import HistoryPast
-from assay.cli.progress import Progress
+from assay.api.past import HistoryPast
+from assay.api.progress import Progress
 from assay.config.plan import Plan
 from assay.errors import AssayError
 from assay.history.history import History
