@@ -1,45 +1,58 @@
 from __future__ import annotations
 
-import sqlite3
-import sys
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+from assay.api.listeners.console import Console
+from assay.api.listeners.guarded import Guarded
+from assay.api.listeners.history_listener import HISTORY_TROUBLE, HistoryListener
+from assay.api.listeners.progress import Progress
+from assay.api.listeners.report_listener import ReportListener
+from assay.api.listeners.sink_listener import SinkListener
+from assay.api.listeners.summary import Summary
 from assay.api.past import HistoryPast
-from assay.api.progress import Progress
 from assay.config.plan import Plan
-from assay.errors import AssayError
 from assay.history.history import History
 from assay.record import SessionFolder
 from assay.record.secrets import Masker
-from assay.report.html import write_report
-from assay.report.terminal import coloured, session_summary
-from assay.session.events import Event, RunFinished, RunStarted, SessionFinished, SessionStarted
+from assay.session.events import Event, Listener, SessionFinished
 from assay.session.requirement_check import NoPast, Past
 from assay.sinks.delivery import Delivery
 
 SINK_WAIT_S = 20.0
-HISTORY_TROUBLE = (AssayError, sqlite3.Error, OSError)
-"""What a damaged, locked or full history raises. The session goes on: its folder has everything."""
 
 
 class Attached:
-    """What listens to a session: progress, history, report and sinks. None of them can change or stop a run."""
+    """What listens to a session: progress, history, report and sinks, each behind a guard of its own.
 
-    def __init__(self, plan: Plan, folder: SessionFolder, masker: Masker) -> None:
+    At the end they are told in this order: the report comes after the history, which it reads, and before the sinks,
+    which send it.
+    """
+
+    def __init__(self, plan: Plan, folder: SessionFolder, masker: Masker, quiet: bool = False) -> None:
         self._plan = plan
-        self._folder = folder
         self._closing = ExitStack()
-        self._progress = self._closing.enter_context(Progress(folder.log, masker))
+        self._console = self._closing.enter_context(Console(folder.log, masker, quiet=quiet))
         self._delivery = Delivery(folder.path, plan.sinks)
-        self._history: History | None = None
         self.past: Past = NoPast()
-        try:
-            self._history = self._closing.enter_context(History.beside(plan.results_dir))
-            self.past = HistoryPast(self._history, plan.results_dir)
-        except HISTORY_TROUBLE as error:
-            self._progress.note(f"the history cannot be used ({error}); `assay history import` adds this session later")
+        history = self._opened(folder)
+        remembering = HistoryListener(history, folder, self._console.trouble) if history is not None else None
+        report = ReportListener(folder, history, self._console.trouble)
+
+        def changes() -> list[str]:
+            return remembering.changes if remembering is not None else []
+
+        listeners: list[tuple[str, Listener]] = [("progress", Progress(self._console))]
+        if remembering is not None:
+            listeners.append(("the history", remembering))
+        listeners += [
+            ("the report", report),
+            ("telling the sinks", SinkListener(self._delivery, changes)),
+            ("the summary", Summary(folder, self._console, changes, lambda: report.path)),
+            ("closing the sinks", self._close_sinks),
+        ]
+        self._listeners = [Guarded(name, listener, self._console.trouble) for name, listener in listeners]
 
     def __enter__(self) -> Self:
         return self
@@ -48,62 +61,30 @@ class Attached:
         self._closing.close()
 
     def listen(self, event: Event) -> None:
-        self._progress(event)
-        if isinstance(event, SessionStarted):
-            self._info, self._environment = event.info, event.environment
-            self._delivery.session_started(event.info, event.environment)
-        elif isinstance(event, RunStarted):
-            self._delivery.run_started(event.run_id, event.name)
-        elif isinstance(event, RunFinished):
-            self._remember(event)
-            self._delivery.run_finished(event.record)
-        elif isinstance(event, SessionFinished):
-            self._finish(event)
+        for listener in self._listeners:
+            listener(event)
+        if isinstance(event, SessionFinished):
+            self._console.say_troubles()
 
-    def _remember(self, event: RunFinished) -> None:
-        if self._history is None:
-            return
+    def _opened(self, folder: SessionFolder) -> History | None:
+        results = self._plan.results_dir
         try:
-            self._history.add(event.record, self._info, self._environment, self._folder.path.resolve())
+            history = self._closing.enter_context(History.beside(results))
         except HISTORY_TROUBLE as error:
-            self._progress.note(
-                f"the history could not take {event.record.run_id} ({error}); `assay history import` will"
+            self._console.trouble(
+                f"the history cannot be used ({error}); `assay history import` adds this session later"
             )
+            return None
+        self.past = HistoryPast(history, results, self._console.trouble)
+        return history
 
-    def _finish(self, event: SessionFinished) -> None:
-        """The report is written before the sinks finalise, so that they can send it."""
-        if self._history is not None:
-            try:
-                self._history.add_session(self._folder)
-            except HISTORY_TROUBLE as error:
-                self._progress.note(f"the history could not take the session: {error}")
-        changes = self._changes(event)
-        try:
-            report = write_report(self._folder, history=self._history)
-        except (AssayError, OSError) as error:
-            report = None
-            self._progress.note(f"the report could not be written: {error}")
-        self._delivery.session_finished(event.info, "\n".join(changes))
-        self._progress.say(session_summary(self._folder, changes=changes, colour=coloured(sys.stdout)))
-        if report is not None:
-            self._progress.say(f"Report: {report}")
-        if self._plan.sinks:
-            for status in self._delivery.close(wait_s=SINK_WAIT_S):
-                self._progress.say(f"Sink {status}")
-                for name, link in status.links:
-                    self._progress.say(f"  {name}: {link}")
-        else:
+    def _close_sinks(self, event: Event) -> None:
+        if not isinstance(event, SessionFinished):
+            return
+        if not self._plan.sinks:
             self._delivery.close(wait_s=0)
-
-    def _changes(self, event: SessionFinished) -> list[str]:
-        """Against the last comparable session, unasked."""
-        if self._history is None:
-            return []
-        from assay.analysis import summary_lines, what_changed  # numpy comes with it: not before it is needed
-
-        try:
-            comparison = what_changed(event.records, self._history)
-        except HISTORY_TROUBLE as error:
-            self._progress.note(f"what changed could not be told: {error}")
-            return []
-        return summary_lines(comparison) if comparison is not None else []
+            return
+        for status in self._delivery.close(wait_s=SINK_WAIT_S):
+            self._console.say(f"Sink {status}")
+            for name, link in status.links:
+                self._console.say(f"  {name}: {link}")

@@ -1,21 +1,34 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+from assay.api.listeners.history_listener import HISTORY_TROUBLE
 from assay.history.history import History
 from assay.history.sessions import find_session
 from assay.record import Record
 
 
 class HistoryPast:
-    """The past of a session, for `max_regression`: from the history, or from the session named as baseline."""
+    """The past of a session, for `max_regression`: from the history, or from the session named as baseline.
 
-    def __init__(self, history: History, results_dir: Path) -> None:
+    A history that fails, or a baseline that is not there, is told as trouble: the run's record must not depend on it.
+    """
+
+    def __init__(self, history: History, results_dir: Path, trouble: Callable[[str], None]) -> None:
         self._history = history
         self._results_dir = results_dir
+        self._trouble = trouble
 
     def worse_by(self, record: Record, metric: str, baseline: str | None) -> tuple[float, float] | None:
+        try:
+            return self._worse_by(record, metric, baseline)
+        except HISTORY_TROUBLE as error:
+            self._trouble(f"{record.name}: {metric} could not be held against the past: {error}")
+            return None
+
+    def _worse_by(self, record: Record, metric: str, baseline: str | None) -> tuple[float, float] | None:
         now = record.metrics[metric].number if metric in record.metrics else None
         before = [
             value

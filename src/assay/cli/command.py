@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 
 class Command:
-    """A command is named here and imported only when it is asked for."""
+    """A command is named here and imported only when it is asked for.
 
-    def __init__(self, name: str, summary: str) -> None:
+    `kept`: what it prints is in a session's folder too, so that nothing is lost with its output.
+    """
+
+    def __init__(self, name: str, summary: str, kept: bool = False) -> None:
         self.name = name
         self.summary = summary
+        self.kept = kept
 
     def module(self) -> CommandModule:
         module: CommandModule = import_module(f"assay.cli.{self.name}")
@@ -29,10 +33,10 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("run", "run a session from YAML, or any command, and keep what was measured"),
+    Command("run", "run a session from YAML, or any command, and keep what was measured", kept=True),
     Command("plan", "what would run, resolved and checked; nothing is run"),
     Command("init", "a config and a benchmark script to start from"),
-    Command("rerun", "one entry of an earlier session once more"),
+    Command("rerun", "one entry of an earlier session once more", kept=True),
     Command("prune", "delete old session folders; the history stays"),
     Command("migrate", "rewrite an older matrix file in the newer form"),
     Command("schema", "print the JSON Schema of a session YAML"),

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from io import TextIOWrapper
 
-from assay.cli.command import COMMANDS
+from assay.cli.command import COMMANDS, Command
+from assay.cli.standard_streams import StandardStream, take_standard_streams
 from assay.errors import AssayError
 
 TYPE_CHECKING = False
@@ -21,27 +21,35 @@ EXIT_CODES = """exit codes:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
-    words, after = _split(words)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # A terminal that cannot show a sign gets a stand-in for it, not a crash.
-            stream.reconfigure(errors="replace")
-    parser = _parser(words)
+    output = take_standard_streams() if argv is None else None
+    words, after = _split(list(sys.argv[1:] if argv is None else argv))
+    command, code = _run(words, after)
+    return code if output is None else _heard(output, command, code)
+
+
+def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int]:
+    command = _asked(words)
     try:
-        args = parser.parse_args(words)
+        args = _parser(command).parse_args(words)
         args.after = after
-        return int(args.command_module.run(args))
+        return command, int(args.command_module.run(args))
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)
-        return error.exit_code
+        return command, error.exit_code
     except KeyboardInterrupt:
         print("assay: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader of our output has gone (`assay show | head`): nothing is wrong.
-        sys.stderr.close()
-        return 0
+        return command, 130
+
+
+def _heard(output: StandardStream, command: Command | None, code: int) -> int:
+    """A reader that has left (`assay show | head`) heard enough. Anything else lost what it was told."""
+    sys.stdout.flush()
+    if output.failure is None or isinstance(output.failure, BrokenPipeError):
+        return code
+    kept = command is not None and command.kept
+    where = "; session.log in the session's folder has what was said" if kept else ""
+    print(f"assay: standard output could not be written: {output.failure.strerror}{where}", file=sys.stderr)
+    return code if kept else code or 1
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str] | None]:
@@ -52,7 +60,12 @@ def _split(words: list[str]) -> tuple[list[str], list[str] | None]:
     return words[:at], words[at + 1 :]
 
 
-def _parser(words: Sequence[str]) -> ArgumentParser:
+def _asked(words: Sequence[str]) -> Command | None:
+    name = next((word for word in words if not word.startswith("-")), None)
+    return next((command for command in COMMANDS if command.name == name), None)
+
+
+def _parser(asked: Command | None) -> ArgumentParser:
     """Only the command that is asked for is imported; the others are names with a summary."""
     parser = ArgumentParser(
         prog="assay",
@@ -63,10 +76,9 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="command", required=True)
-    asked = next((word for word in words if not word.startswith("-")), None)
     for command in COMMANDS:
         sub = commands.add_parser(command.name, help=command.summary, description=command.summary, allow_abbrev=False)
-        if command.name == asked:
+        if command is asked:
             module = command.module()
             module.arguments(sub)
             sub.set_defaults(command_module=module)

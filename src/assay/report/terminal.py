@@ -20,7 +20,8 @@ _COLOURS = {"good": "32", "bad": "31", "dim": "2", "bold": "1"}
 _LOG_LINES = 8
 
 
-def coloured(stream: TextIO = sys.stdout) -> bool:
+def coloured(stream: TextIO | None = None) -> bool:
+    stream = stream or sys.stdout
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 

@@ -1,4 +1,4 @@
-"""What a session tells its listeners. Frozen; a listener that raises is the caller's affair, see `api/attached.py`."""
+"""What a session tells its listeners. Frozen. A session trusts its listener: `api` puts a guard around each."""
 
 from __future__ import annotations
 

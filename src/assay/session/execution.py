@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,19 +39,33 @@ class Execution:
     interrupted: bool = False
     profile: Path | None = None
     gpu: GpuSampler | None = None
+    _profiler: Profiler | None = None
 
     def execute(self) -> ProcessResult:
         """Everything that can keep the program from starting is a result too, with its reason."""
-        entry = self.run.entry
         self.results = self.workspace.results
-        if entry.problem:
-            return ProcessResult(failure=entry.problem)
-        try:
-            return self._execute()
-        except AssayError as error:
-            return ProcessResult(failure=str(error))
+        with ExitStack() as cleaning:
+            try:
+                with _failing("its folders or files could not be made"):
+                    self.workspace.create()
+                    if self.run.entry.problem:
+                        raise AssayError(self.run.entry.problem)
+                    spec = self._prepare(cleaning)
+            except AssayError as error:
+                return ProcessResult(failure=str(error))
+            entry, folder = self.run.entry, self.workspace.folder
+            self.listen(RunStarted(self.run_id, entry.name, self.run.label, self.command, entry.timeout_s, folder))
+            try:
+                with _failing("its process could not be started"):
+                    supervised = Supervised(spec)
+            except AssayError as error:
+                return ProcessResult(failure=str(error))
+            result = self._watch(supervised)
+        if self._profiler:
+            self.profile = self._profiler.finish()
+        return result
 
-    def _execute(self) -> ProcessResult:
+    def _prepare(self, cleaning: ExitStack) -> ProcessSpec:
         entry, workspace = self.run.entry, self.workspace
         folders = workspace.placeholders()
         args = entry.arguments(folders)
@@ -59,36 +73,28 @@ class Execution:
         self.results.mkdir(parents=True, exist_ok=True)
         argv = [*entry.program, *args]
         self.command = shlex.join(self.masker.words(argv))
-        profiler = Profiler(entry.profiler, workspace.artifacts) if entry.profiler else None
-        if profiler:
-            argv = profiler.wrap(argv)
-        with ExitStack() as cleaning:
-            cluster = self._cluster(cleaning)
-            environment = self._environment(entry.environment(folders), cluster)
-            spec = ProcessSpec(
-                argv=argv,
-                env=environment,
-                cwd=entry.cwd or Path.cwd(),
-                stdout=workspace.stdout,
-                stderr=workspace.stderr,
-                combined=workspace.combined,
-                usage_csv=workspace.usage_csv,
-                timeout_s=entry.timeout_s,
-                grace_s=entry.grace_s,
-                cpus=_processors(entry.limits.cpus),
-                memory_mb=entry.limits.memory,
-                namespace=cluster is not None and cluster.namespace,
-                companion=cluster.companion(environment) if cluster else None,
-            )
-            self.listen(
-                RunStarted(self.run_id, entry.name, self.run.label, self.command, entry.timeout_s, workspace.folder)
-            )
-            if machine.gpus():
-                self.gpu = cleaning.enter_context(GpuSampler(workspace.folder / "gpu_usage.csv"))
-            result = self._watch(Supervised(spec))
-        if profiler:
-            self.profile = profiler.finish()
-        return result
+        if entry.profiler:
+            self._profiler = Profiler(entry.profiler, workspace.artifacts)
+            argv = self._profiler.wrap(argv)
+        cluster = self._cluster(cleaning)
+        environment = self._environment(entry.environment(folders), cluster)
+        if machine.gpus():
+            self.gpu = cleaning.enter_context(GpuSampler(workspace.folder / "gpu_usage.csv"))
+        return ProcessSpec(
+            argv=argv,
+            env=environment,
+            cwd=entry.cwd or Path.cwd(),
+            stdout=workspace.stdout,
+            stderr=workspace.stderr,
+            combined=workspace.combined,
+            usage_csv=workspace.usage_csv,
+            timeout_s=entry.timeout_s,
+            grace_s=entry.grace_s,
+            cpus=_processors(entry.limits.cpus),
+            memory_mb=entry.limits.memory,
+            namespace=cluster is not None and cluster.namespace,
+            companion=cluster.companion(environment) if cluster else None,
+        )
 
     def _watch(self, supervised: Supervised) -> ProcessResult:
         try:
@@ -127,6 +133,16 @@ class Execution:
         if cluster is not None:
             environment.update(cluster.environment)
         return environment
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """An error of the operating system, in the words of a reason."""
+    try:
+        yield
+    except OSError as error:
+        where = f": {error.filename}" if error.filename is not None else ""
+        raise AssayError(f"{what}: {error.strerror or error}{where}") from None
 
 
 def _processors(count: int | None) -> list[int]:

@@ -103,7 +103,7 @@ class Session:
         if failed:
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
         else:
-            result = self._execute(execution, workspace)
+            result = execution.execute()
         record = judge(execution, result, started_at, self._info.name, self._environment, self._past)
         if failed:
             record = replace(record, outcome=Outcome.SKIPPED)
@@ -114,14 +114,6 @@ class Session:
             workspace.delete_scratch()
         self._listen(RunFinished(record))
         return record
-
-    def _execute(self, execution: Execution, workspace: Workspace) -> ProcessResult:
-        """Folders that cannot be made fail this run, not the session."""
-        try:
-            workspace.create()
-            return execution.execute()
-        except OSError as error:
-            return ProcessResult(failure=f"its folders or files could not be made: {error.strerror}: {error.filename}")
 
     def _keep(self, record: Record, workspace: Workspace) -> None:
         """The session's own file first: it is the one that decides what was finished."""

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from assay.errors import AssayError
+from assay.history.history import History
+from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.session.events import Event, RunFinished, SessionFinished, SessionStarted
+
+HISTORY_TROUBLE = (AssayError, sqlite3.Error, OSError)
+"""What a damaged, locked or full history raises. The session goes on: its folder has everything."""
+
+
+class HistoryListener:
+    """Keeps each record in the history, and says at the end what changed against the last comparable session."""
+
+    def __init__(self, history: History, folder: SessionFolder, trouble: Callable[[str], None]) -> None:
+        self._history = history
+        self._folder = folder
+        self._trouble = trouble
+        self._info: SessionInfo | None = None
+        self._environment: Environment | None = None
+        self.changes: list[str] = []
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, SessionStarted):
+            self._info, self._environment = event.info, event.environment
+        elif isinstance(event, RunFinished):
+            self._add(event.record)
+        elif isinstance(event, SessionFinished):
+            try:
+                self._history.add_session(self._folder)
+            except HISTORY_TROUBLE as error:
+                self._trouble(f"the history could not take the session: {error}")
+            self.changes = self._what_changed(event.records)
+
+    def _add(self, record: Record) -> None:
+        assert self._info is not None
+        assert self._environment is not None
+        try:
+            self._history.add(record, self._info, self._environment, self._folder.path.resolve())
+        except HISTORY_TROUBLE as error:
+            self._trouble(f"the history could not take {record.run_id} ({error}); `assay history import` will")
+
+    def _what_changed(self, records: Sequence[Record]) -> list[str]:
+        from assay.analysis import summary_lines, what_changed  # numpy comes with it: not before it is needed
+
+        try:
+            comparison = what_changed(records, self._history)
+        except HISTORY_TROUBLE as error:
+            self._trouble(f"what changed could not be told: {error}")
+            return []
+        return summary_lines(comparison) if comparison is not None else []

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from assay.api.listeners.console import Console
+from assay.record import SessionFolder
+from assay.report.terminal import coloured, session_summary
+from assay.session.events import Event, SessionFinished
+
+
+class Summary:
+    """The last words of a session: its results, what changed, where the report is."""
+
+    def __init__(
+        self,
+        folder: SessionFolder,
+        console: Console,
+        changes: Callable[[], Sequence[str]],
+        report: Callable[[], Path | None],
+    ) -> None:
+        self._folder = folder
+        self._console = console
+        self._changes = changes
+        self._report = report
+
+    def __call__(self, event: Event) -> None:
+        if not isinstance(event, SessionFinished):
+            return
+        colour = self._console.live and coloured()
+        self._console.say(session_summary(self._folder, changes=self._changes(), colour=colour))
+        report = self._report()
+        if report is not None:
+            self._console.say(f"Report: {report}")
