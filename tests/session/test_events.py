@@ -41,7 +41,8 @@ def test_events_come_in_order_and_each_record_is_on_disk_before_it_is_told(tmp_p
     file = tmp_path / "c.yaml"
     file.write_text(CONFIG.format(folder=tmp_path))
     plan = make_plan(load_config([file], {}), {})
-    folder, environment, info = start_session(plan, None, None, [], Masker({}))
+    session = start_session(plan, None, None, [], Masker({}))
+    folder = session.folder
     heard: list[str] = []
 
     def listen(event: Event) -> None:
@@ -50,7 +51,7 @@ def test_events_come_in_order_and_each_record_is_on_disk_before_it_is_told(tmp_p
         if not isinstance(event, RunSampled):
             heard.append(word(event))
 
-    Session(plan, folder, environment, info, listen, NoPast(), os.environ).run()
+    Session(plan, session, listen, NoPast(), os.environ).run()
     assert heard == [
         "session started, 6 runs",
         "started good, warm-up 1 of 1",

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
 from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
@@ -76,17 +77,18 @@ class RunInputs:
         return load_config([Path(file) for file in self.config], os.environ, self.set)
 
     def _command_plan(self) -> Plan:
-        name = "".join(letter for letter in Path(self.command[0]).name if letter.isalnum() or letter in "._-").lstrip(
-            ".-_"
-        )
-        entry = Entry(
-            name=name[:60] or "command",
-            program=self.command[:1],
-            args=tuple(word.replace("{", "{{").replace("}", "}}") for word in self.command[1:]),
-            timeout_s=self.timeout_s,
-            where="the command line",
-            repeat=self.runs,
-            warmup=self.warmup,
-        )
-        results = Path(self.results_dir or os.environ.get("ASSAY_RESULTS_DIR") or "results").absolute()
+        entry = replace(command_entry(self.command, self.timeout_s), repeat=self.runs, warmup=self.warmup)
+        results = results_folder(self.results_dir).absolute()
         return Plan(entries=(entry,), results_dir=results, artifacts_dir=results / "artifacts")
+
+
+def command_entry(command: Sequence[str], timeout_s: float, name: str | None = None) -> Entry:
+    """A command of the user's as an entry, named for its program or for `name`."""
+    shown = "".join(letter for letter in Path(name or command[0]).name if letter.isalnum() or letter in "._-")
+    return Entry(
+        name=shown.lstrip(".-_")[:60] or "command",
+        program=tuple(command[:1]),
+        args=tuple(word.replace("{", "{{").replace("}", "}}") for word in command[1:]),
+        timeout_s=timeout_s,
+        where="the command line",
+    )

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.api.run_experiment import run_experiment
+from assay.api.sides import Sides
 from assay.cli.compare import output_arguments, write
-from assay.cli.experiment_inputs import Sides, commands_of, experiment_arguments, run_experiment
+from assay.cli.experiment_arguments import ExperimentProgress, commands_of, experiment_arguments, experiment_inputs
 from assay.errors import UsageError
 from assay.experiment.variant import HELP, Variant
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
+    from assay.api.experiment_inputs import ExperimentInputs
     from assay.config.plan import Plan
+    from assay.experiment.ab import Found
     from assay.experiment.pair import Pair
     from assay.record import SessionFolder
 
@@ -36,11 +41,12 @@ def run(args: Namespace) -> int:
     commands = commands_of(args.after, most=2)
     _check(args, commands, variants)
     names = _names(commands, variants)
-    with Sides(args, commands, variants) as (pairs, plan):
-        found, folder = run_experiment(args, pairs, plan, names, "ab")
+    inputs, progress = experiment_inputs(args, commands), ExperimentProgress(args.quiet)
+    with Sides(inputs, variants) as (pairs, plan):
+        found, folder = _ran(inputs, pairs, plan, names, "ab", progress)
         comparison = found.comparison
         if args.confirm:
-            comparison = _confirmed(args, comparison, pairs, plan, names)
+            comparison = _confirmed(inputs, comparison, pairs, plan, names, progress)
     write(comparison, args)
     _keep(comparison, folder)
     return comparison.exit_code(strict=args.strict)
@@ -60,14 +66,24 @@ def _names(commands: list[list[str]], variants: tuple[Variant, Variant]) -> tupl
     return f"A: {variants[0].words}", f"B: {variants[1].words}"
 
 
-def _confirmed(args: Namespace, first: Comparison, pairs: list[Pair], plan: Plan, names: tuple[str, str]) -> Comparison:
+def _ran(
+    inputs: ExperimentInputs, pairs: list[Pair], plan: Plan, names: tuple[str, str], kind: str, told: ExperimentProgress
+) -> tuple[Found, SessionFolder]:
+    command = ["assay", *sys.argv[1:]]
+    return run_experiment(inputs, pairs, plan, names, kind, command=command, listen=told.heard, looked=told.looked)
+
+
+def _confirmed(
+    inputs: ExperimentInputs, first: Comparison, pairs: list[Pair], plan: Plan, names: tuple[str, str],
+    told: ExperimentProgress,
+) -> Comparison:  # fmt: skip
     from assay.experiment.confirm import confirmed, suspects
 
     again = [pair for pair in pairs if pair.name in suspects(first)]
     if not again:
         return first
     fresh = replace(plan, entries=tuple(entry for entry in plan.entries if not entry.is_setup))
-    return confirmed(first, run_experiment(args, again, fresh, names, "confirm")[0].comparison)
+    return confirmed(first, _ran(inputs, again, fresh, names, "confirm", told)[0].comparison)
 
 
 def _keep(comparison: Comparison, folder: SessionFolder) -> None:

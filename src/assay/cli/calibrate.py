@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from assay.cli.experiment_inputs import Sides, commands_of, experiment_arguments, run_experiment
+from assay.api.run_experiment import run_experiment
+from assay.api.sides import Sides
+from assay.cli.experiment_arguments import ExperimentProgress, commands_of, experiment_arguments, experiment_inputs
 from assay.errors import UsageError
 from assay.experiment.variant import Variant
 
@@ -26,8 +29,12 @@ def run(args: Namespace) -> int:
     if bool(args.config) == bool(commands):
         raise UsageError("give one command (assay calibrate -- 'COMMAND') or --config FILE")
     args.block = args.pairs
-    with Sides(args, commands, (Variant("a"), Variant("b"))) as (pairs, plan):
-        found, folder = run_experiment(args, pairs, plan, ("A", "A again"), "calibrate")
+    inputs, told = experiment_inputs(args, commands), ExperimentProgress(args.quiet)
+    with Sides(inputs, (Variant("a"), Variant("b"))) as (pairs, plan):
+        found, folder = run_experiment(
+            inputs, pairs, plan, ("A", "A again"), "calibrate", command=["assay", *sys.argv[1:]],
+            listen=told.heard, looked=told.looked,
+        )  # fmt: skip
     measured = calibrated(found.comparison)
     if not measured:
         raise UsageError(f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}")

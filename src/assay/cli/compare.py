@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from assay.cli.results_dir import results_dir, results_dir_argument
 
 if TYPE_CHECKING:
-    from assay.analysis import Comparison, Rules
-    from assay.record import SessionFolder
+    from assay.analysis import Comparison
 
 FORMATS = ("text", "markdown", "json", "html")
 
@@ -38,34 +37,14 @@ def output_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.api.comparing import compare_sessions
     from assay.history import find_session
 
-    base, head = (find_session(word, results_dir(args)) for word in (args.base, args.head))
-    comparison = _compared(base, head, args)
+    folder = results_dir(args)
+    base, head = (find_session(word, folder) for word in (args.base, args.head))
+    comparison = compare_sessions(base, head, results_dir=folder, margin=args.margin, anyway=args.anyway)
     write(comparison, args)
     return comparison.exit_code(strict=args.strict)
-
-
-def _compared(base: SessionFolder, head: SessionFolder, args: Namespace) -> Comparison:
-    from assay.analysis import HistoryPast, compare
-    from assay.history import History
-
-    names = base.info().name, head.info().name
-    rules = rules_for(results_dir(args), args.margin)
-    history = results_dir(args) / "history.sqlite"
-    if not history.is_file():
-        return compare(base.records(), head.records(), names=names, rules=rules, across=args.anyway)
-    with History(history, read_only=True) as opened:
-        past = HistoryPast(opened, head.info().started_at)
-        return compare(base.records(), head.records(), names=names, rules=rules, past=past, across=args.anyway)
-
-
-def rules_for(folder: Path, margins: list[str]) -> Rules:
-    from assay.analysis import Rules
-    from assay.analysis.noise_floors import load_floors
-    from assay.analysis.noise_floors import margins as floors
-
-    return Rules(floors=floors(load_floors(folder))).with_margins(margins)
 
 
 def write(comparison: Comparison, args: Namespace) -> None:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from assay.api.session_run import SessionRun
+from assay.record import Outcome
 
-from assay.record import Outcome, Record
 
-
-def exit_code(records: Iterable[Record]) -> int:
+def exit_code(ran: SessionRun) -> int:
     """0 all passed, 1 something did not, 130 interrupted. Warm-ups and repeated attempts do not count."""
-    outcomes = [record.outcome for record in records if record.counts or record.outcome is Outcome.INTERRUPTED]
-    if Outcome.INTERRUPTED in outcomes:
+    outcomes = [record.outcome for record in ran.records if record.counts or record.outcome is Outcome.INTERRUPTED]
+    if ran.interrupted or Outcome.INTERRUPTED in outcomes:
         return 130
     return 0 if all(outcome is Outcome.PASSED for outcome in outcomes) else 1

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+
+from assay.api.results_dir import results_folder
 
 
 def results_dir_argument(parser: ArgumentParser) -> None:
@@ -15,5 +16,4 @@ def results_dir_argument(parser: ArgumentParser) -> None:
 
 
 def results_dir(args: Namespace) -> Path:
-    given: Path | None = args.results_dir
-    return given or Path(os.environ.get("ASSAY_RESULTS_DIR") or "results")
+    return results_folder(args.results_dir)

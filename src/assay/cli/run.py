@@ -1,23 +1,14 @@
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import replace
 from pathlib import Path
 
-from assay.api.attached import Attached
 from assay.api.run_inputs import RunInputs
+from assay.api.session_run import SessionRun, inputs_of, run_new, run_on
 from assay.cli.exit_code import exit_code
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.errors import UsageError
-from assay.history.sessions import find_session
-from assay.record import SessionFolder
-from assay.record.secrets import Masker
-from assay.session.interrupts import Interrupts
-from assay.session.resume import reopen_session
-from assay.session.session import Session
-from assay.session.start import start_session
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -48,27 +39,31 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    masker = Masker(os.environ)
-    folder = SessionFolder(find_session(args.resume, results_dir(args)).path.absolute()) if args.resume else None
-    inputs = _inputs(args) if folder is None else RunInputs.from_json(folder.info().plan)
-    plan = inputs.plan()
     if args.list:
-        print("\n".join(entry.name for entry in plan.entries))
+        inputs = _inputs(args) if args.resume is None else inputs_of(args.resume, results_dir(args))
+        print("\n".join(entry.name for entry in inputs.plan().entries))
         return 0
-    if folder is None:
-        name = args.session_name or (plan.entries[0].name if inputs.command else None)
-        folder, environment, info = start_session(plan, name, args.reason, ["assay", *sys.argv[1:]], masker)
+    if args.resume is not None:
+        ran = run_on(args.resume, results_dir(args))
     else:
-        plan = replace(plan, results_dir=folder.path.absolute().parent)
-        environment, info = reopen_session(folder, plan)
-    with Attached(plan, folder, masker) as attached, Interrupts() as interrupts:
-        session = Session(plan, folder, environment, info, attached.listen, attached.past, os.environ, interrupts)
-        records = session.run()
-    if args.profile_regressed and not interrupts.requested:
-        from assay.api.profile_regressed import profile_regressed  # numpy comes with it
+        inputs = _inputs(args)
+        ran = run_new(inputs, name=args.session_name, reason=args.reason, command=["assay", *sys.argv[1:]])
+    if args.profile_regressed and not ran.interrupted:
+        _profile(ran)
+    return exit_code(ran)
 
-        profile_regressed(plan, folder, records, masker)
-    return 130 if interrupts.requested else exit_code(records)
+
+def _profile(ran: SessionRun) -> None:
+    from assay.api.profile_regressed import profile_regressed  # numpy comes with it
+
+    profiles = profile_regressed(ran, ["assay", *sys.argv[1:]])
+    if not profiles:
+        print("Nothing regressed: nothing to profile.")
+    for profile in profiles:
+        if profile.graph is not None:
+            print(f"Flame graph: {profile.graph}")
+        else:
+            print(f"{profile.entry} could not be profiled: {profile.why}", file=sys.stderr)
 
 
 def _inputs(args: Namespace) -> RunInputs:

@@ -17,11 +17,11 @@ from assay.analysis.until_sure import looks, open_entries
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.experiment.pair import Pair, complete_pairs, paired_order
-from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.experiment.run_plan import RunPlan
+from assay.record import Record
 from assay.session.events import Event, Listener, SessionFinished, SessionStarted
 from assay.session.interrupts import Interrupts
-from assay.session.requirement_check import NoPast
-from assay.session.session import Session
+from assay.session.open_session import OpenSession
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class AB:
         self,
         pairs: Sequence[Pair],
         plan: Plan,
-        opened: tuple[SessionFolder, Environment, SessionInfo],
+        session: OpenSession,
         *,
+        run_plan: RunPlan,
         listen: Listener,
-        variables: Mapping[str, str],
         budget: Budget,
         interrupts: Interrupts | None = None,
         rules: Rules | None = None,
@@ -72,9 +72,9 @@ class AB:
         looked: Callable[[Looked], None] = lambda look: None,
     ) -> None:
         self._pairs, self._plan, self._budget = pairs, plan, budget
-        self._folder, self._environment, self._info = opened
+        self._session, self._run_plan = session, run_plan
         self._listen = _AsOneSession(listen)
-        self._variables, self._interrupts = variables, interrupts
+        self._interrupts = interrupts
         self._rules, self._metrics, self._names, self._looked = rules, metrics, names, looked
 
     def run(self) -> Found:
@@ -83,7 +83,7 @@ class AB:
         going_on = set(counts)
         for count in planned:
             counts.update(dict.fromkeys(going_on, count))
-            records = self._session(counts)
+            records = self._records(counts)
             comparison = self._compare(records, len(planned))
             going_on &= open_entries(comparison, self._budget.pairs)
             self._looked(Looked(count, self._budget.pairs, comparison, len(going_on)))
@@ -92,16 +92,15 @@ class AB:
         self._listen.finish()
         return Found(comparison, counts, tuple(records))
 
-    def _session(self, counts: Mapping[str, int]) -> list[Record]:
+    def _records(self, counts: Mapping[str, int]) -> list[Record]:
         """The same session each time, with more runs planned: what is on disk already is not run again."""
         entries = tuple(
             entry for pair in self._pairs for entry in pair.repeated(counts[pair.name], self._budget.warmup)
         )
-        session = Session(
-            replace(self._plan, entries=entries), self._folder, self._environment, self._info, self._listen, NoPast(),
-            self._variables, self._interrupts, order=paired_order(self._info.name, counts),
+        return self._run_plan(
+            replace(self._plan, entries=entries), self._session, listen=self._listen, interrupts=self._interrupts,
+            order=paired_order(self._session.info.name, counts),
         )  # fmt: skip
-        return session.run()
 
     def _compare(self, records: Sequence[Record], planned: int) -> Comparison:
         sides = [complete_pairs(records, pair.name) for pair in self._pairs]

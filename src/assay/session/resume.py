@@ -9,10 +9,11 @@ from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolde
 from assay.record.atomic_file import write_atomic
 from assay.record.results_file import append_record
 from assay.record.strict_json import encode
+from assay.session.open_session import OpenSession
 from assay.session.run import ordered_runs
 
 
-def reopen_session(folder: SessionFolder, plan: Plan) -> tuple[Environment, SessionInfo]:
+def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
     """Prepares a session that was cut short: what was in progress is recorded as interrupted, then runs again.
 
     The session's results hold each run once, so interrupted records move to their entry's own file.
@@ -34,7 +35,7 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> tuple[Environment, Sess
             _keep_aside(folder, _interrupted(run_id, run.entry.name, info, environment, started.stat().st_mtime))
     info = replace(info, status="running", finished_at=None, pid=os.getpid())
     folder.write_info(info)
-    return environment, info
+    return OpenSession(folder, environment, info)
 
 
 def _rewrite(folder: SessionFolder, records: list[Record]) -> None:

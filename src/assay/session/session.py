@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.process.result import ProcessResult
-from assay.record import Environment, Outcome, Record, SessionFolder, SessionInfo
+from assay.record import Outcome, Record, SessionFolder
 from assay.record.results_file import append_record
 from assay.record.secrets import Masker
 from assay.record.session_info import Status
@@ -19,6 +19,7 @@ from assay.session.execution import Execution
 from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
 from assay.session.neighbours import Neighbours
+from assay.session.open_session import OpenSession
 from assay.session.preflight import preflight
 from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
@@ -31,9 +32,7 @@ class Session:
     def __init__(
         self,
         plan: Plan,
-        folder: SessionFolder,
-        environment: Environment,
-        info: SessionInfo,
+        session: OpenSession,
         listen: Listener,
         past: Past,
         variables: Mapping[str, str],
@@ -42,14 +41,12 @@ class Session:
     ) -> None:
         self._plan = plan
         self._order = order
-        self._folder = folder
-        self._environment = environment
-        self._info = info
+        self._folder, self._environment, self._info = session.folder, session.environment, session.info
         self._listen = listen
         self._past = past
         self._variables = variables
         self._masker = Masker(variables)
-        self._records = {record.run_id: record for record in folder.records()}
+        self._records = {record.run_id: record for record in session.folder.records()}
         self._neighbours = Neighbours()
         self._interrupts = interrupts or Interrupts()
 

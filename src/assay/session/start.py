@@ -8,14 +8,15 @@ from pathlib import Path
 from assay.capture.environment import capture_environment
 from assay.config.plan import Plan
 from assay.errors import UsageError
-from assay.record import Environment, SessionFolder, SessionInfo
+from assay.record import SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.session.name import session_name
+from assay.session.open_session import OpenSession
 
 
 def start_session(
     plan: Plan, name: str | None, reason: str | None, command: Sequence[str], masker: Masker
-) -> tuple[SessionFolder, Environment, SessionInfo]:
+) -> OpenSession:
     """Makes the folder of a new session, with all that is known before the first run."""
     now = datetime.now(UTC)
     try:
@@ -39,7 +40,7 @@ def start_session(
     )
     folder.write_environment(environment)
     folder.write_info(info)
-    return folder, environment, info
+    return OpenSession(folder, environment, info)
 
 
 def _make(plan: Plan, name: str | None, now: datetime) -> SessionFolder:

@@ -1,0 +1,80 @@
+"""The three ways to run a session: a new one, one that was cut short, one entry of an earlier one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.api.run_inputs import RunInputs
+from assay.api.run_plan import run_attached
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.history.sessions import find_session
+from assay.record import Record, SessionFolder
+from assay.record.secrets import Masker
+from assay.session.resume import reopen_session
+from assay.session.start import start_session
+
+
+@dataclass(frozen=True)
+class SessionRun:
+    """What came of it. `interrupted`: the user cut it short."""
+
+    plan: Plan
+    folder: SessionFolder
+    records: tuple[Record, ...]
+    interrupted: bool = False
+
+
+def run_new(
+    inputs: RunInputs,
+    *,
+    name: str | None = None,
+    reason: str | None = None,
+    command: Sequence[str],
+    quiet: bool = False,
+) -> SessionRun:
+    plan = inputs.plan()
+    name = name or (plan.entries[0].name if inputs.command else None)
+    return _run_new(plan, name, reason, command, quiet)
+
+
+def inputs_of(session: str, results_dir: Path) -> RunInputs:
+    """What a session was started with."""
+    return RunInputs.from_json(find_session(session, results_dir).info().plan)
+
+
+def run_on(session: str, results_dir: Path) -> SessionRun:
+    """Goes on with a session that was cut short, from the files and options it was started with."""
+    folder = SessionFolder(find_session(session, results_dir).path.absolute())
+    plan = replace(inputs_of(session, results_dir).plan(), results_dir=folder.path.parent)
+    records, interrupted = run_attached(plan, reopen_session(folder, plan))
+    return SessionRun(plan, folder, tuple(records), interrupted)
+
+
+def run_again(run: str, results_dir: Path, command: Sequence[str]) -> SessionRun:
+    """One entry once more, in a session of its own, from the files and options its session was started with.
+
+    `run` is a run's id, or SESSION/ENTRY.
+    """
+    word, _, rest = run.partition("/")
+    name = rest.partition("/")[0]
+    folder = find_session(word, results_dir)
+    info = folder.info()
+    if name not in info.planned:
+        raise UsageError(f"session {info.name} has no entry {name!r}; it has: {', '.join(info.planned)}")
+    plan = RunInputs.from_json(info.plan).plan()
+    entries = tuple(entry for entry in plan.entries if entry.name == name)
+    if not entries:
+        raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")
+    alone = replace(entries[0], repeat=1, warmup=0, needs=())
+    plan = replace(plan, entries=(alone,), results_dir=folder.path.absolute().parent)
+    return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, quiet=False)
+
+
+def _run_new(plan: Plan, name: str | None, reason: str | None, command: Sequence[str], quiet: bool) -> SessionRun:
+    session = start_session(plan, name, reason, command, Masker(os.environ))
+    records, interrupted = run_attached(plan, session, quiet)
+    return SessionRun(plan, session.folder, tuple(records), interrupted)
