@@ -77,6 +77,14 @@ def test_a_matrix_and_rows_by_shape() -> None:
     assert [texts(row) for row in rows.rows] == [["1", "x"], ["2", "–"]]
 
 
+@pytest.mark.parametrize("name", ["slowdown", "anything"])
+def test_integers_that_no_float_can_hold_are_shown_as_endless(name: str) -> None:
+    huge = 10**400
+    shown = matrix(metric(name, {"a": {"a": huge, "b": {"value": -huge, "low": -huge, "high": huge}}}))
+    assert shown is not None
+    assert all("∞" in cell.text or "inf" in cell.text for cell in shown.rows[0][1:])
+
+
 def test_a_curve_needs_a_load_and_percentiles_in_every_row() -> None:
     rows = [{"rate": r, "p50_ms": 1.0, "p99_ms": 2.0 * r} for r in (3, 1, 2)]
     found = curve(metric("sweep", rows))

@@ -13,7 +13,7 @@ from assay.benchmarks.weights import performance_operations
 from assay.benchmarks.weights.program import main
 from assay.benchmarks.weights.tensor_families import tensor_families
 
-TINY = "iterations: 1\nmodels: [tiny]\ntimeout: 200\nbudget_s: 3\nversions: 2\ndtypes: [bfloat16]\n"
+TINY = "iterations: 1\nmodels: [tiny]\ntimeout: 2000\nbudget_s: 3\nversions: 2\ndtypes: [bfloat16]\n"
 
 
 def run(suite: str, tmp_path: Path, *more: str) -> dict[str, Any]:

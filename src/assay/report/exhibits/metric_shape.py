@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.record.metric import as_float
 from assay.report.exhibits.grid import Cell, Grid
 from assay.report.quantity import number, quantity
 from assay.report.view import MetricView
@@ -67,11 +68,12 @@ def _matrix_cell(item: Any, slowdown: bool) -> Cell:
     if isinstance(item, Mapping):
         low, high = item.get("low"), item.get("high")
         item = item.get("value", item.get("median"))
+    value = as_float(item)
     # Twice as slow is as red as it gets.
-    heat = max(0.0, min(1.0, float(item) - 1.0)) if slowdown else None
-    text = f"{item:.2f}×" if slowdown else number(float(item))
+    heat = max(0.0, min(1.0, value - 1.0)) if slowdown else None
+    text = f"{value:.2f}×" if slowdown else number(value)
     if isinstance(low, int | float) and isinstance(high, int | float):
-        text += f" ({low:.2f} to {high:.2f})"
+        text += f" ({as_float(low):.2f} to {as_float(high):.2f})"
     return Cell(text, number=True, heat=heat)
 
 
