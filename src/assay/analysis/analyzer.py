@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.compare import compare
+from assay.analysis.compare_records import compare
 from assay.analysis.comparison import Comparison
 from assay.analysis.insights import Insight, extract, recommendations
 from assay.analysis.noise_floors import load_floors, margins

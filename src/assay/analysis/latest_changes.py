@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.analysis.compare import compare
+from assay.analysis.compare_records import compare
 from assay.analysis.comparison import Comparison
 from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.past import HistoryPast

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay import analysis
+from assay.analysis import HistoryPast, Rules
+from assay.analysis.noise_floors import load_floors, margins
+from assay.api.records import Records
+from assay.api.results import results
+from assay.api.results_dir import results_folder
+from assay.api.shown_comparison import ShownComparison
+from assay.errors import UsageError
+from assay.history import History
+from assay.history.history import FILE_NAME
+
+
+def compare(
+    base: Records | str | Path,
+    head: Records | str | Path,
+    *,
+    margin: str | Sequence[str] = (),
+    anyway: bool = False,
+    results_dir: str | Path | None = None,
+) -> ShownComparison:
+    """What changed from `base` to `head`, and whether to believe it, as `assay compare` says.
+
+    Each is records (of `assay.run` or `assay.results`) or a session's word: `latest~1`, a name, a folder, a git
+    revision. `margin`: "5%", "METRIC=5%" or "ENTRY:METRIC=5%", or several. `anyway` compares what was run with other
+    parameters, another program or on another machine. Noise floors and history are those of `results_dir`, otherwise
+    of the folder that `head` is from.
+    """
+    known = [side.results_dir for side in (head, base) if isinstance(side, Records)]
+    where = results_folder(results_dir or next((folder for folder in known if folder is not None), None))
+    old, new = (_records(side, where) for side in (base, head))
+    rules = rules_for(where, [margin] if isinstance(margin, str) else margin)
+    names = _name(old), _name(new)
+    if not (where / FILE_NAME).is_file():
+        return ShownComparison.of(analysis.compare(old, new, names=names, rules=rules, across=anyway))
+    with History.beside(where, read_only=True) as history:
+        past = HistoryPast(history, min(record.started_at for record in new))
+        return ShownComparison.of(analysis.compare(old, new, names=names, rules=rules, past=past, across=anyway))
+
+
+def rules_for(results_dir: Path, margin: Sequence[str]) -> Rules:
+    return Rules(floors=margins(load_floors(results_dir))).with_margins(list(margin))
+
+
+def _records(side: Records | str | Path, where: Path) -> Records:
+    records = side if isinstance(side, Records) else results(side, results_dir=where, everything=True)
+    if not records:
+        what = "the records" if isinstance(side, Records) else str(side)
+        raise UsageError(f"there is nothing to compare: {what} has no runs")
+    return records
+
+
+def _name(records: Records) -> str:
+    first, *others = records.sessions
+    return f"{first} and {len(others)} more" if others else first
