@@ -5,30 +5,40 @@ For the author of a benchmark:
     with assay.benchmark() as b:
         rows = curate(b.param("input", "data/"))
         b.metric("rows_per_s", rows / b.elapsed, unit="1/s", better="higher")
+
+To run benchmarks and look at what they measured:
+
+    assay.run("assay.yaml")
+    assay.results().plot("rows_per_s")
+    assay.compare("latest~1", "latest")
 """
+
+from assay.exports import exports
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from assay.api.compare import compare
+    from assay.api.records import Records
+    from assay.api.results import results
+    from assay.api.run import run
     from assay.record.benchmark import Benchmark, benchmark
     from assay.record.task import Task
     from assay.record.task_statistics import TaskPerfUtils
 
 __version__ = "0.1.0"
-__all__ = ["Benchmark", "Task", "TaskPerfUtils", "__version__", "benchmark"]
+__all__ = ["Benchmark", "Records", "Task", "TaskPerfUtils", "__version__", "benchmark", "compare", "results", "run"]
 
-_PUBLIC = {
-    "Benchmark": "assay.record.benchmark",
-    "benchmark": "assay.record.benchmark",
-    "Task": "assay.record.task",
-    "TaskPerfUtils": "assay.record.task_statistics",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Loaded when asked for: `assay --help` and programs that need none of it start faster."""
-    if name in _PUBLIC:
-        from importlib import import_module
-
-        return getattr(import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'assay' has no attribute {name!r}")
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "Benchmark": "record.benchmark",
+        "Records": "api.records",
+        "Task": "record.task",
+        "TaskPerfUtils": "record.task_statistics",
+        "benchmark": "record.benchmark",
+        "compare": "api.compare",
+        "results": "api.results",
+        "run": "api.run",
+    },
+)

@@ -72,9 +72,6 @@ def test_a_command_whose_whole_point_is_its_output_fails_without_it(workplace: W
 
 
 def test_a_report_that_cannot_be_written_costs_only_itself(workplace: Workplace) -> None:
-    workplace.write(
-        "bench.py", "import os, pathlib, sys\npathlib.Path(os.environ['SESSION'], 'report.html').mkdir(exist_ok=True)\n"
-    )
     config = workplace.write(
         "c.yaml", "entries:\n  - {name: a, command: \"sh -c 'mkdir -p {session_entry_dir}/../report.html/x'\"}\n"
         "  - {name: b, command: 'true'}\n"

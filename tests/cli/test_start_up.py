@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from workplace import Workplace
+
+import assay
 
 HEAVY = {"pydantic", "numpy", "scipy", "ray", "rich", "jinja2", "yaml", "pyarrow", "numba", "pandas", "torch"}
 
@@ -18,6 +21,14 @@ def imported(*words: str) -> set[str]:
 
 def test_help_imports_nothing_heavy() -> None:
     assert imported("--help") & HEAVY == set()
+
+
+def test_the_supervisor_of_a_run_imports_next_to_nothing() -> None:
+    """Each run starts one: what it imports is paid for every time."""
+    source = str(Path(assay.__file__).parent.parent)
+    code = f"import sys; sys.path.append({source!r}); import assay.process.supervisor; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) & {*HEAVY, "typing", "re", "dataclasses", "inspect", "json", "subprocess"} == set()
 
 
 def test_an_authors_script_imports_nothing_heavy() -> None:

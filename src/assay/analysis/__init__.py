@@ -1,14 +1,21 @@
 """Records in, verdicts out."""
 
-from assay.analysis.analyzer import BenchmarkAnalyzer, Results
-from assay.analysis.compare_records import compare
-from assay.analysis.comparison import Comparison, Row
-from assay.analysis.insights import Insight, extract, recommendations
-from assay.analysis.past import HistoryPast, NoPast, Past
-from assay.analysis.rules import MetricRule, Rules
-from assay.analysis.summary import summary_lines
-from assay.analysis.verdict import Verdict
-from assay.analysis.latest_changes import what_changed
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
+
+if TYPE_CHECKING:
+    from assay.analysis.analyzer import BenchmarkAnalyzer, Results
+    from assay.analysis.compare_records import compare
+    from assay.analysis.comparison import Comparison, Row
+    from assay.analysis.insights import Insight, extract, recommendations
+    from assay.analysis.latest_changes import what_changed
+    from assay.analysis.past import HistoryPast, NoPast, Past
+    from assay.analysis.rules import MetricRule, Rules
+    from assay.analysis.summary import summary_lines
+    from assay.analysis.verdict import Verdict
 
 __all__ = [
     "BenchmarkAnalyzer",
@@ -28,3 +35,25 @@ __all__ = [
     "summary_lines",
     "what_changed",
 ]
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "BenchmarkAnalyzer": "analyzer",
+        "Comparison": "comparison",
+        "HistoryPast": "past",
+        "Insight": "insights",
+        "MetricRule": "rules",
+        "NoPast": "past",
+        "Past": "past",
+        "Results": "analyzer",
+        "Row": "comparison",
+        "Rules": "rules",
+        "Verdict": "verdict",
+        "compare": "compare_records",
+        "extract": "insights",
+        "recommendations": "insights",
+        "summary_lines": "summary",
+        "what_changed": "latest_changes",
+    },
+)

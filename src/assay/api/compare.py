@@ -36,10 +36,10 @@ def compare(
     rules = rules_for(where, [margin] if isinstance(margin, str) else margin)
     names = _name(old), _name(new)
     if not (where / FILE_NAME).is_file():
-        return ShownComparison.of(analysis.compare(old, new, names=names, rules=rules, across=anyway))
+        return ShownComparison.showing(analysis.compare(old, new, names=names, rules=rules, across=anyway))
     with History.beside(where, read_only=True) as history:
         past = HistoryPast(history, min(record.started_at for record in new))
-        return ShownComparison.of(analysis.compare(old, new, names=names, rules=rules, past=past, across=anyway))
+        return ShownComparison.showing(analysis.compare(old, new, names=names, rules=rules, past=past, across=anyway))
 
 
 def rules_for(results_dir: Path, margin: Sequence[str]) -> Rules:

@@ -37,12 +37,9 @@ def output_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from assay.api.comparing import compare_sessions
-    from assay.history import find_session
+    from assay.api.compare import compare
 
-    folder = results_dir(args)
-    base, head = (find_session(word, folder) for word in (args.base, args.head))
-    comparison = compare_sessions(base, head, results_dir=folder, margin=args.margin, anyway=args.anyway)
+    comparison = compare(args.base, args.head, margin=args.margin, anyway=args.anyway, results_dir=results_dir(args))
     write(comparison, args)
     return comparison.exit_code(strict=args.strict)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.loadgen.graph.graph import Graph
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
     from assay.loadgen.source_samples import SourceSamples
     from assay.loadgen.stop import Stop, Warmup
 
-_PUBLIC = {
-    "Graph": "graph.graph",
-    "LoadGen": "loadgen",
-    "LoadResult": "result",
-    "Node": "graph.node",
-    "Objective": "latency.objective",
-    "SourceSamples": "source_samples",
-    "Stop": "stop",
-    "Warmup": "stop",
-}
-
 __all__ = [
     "ConcurrentLoadScheduler",
     "ConstantLoadScheduler",
@@ -60,9 +50,27 @@ __all__ = [
     "Warmup",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Loaded when asked for: the sender process imports this package and must start without numpy."""
-    if name in __all__:
-        return getattr(import_module(f"assay.loadgen.{_PUBLIC.get(name, 'schedulers')}"), name)
-    raise AttributeError(f"module 'assay.loadgen' has no attribute {name!r}")
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "ConcurrentLoadScheduler": "schedulers",
+        "ConstantLoadScheduler": "schedulers",
+        "GammaLoadScheduler": "schedulers",
+        "Graph": "graph.graph",
+        "LoadGen": "loadgen",
+        "LoadResult": "result",
+        "LoadScheduler": "schedulers",
+        "MultiStreamLoadScheduler": "schedulers",
+        "Node": "graph.node",
+        "Objective": "latency.objective",
+        "OfflineLoadScheduler": "schedulers",
+        "PoissonLoadScheduler": "schedulers",
+        "RampLoadScheduler": "schedulers",
+        "SingleStreamLoadScheduler": "schedulers",
+        "SourceSamples": "source_samples",
+        "StepsLoadScheduler": "schedulers",
+        "Stop": "stop",
+        "TraceLoadScheduler": "schedulers",
+        "Warmup": "stop",
+    },
+)

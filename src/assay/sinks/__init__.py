@@ -4,10 +4,39 @@ What happens is written to an outbox in the session's folder; a process beside t
 is down, slow or broken never changes a result or holds one up, and what it missed is delivered later.
 """
 
-from assay.sinks.delivery import Delivery
-from assay.sinks.failure import Rejected, Unavailable
-from assay.sinks.sink import Sink
-from assay.sinks.spec_check import check_spec
-from assay.sinks.status import SinkStatus
+from __future__ import annotations
 
-__all__ = ["Delivery", "Rejected", "Sink", "SinkStatus", "Unavailable", "check_spec"]
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
+
+if TYPE_CHECKING:
+    from assay.sinks.delivery import Delivery
+    from assay.sinks.failure import Rejected, Unavailable
+    from assay.sinks.monitoring import MetricsCollector
+    from assay.sinks.sink import Sink
+    from assay.sinks.spec_check import check_spec
+    from assay.sinks.status import SinkStatus
+
+__all__ = [
+    "Delivery",
+    "MetricsCollector",
+    "Rejected",
+    "Sink",
+    "SinkStatus",
+    "Unavailable",
+    "check_spec",
+]
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "Delivery": "delivery",
+        "MetricsCollector": "monitoring",
+        "Rejected": "failure",
+        "Sink": "sink",
+        "SinkStatus": "status",
+        "Unavailable": "failure",
+        "check_spec": "spec_check",
+    },
+)

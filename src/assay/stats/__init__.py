@@ -1,0 +1,64 @@
+"""Pure mathematics: arrays in, numbers out. Each module says which idea it uses and where that is published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
+
+if TYPE_CHECKING:
+    from assay.stats.change_points import LevelChange, find_changes
+    from assay.stats.early_stopping import TailEstimate, tail_estimate
+    from assay.stats.intervals import Interval, bootstrap, quantile_interval
+    from assay.stats.outliers import Outlier, find_outliers
+    from assay.stats.repeats import Repeats, plan_repeats
+    from assay.stats.scaling import PowerLaw, fit_power_law
+    from assay.stats.shift import Shift, history_shift, paired_shift, unpaired_shift
+    from assay.stats.warmup import Warmup, find_warmup
+
+__all__ = [
+    "Interval",
+    "LevelChange",
+    "Outlier",
+    "PowerLaw",
+    "Repeats",
+    "Shift",
+    "TailEstimate",
+    "Warmup",
+    "bootstrap",
+    "find_changes",
+    "find_outliers",
+    "find_warmup",
+    "fit_power_law",
+    "history_shift",
+    "paired_shift",
+    "plan_repeats",
+    "quantile_interval",
+    "tail_estimate",
+    "unpaired_shift",
+]
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "Interval": "intervals",
+        "LevelChange": "change_points",
+        "Outlier": "outliers",
+        "PowerLaw": "scaling",
+        "Repeats": "repeats",
+        "Shift": "shift",
+        "TailEstimate": "early_stopping",
+        "Warmup": "warmup",
+        "bootstrap": "intervals",
+        "find_changes": "change_points",
+        "find_outliers": "outliers",
+        "find_warmup": "warmup",
+        "fit_power_law": "scaling",
+        "history_shift": "shift",
+        "paired_shift": "shift",
+        "plan_repeats": "repeats",
+        "quantile_interval": "intervals",
+        "tail_estimate": "early_stopping",
+        "unpaired_shift": "shift",
+    },
+)

@@ -1,0 +1,54 @@
+"""A store for model weights: versions exact to the bit, content-addressed, close to the entropy limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
+
+if TYPE_CHECKING:
+    from assay.weights.commit import Commit, Diff
+    from assay.weights.config import RepositoryConfig
+    from assay.weights.limit import repository_limit, tensor_limit
+    from assay.weights.merge import MergeConflict
+    from assay.weights.repository import Repository
+    from assay.weights.store import StoreStats, WeightStore
+    from assay.weights.transfer import clone, pull, push
+    from assay.weights.verifier import Verification, verify
+
+__all__ = [
+    "Commit",
+    "Diff",
+    "MergeConflict",
+    "Repository",
+    "RepositoryConfig",
+    "StoreStats",
+    "Verification",
+    "WeightStore",
+    "clone",
+    "pull",
+    "push",
+    "repository_limit",
+    "tensor_limit",
+    "verify",
+]
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "Commit": "commit",
+        "Diff": "commit",
+        "MergeConflict": "merge",
+        "Repository": "repository",
+        "RepositoryConfig": "config",
+        "StoreStats": "store",
+        "Verification": "verifier",
+        "WeightStore": "store",
+        "clone": "transfer",
+        "pull": "transfer",
+        "push": "transfer",
+        "repository_limit": "limit",
+        "tensor_limit": "limit",
+        "verify": "verifier",
+    },
+)

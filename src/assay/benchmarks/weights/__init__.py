@@ -5,26 +5,26 @@ from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, Be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
     from assay.benchmarks.weights.profile import BenchmarkProfile
     from assay.benchmarks.weights.suite import BenchmarkSuite
 
-__all__ = ["BenchmarkOrchestrator", "BenchmarkProfile", "BenchmarkSuite"]
+__all__ = [
+    "BenchmarkOrchestrator",
+    "BenchmarkProfile",
+    "BenchmarkSuite",
+]
 
-_PUBLIC = {
-    "BenchmarkOrchestrator": "assay.benchmarks.weights.orchestrator",
-    "BenchmarkProfile": "assay.benchmarks.weights.profile",
-    "BenchmarkSuite": "assay.benchmarks.weights.suite",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Loaded when asked for: probes in fresh processes must start small."""
-    if name in _PUBLIC:
-        from importlib import import_module
-
-        return getattr(import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'assay.benchmarks.weights' has no attribute {name!r}")
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "BenchmarkOrchestrator": "orchestrator",
+        "BenchmarkProfile": "profile",
+        "BenchmarkSuite": "suite",
+    },
+)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.api.records import Records
+from assay.api.results_dir import results_folder
+from assay.history.sessions import find_session, session_folders
+
+
+def results(
+    session: str | Path | Sequence[str | Path] | None = None,
+    *,
+    entry: str | None = None,
+    last: int | None = None,
+    everything: bool = False,
+    results_dir: str | Path | None = None,
+) -> Records:
+    """The records of sessions, oldest first.
+
+    `session`: `latest`, `latest~1`, a name, a folder, a git revision, or several of them; without it all sessions in
+    `results_dir` (default: $ASSAY_RESULTS_DIR, otherwise ./results), or the `last` so many. Warm-ups and attempts that
+    were tried again are left out unless `everything` is asked for.
+    """
+    where = results_folder(results_dir)
+    if session is None:
+        folders = session_folders(where)[:last][::-1]
+    else:
+        words = [session] if isinstance(session, str | Path) else session
+        folders = [find_session(str(word), where) for word in words]
+    found = (record for folder in folders for record in folder.records())
+    kept = (record for record in found if (everything or record.counts) and (entry is None or record.name == entry))
+    return Records(kept, folders[-1].path.absolute().parent if folders else where)

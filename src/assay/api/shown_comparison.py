@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.analysis import Comparison
+
+
+@dataclass(frozen=True, repr=False)
+class ShownComparison(Comparison):
+    """A comparison that shows itself: as text where it is printed, as a page in a notebook."""
+
+    @classmethod
+    def showing(cls, comparison: Comparison) -> ShownComparison:
+        return cls(comparison.base, comparison.head, comparison.rows, comparison.notes)
+
+    def __str__(self) -> str:
+        from assay.report.comparison_text import comparison_text
+
+        return comparison_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from assay.api.framed import framed
+        from assay.report.comparison_page import comparison_page
+
+        return framed(comparison_page(self))
