@@ -60,7 +60,8 @@ class SeriesChart:
 def _plot(metric: str, points: dict[str, dict[float, float]], unit: str) -> Plot:
     times = sorted({time for line in points.values() for time in line})
     says = "; ".join(
-        f"{entry}: last {quantity(line[max(line)], unit)} of {len(line)}" for entry, line in points.items()
+        f"{entry}: last {quantity(line[max(line)], unit)}, {len(line)} session{'' if len(line) == 1 else 's'}"
+        for entry, line in points.items()
     )
     lines = tuple((entry, tuple(line.get(time) for time in times)) for entry, line in points.items())
     return Plot(metric, unit, tuple(times), lines, says, time=True, zero=False, tall=True)
