@@ -152,7 +152,7 @@ def test_a_plot_has_a_line_an_entry_and_a_point_a_session(tmp_path: Path) -> Non
     chart = records.plot("rows_per_s")
     assert [name for name, _ in chart.plot.lines] == ["a", "b"]
     assert chart.plot.lines[0][1] == (100.0, 101.0, 102.0, 103.0)
-    assert chart.plot.unit == "1/s"
+    assert (chart.plot.unit, chart.plot.x_name) == ("1/s", "UTC")
     assert "a: last 103 1/s, 4 sessions" in repr(chart)
     assert "<svg" in chart._repr_html_()
     assert chart.save(tmp_path / "chart.html").read_text().startswith("<!doctype html>")

@@ -64,7 +64,7 @@ def _plot(metric: str, points: dict[str, dict[float, float]], unit: str) -> Plot
         for entry, line in points.items()
     )
     lines = tuple((entry, tuple(line.get(time) for time in times)) for entry, line in points.items())
-    return Plot(metric, unit, tuple(times), lines, says, time=True, zero=False, tall=True)
+    return Plot(metric, unit, tuple(times), lines, says, x_name="UTC", time=True, zero=False, tall=True)
 
 
 def _seconds(started_at: str) -> float:
