@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.record.inert_pickle import Inert, InertUnpickler
 from assay.record.strict_json import encode
 from assay.record.task_perf import TaskPerf
+from assay.untrusted.inert_pickle import Inert, InertUnpickler
 
 MAX_BYTES = 512 * 2**20
 """A larger file of tasks is not read: it would take the session's memory with it."""

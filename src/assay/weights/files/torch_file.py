@@ -6,12 +6,10 @@ a handful of names and turns every other into an inert object; tensors become vi
 
 from __future__ import annotations
 
-import io
 import mmap
 import pickle
 import struct
 import zipfile
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,57 +17,12 @@ from typing import Any
 import numpy as np
 
 from assay.errors import DataError
+from assay.untrusted.torch_pickle import Dtype, Inert, TorchUnpickler
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
 
 LARGEST_PICKLE = 256 << 20
 _DEEPEST = 64
-_STORAGES = {
-    "DoubleStorage": "float64",
-    "FloatStorage": "float32",
-    "HalfStorage": "float16",
-    "BFloat16Storage": "bfloat16",
-    "LongStorage": "int64",
-    "IntStorage": "int32",
-    "ShortStorage": "int16",
-    "CharStorage": "int8",
-    "ByteStorage": "uint8",
-    "BoolStorage": "bool",
-    "ComplexFloatStorage": "complex64",
-    "ComplexDoubleStorage": "complex128",
-    "Float8_e4m3fnStorage": "float8_e4m3fn",
-    "Float8_e5m2Storage": "float8_e5m2",
-}
-_DTYPES = {
-    "float8_e4m3fn": "float8_e4m3fn",
-    "float8_e5m2": "float8_e5m2",
-    "uint16": "uint16",
-    "uint32": "uint32",
-    "uint64": "uint64",
-}
-
-
-class Inert:
-    """Stands for anything a pickle names that is not data. Calling it gives another one."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
-
-    def __setstate__(self, _: Any) -> None:
-        pass
-
-    def __call__(self, *_: Any, **__: Any) -> Inert:
-        return Inert()
-
-
-class _Storage:
-    def __init__(self, dtype: str) -> None:
-        self.dtype = dtype
-
-
-class _Dtype:
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class TorchFile(Mapping[str, Tensor]):
@@ -109,7 +62,7 @@ class TorchFile(Mapping[str, Tensor]):
             return self._storage(archive, prefix, key, dtype)
 
         try:
-            return _Unpickler(archive.read(names[0]), storage).load()
+            return TorchUnpickler(archive.read(names[0]), storage, _rebuild).load()
         except DataError as error:
             raise DataError(f"{self.path}: {error}") from None
         except Exception as error:  # noqa: BLE001  (a pickle can make any method of a plain value fail)
@@ -145,44 +98,12 @@ class TorchFile(Mapping[str, Tensor]):
             self.skipped.append(prefix)
 
 
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, data: bytes, storage: Any) -> None:
-        super().__init__(io.BytesIO(data))
-        self._storage = storage
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == ("collections", "OrderedDict"):
-            return OrderedDict
-        if module == "torch._utils" and name in ("_rebuild_tensor_v2", "_rebuild_tensor", "_rebuild_tensor_v3"):
-            return _rebuild
-        if module == "torch._utils" and name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
-            return _parameter
-        if module in ("torch", "torch.storage"):
-            if name in _STORAGES:
-                return _Storage(_STORAGES[name])
-            if name in ("UntypedStorage", "TypedStorage"):
-                return _Storage("uint8")
-            if name in _DTYPES:
-                return _Dtype(_DTYPES[name])
-        return Inert
-
-    def persistent_load(self, saved: Any) -> Any:
-        described = isinstance(saved, tuple) and len(saved) >= 3 and saved[0] == "storage"
-        if not described or not isinstance(saved[1], _Storage):
-            raise DataError("a storage is not described as PyTorch does")
-        return self._storage(str(saved[2]), saved[1].dtype)
-
-
-def _parameter(data: Any, *_: Any) -> Any:
-    return data
-
-
 def _rebuild(storage: Any, offset: Any, size: Any, stride: Any, *rest: Any) -> Any:
     """A view of the storage, after checking that its farthest element lies inside."""
     if not isinstance(storage, np.ndarray):
         return Inert()
     for extra in rest:
-        if isinstance(extra, _Dtype):
+        if isinstance(extra, Dtype):
             storage = storage.view(np.uint8).view(ELEMENT_TYPES[extra.name].numpy)
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or not all(type(number) is int and number >= 0 for number in numbers):
