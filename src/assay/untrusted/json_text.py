@@ -1,0 +1,93 @@
+"""JSON of others: refused by size and shape before the parser sees it, so that none of its own limits can surprise.
+
+Refused: nesting deeper than `DEEPEST`, digits in a row beyond `MOST_DIGITS`, a key that stands twice in an object,
+bytes that are not UTF-8. Half of a surrogate pair, which no UTF-8 file could hold again, becomes U+FFFD. `NaN` and
+`Infinity` are read, since programs write them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import Any
+
+from assay.names import quoted
+from assay.untrusted.read_limit import ReadLimit
+from assay.untrusted.regular_file import read_bytes
+from assay.untrusted.unreadable import Unreadable
+
+DEEPEST = 100
+OWN_DEEPEST = 120
+MOST_DIGITS = 4300
+
+_DIGITS = re.compile(rb"(?<![0-9])[0-9]{%d}" % (MOST_DIGITS + 1))
+_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+Made = Callable[[dict[str, Any]], Any]
+
+
+def read_json(path: Path, limit: ReadLimit, made: Made | None = None, *, own: bool = False) -> Any:
+    return parse_json(read_bytes(path, limit), path, made, own=own)
+
+
+def parse_json(data: bytes, where: Path | str, made: Made | None = None, *, own: bool = False) -> Any:
+    """`made` turns each object into what it stands for. `own` is what Assay wrote around what others did: it may be
+    nested a little deeper, and of equal keys the last counts."""
+    data, text = _decoded(data, where)
+    _check_shape(data, where, OWN_DEEPEST if own else DEEPEST)
+    if "\\ud" in text or "\\uD" in text:
+        text = _ESCAPE.sub(lambda escape: "\\ufffd" if escape["half"] else escape[0], text)
+    try:
+        if own:
+            return json.loads(text, object_hook=made)
+        return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, where, made))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise Unreadable(where, f"is not valid JSON: {place}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(where, f"cannot be read as JSON: {error}") from None
+
+
+def _decoded(data: bytes, where: Path | str) -> tuple[bytes, str]:
+    """As UTF-8 bytes and as text; JSON may come in UTF-16 and UTF-32, too, and with a byte order mark."""
+    encoding = json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        name = encoding.removesuffix("-sig").upper()
+        raise Unreadable(where, f"is not valid {name}: {error.reason} at byte {error.start}") from None
+    return data if encoding.startswith("utf-8") else text.encode(), text
+
+
+def _check_shape(data: bytes, where: Path | str, deepest: int) -> None:
+    """A few passes, before anything recurses. Lines are counted outside strings, which can have none in them."""
+    if data.count(b"[") + data.count(b"{") <= deepest and not _DIGITS.search(data):
+        return
+    outside = b'"'.join(data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
+    found = _DIGITS.search(outside)
+    if found:
+        line = outside.count(b"\n", 0, found.start()) + 1
+        raise Unreadable(where, f"has a number of more than {MOST_DIGITS} digits in line {line}")
+    depths = accumulate(map(_STEP.__getitem__, outside.translate(None, _BRACKETS)))
+    deep = next((number for number, depth in enumerate(depths) if depth > deepest), None)
+    if deep is not None:
+        bracket = next(islice(re.finditer(rb"[][{}]", outside), deep, None))
+        line = outside.count(b"\n", 0, bracket.start()) + 1
+        raise Unreadable(where, f"is nested deeper than {deepest} levels in line {line}")
+
+
+def _object(pairs: list[tuple[str, Any]], where: Path | str, made: Made | None) -> Any:
+    written = dict(pairs)
+    if len(written) < len(pairs):
+        double = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise Unreadable(where, f"has the key {quoted(double)} twice in one object")
+    return written if made is None else made(written)

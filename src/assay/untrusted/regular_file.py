@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from assay.untrusted.read_limit import MB, ReadLimit
+from assay.untrusted.unreadable import Unreadable
+
+BLOCK = MB
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class RegularFile:
+    """A file of others, open for reading. Never waits for a writer, never reads a device, never more than its limit.
+
+    Raises `Unreadable` for whatever is wrong, except that a file that is not there is a FileNotFoundError.
+    """
+
+    def __init__(self, path: Path, limit: ReadLimit) -> None:
+        self.path = path
+        self._limit = limit
+        self._until = None if limit.seconds is None else time.monotonic() + limit.seconds
+        self.descriptor = _open(path, limit.follow_links)
+        self.size = os.fstat(self.descriptor).st_size
+        if self.size > limit.most_bytes:
+            os.close(self.descriptor)
+            raise self._too_large()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        os.close(self.descriptor)
+
+    def read(self) -> bytes:
+        return b"".join(self._pieces(lambda: os.read(self.descriptor, BLOCK)))
+
+    def lines(self, most: int, start: int = 0) -> Iterator[bytes]:
+        """From `start` on, each with its end, none of more than `most` bytes; the last may have been cut short."""
+        with open(self.descriptor, "rb", buffering=BLOCK, closefd=False) as file:
+            file.seek(start)
+            for number, line in enumerate(self._pieces(lambda: file.readline(most + 1)), 1):
+                if len(line) > most:
+                    raise Unreadable(f"{self.path}:{number}", f"is a line of more than {most // MB} MB")
+                yield line
+
+    def tail(self, most: int) -> bytes:
+        """The last bytes, at most so many."""
+        start = max(0, self.size - most)
+        try:
+            return os.pread(self.descriptor, min(most, self.size), start)
+        except OSError as error:
+            raise Unreadable(self.path, f"cannot be read: {error.strerror}") from None
+
+    def _pieces(self, piece: Callable[[], bytes]) -> Iterator[bytes]:
+        """The limit holds for what is read, not for what the file said its size was: it may grow."""
+        left = self._limit.most_bytes
+        while True:
+            if self._until is not None and time.monotonic() > self._until:
+                raise Unreadable(self.path, f"took longer to read than {self._limit.seconds:g} s")
+            try:
+                read = piece()
+            except OSError as error:
+                raise Unreadable(self.path, f"cannot be read: {error.strerror}") from None
+            if not read:
+                return
+            left -= len(read)
+            if left < 0:
+                raise self._too_large()
+            yield read
+
+    def _too_large(self) -> Unreadable:
+        return Unreadable(self.path, f"is larger than {self._limit.size}")
+
+
+def read_bytes(path: Path, limit: ReadLimit) -> bytes:
+    with RegularFile(path, limit) as file:
+        return file.read()
+
+
+def _open(path: Path, follow_links: bool) -> int:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    try:
+        descriptor = os.open(path, flags if follow_links else flags | os.O_NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path)) from None
+    except OSError as error:
+        if not follow_links and path.is_symlink():
+            raise Unreadable(path, "is a symbolic link, not a regular file") from None
+        kind = "is a socket, not a regular file" if error.errno == errno.ENXIO else None
+        raise Unreadable(path, kind or f"cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise Unreadable(repr(str(path)), "is not a path: it has a null character") from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        kinds = (name for holds, name in _KINDS if holds(mode))
+        raise Unreadable(path, f"is {next(kinds, 'something else')}, not a regular file")
+    return descriptor
