@@ -59,7 +59,7 @@ def test_the_same_file_is_imported_once(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is not JSON"),
+        ("{", "is not valid JSON"),
         ("[]", "is not a file of pyperf, pytest-benchmark, hyperfine"),
         ('{"results": [{"command": "x", "times": [1, "2"]}]}', r"results\[0\]\.times holds '2', which is not a time"),
         ('{"results": []}', "it holds no benchmark"),

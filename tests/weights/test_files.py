@@ -64,7 +64,7 @@ def test_shards_with_an_index(repo, rng, tmp_path):
     ("header", "message"),
     [
         (b"\xff" * 8, "longer than the file"),
-        (struct.pack("<Q", 2) + b"xx", "not JSON"),
+        (struct.pack("<Q", 2) + b"xx", "not valid JSON"),
         (struct.pack("<Q", 2) + b"[]", "not a mapping"),
         ({"w": {"dtype": "F32", "shape": [1 << 50], "data_offsets": [0, 4]}}, "does not fit"),
         ({"w": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}, "does not fit"),

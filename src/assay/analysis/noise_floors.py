@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,7 +7,10 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.record.atomic_file import write_atomic
-from assay.record.strict_json import decode, encode
+from assay.record.strict_json import encode, untagged
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import SESSION
+from assay.untrusted.unreadable import Unreadable
 
 FILE_NAME = "noise_floors.json"
 
@@ -29,12 +31,13 @@ class NoiseFloor:
 def load_floors(results_dir: Path) -> list[NoiseFloor]:
     path = results_dir / FILE_NAME
     try:
-        written = decode(path.read_bytes())
+        written = read_json(path, SESSION, untagged, own=True)
         return [NoiseFloor(**item) for item in _items(written)]
     except FileNotFoundError:
         return []
-    except (json.JSONDecodeError, UnicodeDecodeError, TypeError, KeyError) as error:
-        raise DataError(f"{path}: cannot be read ({error}); delete it and run `assay calibrate` again") from None
+    except (Unreadable, TypeError, KeyError) as error:
+        why = error.reason if isinstance(error, Unreadable) else error
+        raise DataError(f"{path}: cannot be read ({why}); delete it and run `assay calibrate` again") from None
 
 
 def save_floors(results_dir: Path, floors: list[NoiseFloor]) -> Path:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,10 @@ from typing import Any
 from assay.errors import DataError
 from assay.record import Fingerprint, Outcome, Record
 from assay.record.fingerprint import digest
-from assay.record.strict_json import decode
+from assay.record.strict_json import untagged
 from assay.record.tasks_file import read_tasks
-
-_MOST_BYTES = 64 * 2**20
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import RESULT
 
 
 def read_results_folder(path: Path) -> Record:
@@ -40,15 +40,11 @@ def read_results_folder(path: Path) -> Record:
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise DataError(f"{path}: is larger than {_MOST_BYTES >> 20} MB")
-        written = decode(path.read_bytes())
+        written = read_json(path, replace(RESULT, follow_links=True), untagged)
     except FileNotFoundError:
         if required:
             raise DataError(f"{path.parent} has no {path.name}") from None
         return {}
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: is not valid JSON: {error}") from None
     if not isinstance(written, dict):
         raise DataError(f"{path}: holds a {type(written).__name__}, not an object of names and values")
     return written

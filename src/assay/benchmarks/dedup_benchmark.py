@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from argparse import ArgumentParser, Namespace
@@ -20,6 +19,10 @@ from assay.stages.text.document_reader import document_reader
 from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
 from assay.stages.text.key_store import KeyStore, KeyWriter
 from assay.stages.text.rows import import_arrow
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import MB, TRACE
+from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.unreadable import Unreadable
 
 SCRIPT = "dedup_benchmark.py"
 OUTPUT = "duplicates.parquet"
@@ -83,10 +86,11 @@ def recalls(known: Path, id_field: str, found: set[Any]) -> dict[str, float]:
     """Of the duplicates that `assay data documents` put in, the share that was found, by kind."""
     kinds: dict[str, list[bool]] = {}
     try:
-        for line in known.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            kinds.setdefault(str(row["kind"]), []).append(row[id_field] in found)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        with RegularFile(known, TRACE) as file:
+            for number, line in enumerate(file.lines(MB), 1):
+                row = parse_json(line, f"line {number}")
+                kinds.setdefault(str(row["kind"]), []).append(row[id_field] in found)
+    except (FileNotFoundError, Unreadable, KeyError, TypeError) as error:
         raise DataError(f"{known}: not a list of known duplicates: {error}") from None
     return {kind: sum(hits) / len(hits) for kind, hits in kinds.items()}
 

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from assay.errors import DataError
 from assay.record.record import Record
-from assay.record.strict_json import decode, encode
+from assay.record.strict_json import encode, untagged
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
+from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.unreadable import Unreadable
 
 
 def append_record(path: Path, record: Record, with_tasks: bool = True, sync: bool = True) -> None:
@@ -30,18 +35,30 @@ def append_record(path: Path, record: Record, with_tasks: bool = True, sync: boo
 
 def read_records(path: Path) -> Iterator[Record]:
     """Lines that are not whole (a crash while writing) are passed over: their run has no record yet."""
-    if not path.is_file():
+    try:
+        file = RegularFile(path, RECORDS)
+    except FileNotFoundError:
         return
-    with path.open("rb") as lines:
-        for line in lines:
+    with file:
+        for number, line in enumerate(file.lines(MOST_OF_A_LINE), 1):
             if not line.strip():
                 continue
+            where = f"{path}:{number}"
             try:
-                written = decode(line)
-            except (json.JSONDecodeError, UnicodeDecodeError):
+                written = parse_json(line, where, untagged, own=True)
+            except Unreadable:
                 continue
             if isinstance(written, dict):
-                yield Record.from_json(written)
+                yield _record(written, where)
+
+
+def _record(written: dict[str, Any], where: str) -> Record:
+    try:
+        return Record.from_json(written)
+    except DataError as error:
+        raise Unreadable(where, str(error)) from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise Unreadable(where, f"is not a record: {type(error).__name__}: {error}") from None
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

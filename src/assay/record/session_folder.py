@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from assay.errors import DataError
@@ -9,7 +8,9 @@ from assay.record.environment import Environment
 from assay.record.record import Record
 from assay.record.results_file import read_records
 from assay.record.session_info import SessionInfo
-from assay.record.strict_json import decode, encode
+from assay.record.strict_json import encode, untagged
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import SESSION
 
 
 class SessionFolder:
@@ -58,11 +59,9 @@ class SessionFolder:
     def _read(self, name: str) -> dict[str, object]:
         path = self.path / name
         try:
-            written = decode(path.read_bytes())
+            written = read_json(path, SESSION, untagged, own=True)
         except FileNotFoundError:
             raise DataError(f"{self.path} is not a session folder: it has no {name}") from None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise DataError(f"{path}: {error}") from None
         if not isinstance(written, dict):
             raise DataError(f"{path}: is not a JSON object")
         return written

@@ -14,7 +14,8 @@ def encode(value: Any, indent: int | None = None) -> str:
 
 
 def decode(text: str | bytes) -> Any:
-    return json.loads(text, object_hook=_untagged)
+    """Of what no other could have changed; a file is read by `untrusted.json_text`, with `untagged`."""
+    return json.loads(text, object_hook=untagged)
 
 
 def _tagged(value: Any) -> Any:
@@ -27,7 +28,7 @@ def _tagged(value: Any) -> Any:
     return value
 
 
-def _untagged(value: dict[str, Any]) -> Any:
+def untagged(value: dict[str, Any]) -> Any:
     if len(value) == 1 and value.get(_TAG) in ("nan", "inf", "-inf"):
         return float(value[_TAG])
     return value

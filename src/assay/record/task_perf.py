@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.record.metric import as_float
+from assay.untrusted.text_file import storable
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,11 @@ class TaskPerf:
         stage = written.get("stage", written.get("name"))
         if not isinstance(stage, str):
             raise ValueError("has no `stage` name")
-        return cls(stage, dict(_numbers(metrics)), str(written.get("invocation") or uuid.uuid4().hex))
+        invocation = storable(str(written.get("invocation") or uuid.uuid4().hex))
+        return cls(storable(stage), dict(_numbers(metrics)), invocation)
 
 
 def _numbers(metrics: Mapping[Any, Any]) -> Iterator[tuple[str, float]]:
     for name, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            yield str(name), as_float(value)
+            yield storable(str(name)), as_float(value)

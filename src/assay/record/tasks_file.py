@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import json
 import pickle
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +10,13 @@ from typing import Any
 from assay.record.strict_json import encode
 from assay.record.task_perf import TaskPerf
 from assay.untrusted.inert_pickle import Inert, InertUnpickler
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import TASKS
+from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.unreadable import Unreadable
 
-MAX_BYTES = 512 * 2**20
-"""A larger file of tasks is not read: it would take the session's memory with it."""
+MOST_WARNINGS = 20
+"""Lines left out that are named; of more it is said how many."""
 
 
 @dataclass
@@ -31,33 +35,38 @@ def read_tasks(folder: Path) -> TasksRead:
     """Tasks are extra: whatever is wrong with them is a warning, never a failure."""
     read = TasksRead()
     for name, reader in (("tasks.jsonl", _read_lines), ("tasks.pkl", _read_pickle)):
-        path = folder / name
-        if not path.is_file():
+        try:
+            with RegularFile(folder / name, TASKS) as file:
+                reader(file, read)
+            return read
+        except FileNotFoundError:
             continue
-        if path.stat().st_size > MAX_BYTES:
-            read.warnings.append(f"{name} is larger than {MAX_BYTES >> 20} MB and was not read")
-            continue
-        reader(path, read)
-        return read
+        except Unreadable as error:
+            read.warnings.append(f"{name} {error.reason}; {'what follows' if read.tasks else 'it'} was not read")
     return read
 
 
-def _read_lines(path: Path, read: TasksRead) -> None:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                written = json.loads(line)
-                if not isinstance(written, dict):
-                    raise ValueError("is not an object")
-                read.tasks.append(TaskPerf.from_json(written))
-            except (ValueError, RecursionError) as error:
-                read.warnings.append(f"tasks.jsonl:{number}: {error}; the line was left out")
+def _read_lines(file: RegularFile, read: TasksRead) -> None:
+    left_out = 0
+    for number, line in enumerate(file.lines(TASKS.most_bytes), 1):
+        if not line.strip():
+            continue
+        try:
+            written = parse_json(line, f"tasks.jsonl:{number}")
+            if not isinstance(written, dict):
+                raise Unreadable(f"tasks.jsonl:{number}", "is not an object")
+            read.tasks.append(TaskPerf.from_json(written))
+        except (Unreadable, ValueError) as error:
+            left_out += 1
+            if left_out <= MOST_WARNINGS:
+                why = error.reason if isinstance(error, Unreadable) else error
+                read.warnings.append(f"tasks.jsonl:{number}: {why}; the line was left out")
+    if left_out > MOST_WARNINGS:
+        read.warnings.append(f"tasks.jsonl: {left_out - MOST_WARNINGS} more lines were left out")
 
 
-def _read_pickle(path: Path, read: TasksRead) -> None:
-    unpickler = InertUnpickler(path.read_bytes())
+def _read_pickle(file: RegularFile, read: TasksRead) -> None:
+    unpickler = InertUnpickler(file.read())
     try:
         content = unpickler.load()
         read.tasks.extend(_perfs(content))
@@ -76,10 +85,10 @@ _KNOWN = ("assay.record.", "nemo_curator.", "ray_curator.")
 
 def _perfs(content: Any) -> Iterator[TaskPerf]:
     """Finds the timed calls in what a benchmark pickled: a list, a mapping of lists, or a workflow's result."""
-    pending: list[Any] = [content]
+    pending = deque([content])
     seen: set[int] = set()
     while pending:
-        item = pending.pop(0)
+        item = pending.popleft()
         if id(item) in seen:
             continue
         seen.add(id(item))

@@ -21,6 +21,9 @@ from assay.report.quantity import number
 from assay.report.run_folder import RunFolder
 from assay.report.svg.histogram import histogram_svg
 from assay.report.view import EntryView, MetricView
+from assay.untrusted.read_limit import ReadLimit
+from assay.untrusted.regular_file import read_bytes
+from assay.untrusted.unreadable import Unreadable
 
 _MOST_PROFILE_BYTES = 150_000
 
@@ -127,6 +130,10 @@ def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row
 def _profile(files: RunFolder | None) -> str | None:
     """The flame graph as an image: what is drawn in it may come from a hostile name, and images run no scripts."""
     path = files.profile() if files else None
-    if path is None or path.suffix != ".svg" or path.stat().st_size > _MOST_PROFILE_BYTES:
+    if path is None or path.suffix != ".svg":
         return None
-    return "data:image/svg+xml;base64," + b64encode(path.read_bytes()).decode()
+    try:
+        image = read_bytes(path, ReadLimit(_MOST_PROFILE_BYTES))
+    except (FileNotFoundError, Unreadable):
+        return None
+    return "data:image/svg+xml;base64," + b64encode(image).decode()

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
+from assay.untrusted.read_limit import LOG, USAGE
+from assay.untrusted.text_file import last_lines, read_text
+from assay.untrusted.unreadable import Unreadable
 
 
 @dataclass(frozen=True)
@@ -67,30 +70,24 @@ class RunFolder:
     def log_tail(self, lines: int = 40, most_bytes: int = 16_384) -> str:
         """The end of what the program printed, without reading the rest of it."""
         try:
-            with self.log.open("rb") as log:
-                size = log.seek(0, 2)
-                log.seek(max(0, size - most_bytes))
-                text = log.read(most_bytes).decode("utf-8", "replace")
-        except OSError:
+            return "\n".join(last_lines(self.log, LOG, most_bytes)[-lines:])
+        except (FileNotFoundError, Unreadable):
             return ""
-        kept = text.splitlines()
-        if size > most_bytes:
-            kept = kept[1:]
-        return "\n".join(kept[-lines:])
 
     def tasks(self) -> tuple[TaskPerf, ...]:
         if self._record.tasks:
             return self._record.tasks
-        for record in read_records(self.path / "results.jsonl"):
-            if record.run_id == self._record.run_id:
-                return record.tasks
-        return ()
+        try:
+            own = (r for r in read_records(self.path / "results.jsonl") if r.run_id == self._record.run_id)
+            return next((record.tasks for record in own), ())
+        except Unreadable:
+            return ()
 
     def usage_series(self) -> UsageSeries:
         try:
-            with (self.file("usage") or self.path / "usage.csv").open(newline="", encoding="utf-8") as lines:
-                rows = list(csv.DictReader(lines))
-        except (OSError, UnicodeDecodeError, csv.Error):
+            lines = read_text(self.file("usage") or self.path / "usage.csv", USAGE).splitlines()
+            rows = list(csv.DictReader(lines))
+        except (FileNotFoundError, Unreadable, csv.Error):
             return UsageSeries()
         columns: dict[str, list[float]] = {}
         for row in rows:

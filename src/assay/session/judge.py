@@ -15,6 +15,9 @@ from assay.session.disk import free_mb
 from assay.session.execution import Execution
 from assay.session.requirement_check import Past, check
 from assay.session.results import ProgramResults, read_results
+from assay.untrusted.read_limit import LOG
+from assay.untrusted.text_file import last_lines
+from assay.untrusted.unreadable import Unreadable
 
 FULL_MB = 0.5
 
@@ -183,10 +186,8 @@ def _signal_name(number: int) -> str:
 def _last_line(path: Path, most: int = 200) -> str:
     """Of a traceback this is the exception's own line."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(path.stat().st_size - 4096, 0))
-            lines = file.read().decode(errors="replace").split("\n")
-    except OSError:
+        lines = last_lines(path, LOG, 4096)
+    except (FileNotFoundError, Unreadable):
         return ""
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     return "".join(letter for letter in last if letter.isprintable())[:most]

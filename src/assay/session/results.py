@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay.record import TaskPerf
-from assay.record.strict_json import decode
+from assay.record.strict_json import untagged
 from assay.record.tasks_file import read_tasks
-
-MAX_BYTES = 64 * 2**20
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import RESULT
+from assay.untrusted.unreadable import Unreadable
 
 
 @dataclass
@@ -35,19 +35,13 @@ def read_results(folder: Path, required: bool) -> ProgramResults:
 
 def _read(path: Path, required: bool, problems: list[str]) -> Mapping[str, Any]:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            problems.append(f"{path.name} is larger than {MAX_BYTES >> 20} MB")
-            return {}
-        content = decode(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+        content = read_json(path, RESULT, untagged)
+    except FileNotFoundError:
         if required:
             problems.append(f"wrote no {path.name} in {path.parent}")
         return {}
-    except json.JSONDecodeError as error:
-        problems.append(f"{path.name} is not valid JSON: line {error.lineno}, column {error.colno}: {error.msg}")
-        return {}
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        problems.append(f"{path.name} cannot be read: {error}")
+    except Unreadable as error:
+        problems.append(f"{path.name} {error.reason}")
         return {}
     if not isinstance(content, dict):
         problems.append(f"{path.name} holds a {type(content).__name__}, not an object of names and values")

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.record.strict_json import decode, encode
+from assay.record.strict_json import encode, untagged
 from assay.sinks.message import Message
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
+from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.unreadable import Unreadable
 
 
 class MessageLog:
@@ -39,19 +42,20 @@ class MessageLog:
 
     def read(self, start: int) -> Iterator[Message]:
         """Whole messages from `start` on, one in memory at a time."""
-        if not self.path.is_file():
+        try:
+            file = RegularFile(self.path, RECORDS)
+        except FileNotFoundError:
             return
-        with self.path.open("rb") as lines:
-            lines.seek(start)
+        with file:
             end = start
-            for line in lines:
+            for line in file.lines(MOST_OF_A_LINE, start):
                 if not line.endswith(b"\n"):
                     return
                 end += len(line)
                 try:
-                    written = decode(line)
+                    written = parse_json(line, self.path, untagged, own=True)
                     yield Message(written["kind"], written["key"], written["body"], end)
-                except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+                except (Unreadable, KeyError, TypeError):
                     continue
 
     def known(self) -> set[str]:

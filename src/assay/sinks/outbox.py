@@ -8,12 +8,14 @@ from pathlib import Path
 from assay.errors import DataError
 from assay.record import Record, SessionFolder
 from assay.record.atomic_file import write_atomic
-from assay.record.strict_json import decode, encode
+from assay.record.strict_json import encode, untagged
 from assay.sinks.message import Message
 from assay.sinks.message_log import MessageLog
 from assay.sinks.secrets import Secrets, resolved
 from assay.sinks.sink_state import SinkState
 from assay.sinks.spec import SinkSpec
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import SESSION
 
 
 class Outbox:
@@ -49,7 +51,7 @@ class Outbox:
 
     def specs(self) -> list[SinkSpec]:
         try:
-            return [resolved(written) for written in decode((self.folder / "sinks.json").read_bytes())]
+            return [resolved(written) for written in read_json(self.folder / "sinks.json", SESSION, untagged, own=True)]
         except FileNotFoundError:
             raise DataError(f"{self.session_folder} has no outbox: its session had no sinks") from None
         except (ValueError, TypeError, AttributeError) as error:

@@ -8,6 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from assay.errors import DataError
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.unreadable import Unreadable
 from assay.weights.commit import Commit, TensorEntry
 from assay.weights.digest import DIGEST_BYTES, bytes_digest
 from assay.weights.disk import Disk
@@ -75,12 +77,14 @@ def parse_commit(commit_id: str, data: bytes) -> Commit:
     try:
         if not 0 <= frame_content_size(data) <= LARGEST_COMMIT:
             raise DataError(f"commit {commit_id[:12]} claims to be larger than any commit may be")
-        body = json.loads(ZstdDecompressor().decompress(data, max_output_size=LARGEST_COMMIT))
+        body = parse_json(ZstdDecompressor().decompress(data, max_output_size=LARGEST_COMMIT), commit_id, own=True)
         entries = tuple(_entry(commit_id, *entry) for entry in body["entries"])
         parents = tuple(str(parent) for parent in body["parents"])
         if not all(map(_is_digest, parents)):
             raise ValueError("parents")
         return Commit(commit_id, parents, str(body["message"]), str(body["branch"]), float(body["created_at"]), entries)
+    except Unreadable as error:
+        raise DataError(f"commit {commit_id[:12]} is not a commit: it {error.reason}") from None
     except (ZstdError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"commit {commit_id[:12]} is not a commit: {error}") from None
 

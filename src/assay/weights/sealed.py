@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import SESSION
+from assay.untrusted.regular_file import read_bytes
+from assay.untrusted.unreadable import Unreadable
 
 
 def seal(value: dict[str, Any]) -> bytes:
@@ -16,8 +21,8 @@ def seal(value: dict[str, Any]) -> bytes:
 
 def unseal(path: Path) -> dict[str, Any]:
     try:
-        data = path.read_bytes()
-    except OSError as error:
+        data = read_bytes(path, replace(SESSION, follow_links=True))
+    except FileNotFoundError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     return unseal_bytes(str(path), data)
 
@@ -27,8 +32,8 @@ def unseal_bytes(where: str, data: bytes) -> dict[str, Any]:
     if last != _checksum(body) + b"\n":
         raise DataError(f"{where} is damaged: its checksum does not match")
     try:
-        value = json.loads(body)
-    except ValueError:
+        value = parse_json(body, where, own=True)
+    except Unreadable:
         value = None
     if not isinstance(value, dict):
         raise DataError(f"{where} is damaged: not a mapping")

@@ -9,6 +9,9 @@ import numpy as np
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.record import Record
 from assay.stats.distributions import t_quantile
+from assay.untrusted.read_limit import USAGE
+from assay.untrusted.text_file import read_text
+from assay.untrusted.unreadable import Unreadable
 
 FEWEST = 20
 GROWS_BY = 0.2
@@ -72,9 +75,9 @@ def _series(run: Record, folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
     if path is None or not path.resolve().is_relative_to(folder.resolve()):
         return None
     try:
-        with path.open(newline="", encoding="utf-8") as lines:
-            rows = [(float(row["t_s"]), float(row["rss_mb"])) for row in csv.DictReader(lines)]
-    except (OSError, KeyError, ValueError, TypeError):
+        lines = read_text(path, USAGE).splitlines()
+        rows = [(float(row["t_s"]), float(row["rss_mb"])) for row in csv.DictReader(lines)]
+    except (FileNotFoundError, Unreadable, csv.Error, KeyError, ValueError, TypeError):
         return None
     if len(rows) < FEWEST:
         return None

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -13,6 +12,9 @@ from assay.history.foreign import hyperfine, pyperf, pytest_benchmark
 from assay.history.foreign.foreign_session import ForeignSession, MalformedForeign
 from assay.record import SessionFolder
 from assay.record.results_file import append_record
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import NAMED
+from assay.untrusted.regular_file import read_bytes
 
 Reader = Callable[[Mapping[str, Any], str, str], ForeignSession]
 _READERS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Reader]] = {
@@ -43,12 +45,10 @@ def import_file(path: Path, results_dir: Path) -> SessionFolder:
 
 def _load(path: Path) -> tuple[bytes, Mapping[str, Any]]:
     try:
-        content = path.read_bytes()
-        written = json.loads(content)
-    except OSError as error:
+        content = read_bytes(path, NAMED)
+    except FileNotFoundError as error:
         raise DataError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: is not JSON: {error}") from None
+    written = parse_json(content, path)
     return content, written if isinstance(written, Mapping) else {}
 
 

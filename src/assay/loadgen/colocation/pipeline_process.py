@@ -42,6 +42,10 @@ from assay.loadgen.stop import Stop
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import LOG, SESSION
+from assay.untrusted.text_file import last_lines
+from assay.untrusted.unreadable import Unreadable
 
 _GRACE_S = 1.0
 """A worker ends itself at its time limit; this much later it is ended."""
@@ -126,7 +130,7 @@ class PipelineProcess:
             return True
         written = self._folder / ENDING
         if written.exists():
-            return not Ending.from_json(json.loads(written.read_text())).success
+            return not Ending.from_json(read_json(written, SESSION, own=True)).success
         return self.ended is not None
 
     def start(self, at: int) -> None:
@@ -191,7 +195,7 @@ class PipelineProcess:
     def _ending(self, ended: ProcessResult) -> Ending:
         written = self._folder / ENDING
         if written.exists():
-            return Ending.from_json(json.loads(written.read_text()))
+            return Ending.from_json(read_json(written, SESSION, own=True))
         if ended.failure:
             return Ending(How.FAILED, ended.failure)
         if self._why:
@@ -228,7 +232,7 @@ def _stop(config: PipelineConfig) -> Stop:
 
 def _last_line(path: Path) -> str:
     try:
-        lines = path.read_text(errors="replace").strip().splitlines()
-    except OSError:
+        lines = [line for line in last_lines(path, LOG, 4096) if line.strip()]
+    except (FileNotFoundError, Unreadable):
         return ""
-    return lines[-1][:300] if lines else ""
+    return lines[-1].strip()[:300] if lines else ""

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,10 @@ import numpy as np
 from assay.errors import DataError
 from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler, positive
 from assay.names import unknown
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import MB, TRACE
+from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.unreadable import Unreadable
 
 
 class TraceLoadScheduler(LoadScheduler):
@@ -46,14 +49,15 @@ class TraceLoadScheduler(LoadScheduler):
 
     def _words(self) -> Iterator[tuple[int, object]]:
         try:
-            with Path(self.path).open(encoding="utf-8", newline="") as file:
+            with RegularFile(Path(self.path), TRACE) as file:
+                lines = (line.decode() for line in file.lines(MB))
                 if self.path.endswith(".csv"):
-                    yield from self._csv(csv.DictReader(file))
+                    yield from self._csv(csv.DictReader(lines))
                 elif self.path.endswith(".jsonl"):
-                    yield from self._jsonl(file)
+                    yield from self._jsonl(lines)
                 else:
-                    yield from ((number, line.strip()) for number, line in enumerate(file, 1) if line.strip())
-        except (OSError, UnicodeDecodeError) as error:
+                    yield from ((number, line.strip()) for number, line in enumerate(lines, 1) if line.strip())
+        except (FileNotFoundError, UnicodeDecodeError, csv.Error) as error:
             raise DataError(f"{self.path}: cannot be read: {error}") from None
 
     def _csv(self, reader: csv.DictReader[str]) -> Iterator[tuple[int, object]]:
@@ -65,6 +69,6 @@ class TraceLoadScheduler(LoadScheduler):
     def _jsonl(self, lines: Iterator[str]) -> Iterator[tuple[int, object]]:
         for number, line in enumerate(lines, 1):
             try:
-                yield number, json.loads(line)[self.column]
-            except (ValueError, KeyError, TypeError):
+                yield number, parse_json(line.encode(), f"{self.path}:{number}")[self.column]
+            except (Unreadable, KeyError, TypeError):
                 raise DataError(f"{self.path}:{number}: not an object with {self.column!r}") from None

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from assay.record import SessionFolder
 from assay.report.printable import printable
+from assay.untrusted.read_limit import LOG
+from assay.untrusted.text_file import last_lines
+from assay.untrusted.unreadable import Unreadable
 
 _TAIL_BYTES = 8192
 
@@ -33,11 +37,11 @@ def live_entry(folder: SessionFolder) -> LiveEntry | None:
                 newest = (changed, name, str(log))
     if newest is None:
         return None
-    with open(newest[2], "rb") as log_file:
-        size = log_file.seek(0, 2)
-        log_file.seek(max(0, size - _TAIL_BYTES))
-        text = log_file.read().decode("utf-8", "replace")
-    return LiveEntry(newest[1], printable("\n".join(text.splitlines()[-60:]), keep_lines=True))
+    try:
+        lines = last_lines(Path(newest[2]), LOG, _TAIL_BYTES)
+    except (FileNotFoundError, Unreadable):
+        lines = []
+    return LiveEntry(newest[1], printable("\n".join(lines[-60:]), keep_lines=True))
 
 
 def _run_id(session: str, entry: str, folder: str) -> str:

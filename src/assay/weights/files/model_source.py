@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.errors import DataError
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import NAMED
 from assay.weights.files.safetensors_file import SafetensorsFile
 from assay.weights.files.torch_file import TorchFile
 from assay.weights.store import Tensor
@@ -43,7 +44,7 @@ def open_model(path: str | Path) -> Mapping[str, Tensor]:
     path = Path(path)
     if path.is_dir():
         return _open_folder(path)
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"{path} does not exist; give a .safetensors or PyTorch file, or a folder of them")
     if path.suffix == ".safetensors":
         return SafetensorsFile(path)
@@ -68,9 +69,9 @@ def _open_folder(folder: Path) -> Mapping[str, Tensor]:
 
 def _open_index(index: Path) -> Mapping[str, Tensor]:
     try:
-        mapping = json.loads(index.read_text())["weight_map"]
+        mapping = read_json(index, NAMED)["weight_map"]
         names = sorted({str(file) for file in mapping.values()})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (FileNotFoundError, KeyError, TypeError, AttributeError):
         raise DataError(f"{index} is not an index: it must be JSON with a weight_map") from None
     for name in names:
         # A name with a folder in it could point anywhere.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,10 @@ from typing import Any
 import numpy as np
 
 from assay.errors import DataError
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import WEIGHTS
+from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.unreadable import Unreadable
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
 from assay.weights.store import Tensor
 
@@ -44,18 +49,15 @@ class SafetensorsFile(Mapping[str, Tensor]):
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            with path.open("rb") as file:
-                head = file.read(_LENGTH.size)
-                size = path.stat().st_size
-                length = _LENGTH.unpack(head)[0] if len(head) == _LENGTH.size else size
-                if length > min(LARGEST_HEADER, size - _LENGTH.size):
+            with RegularFile(path, WEIGHTS) as file:
+                head = os.pread(file.descriptor, _LENGTH.size, 0)
+                length = _LENGTH.unpack(head)[0] if len(head) == _LENGTH.size else file.size
+                if length > min(LARGEST_HEADER, file.size - _LENGTH.size):
                     raise DataError(f"{path} is not a safetensors file: its header is longer than the file")
-                header = json.loads(file.read(length))
-                self._data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[_LENGTH.size + length :]
+                header = _header(path, os.pread(file.descriptor, length, _LENGTH.size))
+                self._data = memoryview(mmap.mmap(file.descriptor, 0, access=mmap.ACCESS_READ))[_LENGTH.size + length :]
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror}") from None
-        except ValueError:
-            raise DataError(f"{path} is not a safetensors file: its header is not JSON") from None
         if not isinstance(header, dict):
             raise DataError(f"{path} is not a safetensors file: its header is not a mapping")
         header.pop("__metadata__", None)
@@ -86,6 +88,13 @@ class SafetensorsFile(Mapping[str, Tensor]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def _header(path: Path, written: bytes) -> Any:
+    try:
+        return parse_json(written, path)
+    except Unreadable as error:
+        raise DataError(f"{path} is not a safetensors file: its header {error.reason}") from None
 
 
 def write_safetensors(path: Path, tensors: Iterable[tuple[str, str, tuple[int, ...], Any]]) -> None:

@@ -17,12 +17,16 @@ from typing import Any
 import numpy as np
 
 from assay.errors import DataError
+from assay.untrusted.read_limit import WEIGHTS
+from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.torch_pickle import Dtype, Inert, TorchUnpickler
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
 
 LARGEST_PICKLE = 256 << 20
 _DEEPEST = 64
+MOST_VALUES = 1_000_000
+"""A list that holds itself twice would otherwise be walked for ever."""
 
 
 class TorchFile(Mapping[str, Tensor]):
@@ -32,14 +36,17 @@ class TorchFile(Mapping[str, Tensor]):
         self.path = path
         self.skipped: list[str] = []
         self._tensors: dict[str, Tensor] = {}
-        if not zipfile.is_zipfile(path):
-            raise DataError(
-                f"{path} is not a PyTorch file of the zip format; save it again with torch.save of PyTorch 1.6 or later"
-            )
+        self._left = MOST_VALUES
         try:
-            with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-                self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-                self._collect("", self._unpickle(archive), 0)
+            with RegularFile(path, WEIGHTS) as regular, open(regular.descriptor, "rb", closefd=False) as file:
+                if not zipfile.is_zipfile(file):
+                    raise DataError(
+                        f"{path} is not a PyTorch file of the zip format; "
+                        "save it again with torch.save of PyTorch 1.6 or later"
+                    )
+                with zipfile.ZipFile(file) as archive:
+                    self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                    self._collect("", self._unpickle(archive), 0)
         except (zipfile.BadZipFile, pickle.UnpicklingError, OSError, EOFError, struct.error, RecursionError) as error:
             raise DataError(f"{path} cannot be read as a PyTorch file: {error}") from None
 
@@ -86,6 +93,9 @@ class TorchFile(Mapping[str, Tensor]):
     def _collect(self, prefix: str, value: Any, depth: int) -> None:
         if depth > _DEEPEST:
             raise DataError(f"{self.path} is nested deeper than {_DEEPEST} levels")
+        self._left -= 1
+        if self._left < 0:
+            raise DataError(f"{self.path} names more than {MOST_VALUES:,} values")
         if isinstance(value, np.ndarray):
             self._tensors[prefix or "tensor"] = value
         elif isinstance(value, dict):
