@@ -51,6 +51,9 @@ def test_nesting_is_refused_before_the_parser_recurses(opening: str, closed: boo
 
 def test_digits_are_refused_before_the_parser_counts_them() -> None:
     assert reason(b'{"a": 1,\n"b": ' + b"7" * 5000 + b"}") == "has a number of more than 4300 digits in line 2"
+    for before in range(0, MOST_DIGITS + 2, 43):
+        assert reason(b" " * before + b"7" * (MOST_DIGITS + 1)) == "has a number of more than 4300 digits in line 1"
+        assert parse_json(b" " * before + b"7" * MOST_DIGITS, "x")
     assert reason(b"0." + b"7" * 5000) == "has a number of more than 4300 digits in line 1"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ DEEPEST = 100
 OWN_DEEPEST = 120
 MOST_DIGITS = 4300
 
-_DIGITS = re.compile(rb"(?<![0-9])[0-9]{%d}" % (MOST_DIGITS + 1))
+_DIGITS = b"0123456789"
 _BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _ESCAPE = re.compile(
@@ -70,19 +70,35 @@ def _decoded(data: bytes, where: Path | str) -> tuple[bytes, str]:
 
 def _check_shape(data: bytes, where: Path | str, deepest: int) -> None:
     """A few passes, before anything recurses. Lines are counted outside strings, which can have none in them."""
-    if data.count(b"[") + data.count(b"{") <= deepest and not _DIGITS.search(data):
+    if data.count(b"[") + data.count(b"{") <= deepest and _long_number(data) is None:
         return
-    outside = b'"'.join(data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
-    found = _DIGITS.search(outside)
-    if found:
-        line = outside.count(b"\n", 0, found.start()) + 1
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    outside = b'"'.join(data.split(b'"')[::2])
+    number = _long_number(outside)
+    if number is not None:
+        line = outside.count(b"\n", 0, number) + 1
         raise Unreadable(where, f"has a number of more than {MOST_DIGITS} digits in line {line}")
-    depths = accumulate(map(_STEP.__getitem__, outside.translate(None, _BRACKETS)))
-    deep = next((number for number, depth in enumerate(depths) if depth > deepest), None)
-    if deep is not None:
+    brackets = outside.translate(None, _BRACKETS)
+    if max(_depths(brackets), default=0) > deepest:
+        deep = next(number for number, depth in enumerate(_depths(brackets)) if depth > deepest)
         bracket = next(islice(re.finditer(rb"[][{}]", outside), deep, None))
         line = outside.count(b"\n", 0, bracket.start()) + 1
         raise Unreadable(where, f"is nested deeper than {deepest} levels in line {line}")
+
+
+def _depths(brackets: bytes) -> Iterator[int]:
+    return accumulate(map(_STEP.__getitem__, brackets))
+
+
+def _long_number(data: bytes) -> int | None:
+    """Where too many digits stand in a row: such a row covers one of the places that are a row apart."""
+    for at in range(MOST_DIGITS, len(data), MOST_DIGITS + 1):
+        before, after = data[at - MOST_DIGITS : at], data[at : at + MOST_DIGITS + 1]
+        left, right = len(before) - len(before.rstrip(_DIGITS)), len(after) - len(after.lstrip(_DIGITS))
+        if right and left + right > MOST_DIGITS:
+            return at - left
+    return None
 
 
 def _object(pairs: list[tuple[str, Any]], where: Path | str, made: Made | None) -> Any:
