@@ -75,8 +75,9 @@ class XennaExecutor(Executor):
     def _spec(self, ray: Any, xenna: Any, ledger: Any, groups: Sequence[StageGroup], splits: Sequence[Split]) -> Any:
         from assay.pipeline.executors.xenna_stage import xenna_stage
 
+        alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         # As cosmos-xenna counts them: whole ones, of nodes that are alive.
-        have = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
+        have = sum(int(resources.get("CPU", 0)) for resources in alive)
         asked = sum(group.cpus * (self.workers or 1) for group in groups)
         # Workers of all stages must fit at once: on a small cluster each asks for its share of a processor.
         scale = min(1.0, 0.9 * have / asked)
@@ -94,6 +95,8 @@ class XennaExecutor(Executor):
             stages=stages,
             config=xenna.PipelineConfig(
                 cpu_allocation_percentage=1.0,
+                # GPUs are hidden by an environment of the worker's own, for which Ray starts Python twice.
+                clear_cuda_visible_devices_on_cpu_actors=any(resources.get("GPU") for resources in alive),
                 actor_pool_verbosity_level=silent,
                 monitoring_verbosity_level=silent,
                 mode_specific=xenna.StreamingSpecificSpec(executor_verbosity_level=silent),
