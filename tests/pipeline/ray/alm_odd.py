@@ -1,15 +1,12 @@
-"""One seeded file of 10,000 odd ALM recordings through every executor."""
+"""One seeded file of 10,000 odd ALM recordings through every executor, on the cluster that is there."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from tests.pipeline.ray.scenarios import RAY
 
 from assay.benchmarks import alm_pipeline_benchmark
 from assay.benchmarks.data.alm import SHAPES, write_manifest
@@ -18,16 +15,13 @@ RECORDINGS = 10_000
 COUNTED = ("num_input_entries", "num_output_entries", "total_builder_windows", "total_filtered_windows")
 
 
-def main(scratch: Path) -> None:
+def alm(scratch: Path, executors: Sequence[str]) -> dict[str, Any]:
+    """What each made of the manifest, which the first to come writes."""
     manifest = scratch / "odd.jsonl"
-    write_manifest(manifest, RECORDINGS, SHAPES["odd"], 77)
+    if not manifest.exists():
+        write_manifest(manifest, RECORDINGS, SHAPES["odd"], 77)
     answer: dict[str, Any] = {}
-    for name in ("local", *RAY):
-        if name == RAY[0]:
-            import ray
-
-            quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
-            ray.init(address="local", num_cpus=8, include_dashboard=False, **quiet)
+    for name in executors:
         output, results = scratch / f"{name}.jsonl", scratch / f"{name}-results"
         words = ["--input-manifest", str(manifest), "--output-manifest", str(output), "--executor", name]
         code = alm_pipeline_benchmark.main([*words, "--workers", "2", "--benchmark-results-path", str(results)])
@@ -39,8 +33,4 @@ def main(scratch: Path) -> None:
             "filtered": metrics["total_filtered_dur_s"]["value"],
             **{metric: metrics[metric] for metric in COUNTED},
         }
-    (scratch / "answer.json").write_text(json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    return answer

@@ -3,15 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.pipeline.ray.namespace import run_in_namespace
 from tests.pipeline.ray.scenarios import RAY
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
-def alm() -> dict[str, Any]:
-    return run_in_namespace("alm_odd")
+def alm(one_node: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = one_node["alm"]
+    return answer
 
 
 def test_local_does_all_of_it(alm: dict[str, Any]) -> None:

@@ -3,15 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.pipeline.ray.namespace import run_in_namespace
 from tests.pipeline.ray.scenarios import RAY
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("ray")]
-
-
-@pytest.fixture(scope="module")
-def one_node() -> dict[str, Any]:
-    return run_in_namespace("one_node")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize("executor", RAY)

@@ -6,7 +6,7 @@ import pytest
 from tests.pipeline.ray.namespace import run_in_namespace
 from tests.pipeline.ray.scenarios import RAY
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -22,16 +22,17 @@ def main(scratch: Path) -> None:
     # Ray takes a quarter of a minute to be sure that a node is gone; these tests do not have that long.
     os.environ |= {
         "RAY_health_check_initial_delay_ms": "1000",
-        "RAY_health_check_period_ms": "500",
+        "RAY_health_check_period_ms": "250",
         "RAY_health_check_timeout_ms": "3000",
         "RAY_health_check_failure_threshold": "4",
     }
     answer: dict[str, Any] = {"local": parts("local", scratch / "local", SPLITS, workers=1)}
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    nodes = [cluster.add_node(num_cpus=2), cluster.add_node(num_cpus=2)]
+    nodes: list[Any] = []
     ray.init(address=cluster.address, logging_level=logging.ERROR, log_to_driver=False)
     for name in sys.argv[2:] or RAY:
         folder, began = scratch / name, time.monotonic()
+        nodes += [cluster.add_node(num_cpus=2) for _ in range(2 - len(nodes))]
         victim = nodes.pop()
         killed: dict[str, int] = {}
         killer = threading.Thread(target=kill_in_mid_run, args=(cluster, victim, folder, killed), daemon=True)
@@ -42,7 +43,6 @@ def main(scratch: Path) -> None:
         killer.join(5)
         print(name, round(time.monotonic() - began, 1), "s", killed, flush=True)
         answer[name] |= {"nodes before": before, "parts when killed": killed.get("parts")}
-        nodes.append(cluster.add_node(num_cpus=2))
     ray.shutdown()
     (scratch / "answer.json").write_text(json.dumps(answer))
 
