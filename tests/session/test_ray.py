@@ -32,7 +32,7 @@ entries:
   - name: hangs
     script: squares.py
     args: hang
-    timeout_s: 15
+    timeout_s: 8
     grace_s: 0.5
     ray: {num_cpus: 1, isolation: namespace, object_store_size: 100000000, enable_object_spilling: false}
 """
