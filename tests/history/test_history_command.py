@@ -36,7 +36,7 @@ def test_shows_a_trend(results: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "lower is better · 3 of 4 values" in printed
     assert printed.count("nightly-run__") == 3
     assert main(["history", "show", "entry-000", "nothing"]) == 2
-    assert "it has exec_time_s, metric_00, usage.cpu_s" in capsys.readouterr().err
+    assert "(known: exec_time_s, metric_00, usage.cpu_s" in capsys.readouterr().err
 
 
 def test_exports_csv_and_parquet_with_the_same_rows(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,7 +99,8 @@ def test_the_sink_of_a_config_is_tested(tmp_path: Path) -> None:
     assert {point.attributes["entry"] for point in collector.points} == {"assay-sinks-test"}
     wrong = assay("test", "slack", "--config", str(config))
     assert wrong.returncode == 2
-    assert "it has: otlp" in wrong.stderr
+    assert "unknown enabled sink 'slack'" in wrong.stderr
+    assert "(known: otlp)" in wrong.stderr
 
 
 def test_bad_words_are_one_message(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from assay.api.run_plan import run_attached
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.history.sessions import find_session
+from assay.names import unknown
 from assay.record import Record, SessionFolder
 from assay.record.secrets import Masker
 from assay.session.resume import reopen_session
@@ -64,7 +65,7 @@ def run_again(run: str, results_dir: Path, command: Sequence[str]) -> SessionRun
     folder = find_session(word, results_dir)
     info = folder.info()
     if name not in info.planned:
-        raise UsageError(f"session {info.name} has no entry {name!r}; it has: {', '.join(info.planned)}")
+        raise UsageError(unknown("entry", name, info.planned, of=f"session {info.name}"))
     plan = RunInputs.from_json(info.plan).plan()
     entries = tuple(entry for entry in plan.entries if entry.name == name)
     if not entries:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.errors import AssayError, UsageError
+from assay.names import quoted, unknown
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -58,8 +59,12 @@ def _show(args: Namespace) -> int:
         found = history.series(entry=args.entry, metric=args.metric)
         if not found:
             known = sorted({series.metric for series in history.series(entry=args.entry)})
-            there = f"it has {', '.join(known)}" if known else "`assay history` lists what there is"
-            raise UsageError(f"there is no series of {args.entry!r} and {args.metric!r}; {there}")
+            entries = sorted({series.entry for series in history.series()})
+            raise UsageError(
+                unknown("metric", args.metric, known, of=quoted(args.entry))
+                if known
+                else unknown("entry", args.entry, entries, of="the history")
+            )
         for series in found:
             print(trend(series, history.fingerprint(series.fingerprint), history.points(series.id, limit=args.last)))
     return 0

@@ -10,6 +10,7 @@ from typing import Any
 
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.errors import UsageError
+from assay.names import unknown
 from assay.sinks.delivery import Delivery
 from assay.sinks.outbox import Outbox
 from assay.sinks.status import SinkStatus, statuses
@@ -155,5 +156,5 @@ def _spec(args: Namespace) -> dict[str, Any]:
     for spec in plan.sinks:
         if spec.get("name") == args.name:
             return {**spec, **own, "enabled": True}
-    names = ", ".join(str(spec.get("name")) for spec in plan.sinks) or "none"
-    raise UsageError(f"{args.config[0]} has no enabled sink named {args.name}; it has: {names}")
+    names = [str(spec.get("name")) for spec in plan.sinks]
+    raise UsageError(unknown("enabled sink", args.name, names, of=args.config[0]))
