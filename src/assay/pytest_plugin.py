@@ -70,11 +70,18 @@ class PytestBenchmark:
         return result
 
     def metric(
-        self, name: str, value: Any, *, unit: str | None = None, better: Better | None = None, samples: Any = ()
+        self,
+        name: str,
+        value: Any,
+        *,
+        unit: str | None = None,
+        better: Better | None = None,
+        samples: Any = (),
+        exact: bool = False,
     ) -> None:
         from assay.record import Metric
 
-        self.metrics[name] = Metric(name, value, unit, better, tuple(samples)).to_json()
+        self.metrics[name] = Metric(name, value, unit, better, tuple(samples), exact).to_json()
 
 
 class Recorder:
@@ -139,7 +146,9 @@ class Recorder:
         folder.write_info(ended)
         with History.beside(folder.path.parent) as history:
             history.add_session(folder)
-            comparison = what_changed(folder.records(), history)
+            changed = what_changed(folder.records(), history)
+            # How long a test took holds the warm-up, the rounds and the fixtures: it is no measurement of the function.
+            comparison = changed.without_own() if changed else None
             report = write_report(folder, history=history, comparison=comparison)
         self.summary = [*(summary_lines(comparison) if comparison else []), f"report: {report}"]
 

@@ -16,27 +16,35 @@ def _suite(folder: Path, factor: float, n: int = 8, **params: object) -> str:
     """What a weight suite leaves in its `--output` folder."""
     folder.mkdir()
     samples = [float(value) for value in noisy(2.0 * factor, 0.01, n, seed=int(factor * 10))]
-    metrics = {"is_success": True, "commit_s": {"value": 2.0 * factor, "unit": "s", "samples": samples}}
+    metrics = {
+        "is_success": True,
+        "commit_s": {"value": 2.0 * factor, "unit": "s", "samples": samples},
+        "compression_ratio": {"value": 3.0 / factor, "unit": "x", "better": "higher", "exact": True},
+    }
     (folder / "metrics.json").write_text(json.dumps(metrics))
     (folder / "params.json").write_text(json.dumps({"profile": "quick", "output": str(folder / "x"), **params}))
     return str(folder)
 
 
 def test_regression_between_two_output_folders(tmp_path: Path) -> None:
-    """The example of the weight suites, whose iterations are its samples."""
+    """The example of the weight suites: of one run each, what is exact is judged; its time is not, however many samples
+    it took within that run."""
     analyzer = BenchmarkAnalyzer(tmp_path)
     base, slow, same = (_suite(tmp_path / name, f) for name, f in (("baseline", 1.0), ("feature", 1.5), ("again", 1.0)))
-    assert analyzer.compare_results(base, slow)["regression_detected"] is True
-    assert analyzer.compare_results(base, same)["regression_detected"] is False
-    rows = analyzer.compare_results(base, slow)["rows"]
-    assert [(row["metric"], row["base_runs"]) for row in rows if row["verdict"] == "regressed"] == [("commit_s", 8)]
+    worse = analyzer.compare_results(base, slow)
+    assert worse["regression_detected"] is True
+    assert [row["metric"] for row in worse["rows"] if row["verdict"] == "regressed"] == ["compression_ratio"]
+    unchanged = {row["metric"]: row for row in analyzer.compare_results(base, same)["rows"]}
+    assert unchanged["compression_ratio"]["verdict"] == "equivalent"
+    assert unchanged["commit_s"]["verdict"] == "inconclusive"
+    assert unchanged["commit_s"]["reason"].startswith("one run on each side (8 and 8 samples within them")
 
 
 def test_unknown_says_why(tmp_path: Path) -> None:
     analyzer = BenchmarkAnalyzer(tmp_path)
-    few = analyzer.compare_results(_suite(tmp_path / "a", 1.0, n=3), _suite(tmp_path / "b", 1.5, n=3))
+    few = analyzer.compare_results(_suite(tmp_path / "a", 1.0, n=3), _suite(tmp_path / "b", 1.0, n=3))
     assert few["regression_detected"] is None
-    assert "too few runs: 3 and 3" in few["reason"]
+    assert "one run on each side (3 and 3 samples" in few["reason"]
     other = analyzer.compare_results(str(tmp_path / "a"), _suite(tmp_path / "c", 1.0, profile="full"))
     assert other["regression_detected"] is None
     assert "profile quick → full" in other["reason"]

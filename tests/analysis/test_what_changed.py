@@ -65,7 +65,7 @@ def test_too_few_runs_is_said_once(tmp_path: Path) -> None:
     assert changed is not None
     lines = summary_lines(changed)
     assert lines[0] == "against older: no change can be shown: 2 inconclusive"
-    assert lines[1].startswith("2 inconclusive: too few runs: 1 and 1")
+    assert lines[1].startswith("2 inconclusive: one run on each side; ")
     assert len(lines) == 2
 
 

@@ -68,3 +68,44 @@ def test_a_run_without_benchmarks_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it():\n    pass\n")
     assert run_pytest(tmp_path).returncode == 0
     assert not (tmp_path / "results").exists()
+
+
+UNCHANGED = """
+import os
+import numpy as np
+import pytest
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_unchanged(assay_benchmark, which):
+    rng = np.random.default_rng([which, int(os.environ["NIGHT"])])
+    level = 0.01 * np.exp(rng.normal(0, 0.02))
+    samples = level * np.exp(rng.normal(0, 0.005, 30))
+    assay_benchmark.metric("time_s", float(np.median(samples)), unit="s", better="lower", samples=samples.tolist())
+"""
+
+NIGHTS = """
+import os, sys
+import pytest
+
+for night in range(13):
+    os.environ["NIGHT"] = str(night)
+    assert pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:], "test_it.py"]) == 0
+"""
+
+
+@pytest.mark.slow
+def test_unchanged_tests_run_13_times_are_announced_never(tmp_path: Path) -> None:
+    """Samples of 0.5% around a level that moves by 2% from run to run: by samples alone, most pairs of runs differ."""
+    (tmp_path / "test_it.py").write_text(UNCHANGED)
+    (tmp_path / "nights.py").write_text(NIGHTS)
+    installed = "assay" in entry_points(group="pytest11").names
+    environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parents[1])}
+    command = [sys.executable, "nights.py", *([] if installed else ["-p", "assay.pytest_plugin"])]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.count("report: ") == 13
+    assert "one run on each side (30 and 30 samples within them" in ran.stdout
+    announced = [line for line in ran.stdout.splitlines() if line.startswith(("regressed:", "improved:"))]
+    assert announced == []

@@ -11,9 +11,10 @@ import numpy as np
 from assay.analysis.comparison import Comparison, Design, Row
 from assay.analysis.conditions import unequal_conditions
 from assay.analysis.direction import direction
+from assay.analysis.exact import declared_exact, judge_exact, values, varying
 from assay.analysis.past import ENOUGH, NoPast, Past, movement
-from assay.analysis.rules import Rules
-from assay.analysis.sample import FEWEST, Runs, Sample, both_sides
+from assay.analysis.rules import MetricRule, Rules
+from assay.analysis.sample import FEWEST, Runs, Sample, sample
 from assay.analysis.verdict import Verdict, judge
 from assay.history import reasons_against
 from assay.record import Outcome, Record
@@ -95,8 +96,9 @@ class _Table:
         notes += unequal_conditions(base, head)
         sides = [run.metrics for run in base], [run.metrics for run in head]
         key = head[0].fingerprint.key
-        for metric in dict.fromkeys([*sides[1][0], *sides[0][0]]):
-            if any(run[metric].number is not None for side in sides for run in side if metric in run):
+        for metric in dict.fromkeys(name for side in sides[::-1] for run in side for name in run):
+            found = [run[metric] for side in sides for run in side if metric in run]
+            if any(item.number is not None or item.exact for item in found):
                 yield self._metric(head[0], key, metric, *sides, tuple(notes))
 
     def _against(self, base: list[Record], head: list[Record]) -> tuple[list[str], list[str]]:
@@ -112,23 +114,43 @@ class _Table:
     def _metric(
         self, run: Record, fingerprint: str, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]
     ) -> _Draft:
-        entry = run.name
-        sides = both_sides(base, head, metric)
-        if sides is None:
-            which = "head" if metric in head[0] else "base"
-            return _Draft(Row(entry, metric, Verdict.NOT_COMPARABLE, f"only in {which}"))
-        before, after = sides
-        rule = self._rules.of(entry, metric)
-        unit = rule.unit or after.unit or before.unit
-        better = direction(metric, unit, rule.better or after.better or before.better)
-        row = Row(
-            entry, metric, Verdict.INCONCLUSIVE, "", unit=unit, better=better,
-            base=before.middle, head=after.middle, margin=self._rules.margin(run, metric, fingerprint),
-            base_runs=before.values.size, head_runs=after.values.size, notes=notes,
-        )  # fmt: skip
+        for side, other in ((base, "head"), (head, "base")):
+            if not any(metric in measured for measured in side):
+                return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, f"only in {other}"))
+        rule = self._rules.of(run.name, metric)
+        if declared_exact(base, head, metric) if rule.exact is None else rule.exact:
+            row, varies = self._exact(run, metric, rule, base, head)
+            if not varies:
+                return _Draft(row)
+            notes = (*notes, varies)
+        return self._noisy(run, fingerprint, metric, rule, base, head, notes)
+
+    def _exact(self, run: Record, metric: str, rule: MetricRule, base: Runs, head: Runs) -> tuple[Row, str]:
+        """The row, and why it cannot be judged so: what varies between runs of one side is not exact."""
+        before, after = values(base, metric), values(head, metric)
+        for name, side in (("base", before), ("head", after)):
+            if seen := varying(side):
+                return _row(run, metric, rule, base, head), f"declared exact, but runs of {name} gave {seen}"
+        margin = self._rules.declared_margin(run, metric)
+        row = _row(run, metric, rule, base, head, exact=True)
+        verdict, reason = judge_exact(before[0], after[0], row.better, margin)
+        return replace(row, verdict=verdict, reason=reason, margin=margin or 0.0, design="exact"), ""
+
+    def _noisy(
+        self, run: Record, fingerprint: str, metric: str, rule: MetricRule, base: Runs, head: Runs,
+        notes: tuple[str, ...],
+    ) -> _Draft:  # fmt: skip
+        before, after = sample(base, metric), sample(head, metric)
+        row = replace(_row(run, metric, rule, base, head), notes=notes)
+        if before is None or after is None:
+            which = "either side" if before is after else "base" if before is None else "head"
+            return _Draft(replace(row, verdict=Verdict.NOT_COMPARABLE, reason=f"no finite number in {which}"))
+        row = replace(row, margin=self._rules.margin(run, metric, fingerprint))
+        if min(before.values.size, after.values.size) < FEWEST:
+            row = replace(row, reason=_few(before, after, self._paired))
         if (before.values <= 0).any() or (after.values <= 0).any():
-            return _Draft(_without_ratio(row, before, after, better))
-        return self._shifted(row, np.log(before.values), np.log(after.values), fingerprint, before.iterations)
+            return _Draft(_without_ratio(row, before, after, row.better))
+        return self._shifted(row, np.log(before.values), np.log(after.values), fingerprint, False)
 
     def _shifted(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str, iterations: bool) -> _Draft:
         fewest = min(before.size, after.size)
@@ -167,10 +189,43 @@ def _exp(value: float) -> float | None:
     return exp(value) if isfinite(value) else None
 
 
+def _row(run: Record, metric: str, rule: MetricRule, base: Runs, head: Runs, *, exact: bool = False) -> Row:
+    before, after = sample(base, metric), sample(head, metric)
+    known = [one[metric] for side in (base, head) for one in side if metric in one][::-1]
+    unit = rule.unit or next((item.unit for item in known if item.unit), None)
+    declared = rule.better or next((item.better for item in known if item.better), None)
+    row = Row(
+        run.name, metric, Verdict.INCONCLUSIVE, "", unit=unit,
+        better=direction(metric, unit, declared, exact=exact),
+        base=before.middle if before else None, head=after.middle if after else None,
+        base_runs=len(values(base, metric)) if exact else _size(before),
+        head_runs=len(values(head, metric)) if exact else _size(after),
+    )  # fmt: skip
+    return replace(row, ratio=_ratio(row)) if exact else row
+
+
+def _size(side: Sample | None) -> int:
+    return side.values.size if side else 0
+
+
+def _ratio(row: Row) -> float | None:
+    return row.head / row.base if row.base and row.head and row.base > 0 and row.head > 0 else None
+
+
+def _few(before: Sample, after: Sample, paired: bool) -> str:
+    """How many runs there are, and what would tell."""
+    runs = before.values.size, after.values.size
+    if runs == (1, 1):
+        within = f" ({before.within} and {after.within} samples within them show no run-to-run spread)"
+        enough = "`--pairs 10`" if paired else f"`assay ab` or `repeat: {FEWEST}`"
+        return f"one run on each side{within if before.within or after.within else ''}; {enough} would tell"
+    enough = "--pairs 10" if paired else f"repeat: {FEWEST}"
+    return f"too few runs: {runs[0]} and {runs[1]}, {FEWEST} of each are needed ({enough})"
+
+
 def _too_few(row: Row) -> Row:
-    ratio = row.head / row.base if row.head is not None and row.base else None
-    reason = f"too few runs: {row.base_runs} and {row.head_runs}, {FEWEST} of each are needed (repeat: {FEWEST})"
-    return replace(row, reason=reason, ratio=ratio)
+    """With the reason that it was drafted with."""
+    return replace(row, ratio=_ratio(row))
 
 
 def _without_ratio(row: Row, before: Sample, after: Sample, better: Better | None) -> Row:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.analysis.verdict import Verdict
@@ -11,7 +11,7 @@ from assay.record.metric import Better
 OWN = ("exec_time_s", "usage.cpu_s", "usage.peak_rss_mb")
 """What Assay measures of any program."""
 
-Design = Literal["paired", "unpaired", "history", "none"]
+Design = Literal["paired", "unpaired", "history", "exact", "none"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,10 @@ class Row:
     def conclusive(self) -> bool:
         return self.verdict in (Verdict.IMPROVED, Verdict.REGRESSED, Verdict.EQUIVALENT)
 
+    @property
+    def matters(self) -> bool:
+        return self.better is not None or (self.design == "exact" and self.verdict is Verdict.INCONCLUSIVE)
+
     def to_json(self) -> dict[str, Any]:
         return {**self.__dict__, "verdict": str(self.verdict), "notes": list(self.notes)}
 
@@ -79,10 +83,17 @@ class Comparison:
         return False if judged and all(row.conclusive for row in judged) else None
 
     def _decisive(self) -> list[Row]:
-        """What Assay measures of any program decides only for programs that measure nothing themselves."""
-        judged = [row for row in self.rows if row.better is not None and row.verdict is not Verdict.NOT_COMPARABLE]
-        speak = {row.entry for row in judged if row.metric not in OWN}
+        """What has a direction, and what is exact and changed without one. What Assay measures of any program decides
+        only for programs that time nothing themselves."""
+        judged = [row for row in self.rows if row.verdict is not Verdict.NOT_COMPARABLE and row.matters]
+        speak = {row.entry for row in judged if row.metric not in OWN and row.design != "exact"}
         return [row for row in judged if row.metric not in OWN or row.entry not in speak]
+
+    def without_own(self) -> Comparison:
+        """What entries that time something say themselves, and of the others what Assay measured."""
+        speak = {row.entry for row in self.rows if row.metric not in OWN and row.better is not None}
+        rows = tuple(row for row in self.rows if row.metric not in OWN or row.entry not in speak)
+        return replace(self, rows=rows)
 
     @property
     def reason(self) -> str:

@@ -26,14 +26,16 @@ _LOWER = re.compile(
     r"|slow_?down|overhead|(^|_)wait|queue_(depth|delay)|stall|steal|throttled|leak|growth|fragmentation"
     r"|(^|_)(stored|compressed|disk)_(bytes|mb|size)|energy|joules|cost($|_)|interference|degradation"
 )
+_SECONDS = re.compile(r"_(s|ms|us|ns|seconds|secs|millis|duration|dur)$")
 _NEITHER = re.compile(r"_std$|_stddev$|_variance$|(^|_)(num|count|seed|version|batch_size|timestamp|input|config)(_|$)")
 
 
-def direction(name: str, unit: str | None, declared: Better | None) -> Better | None:
+def direction(name: str, unit: str | None, declared: Better | None, *, exact: bool = False) -> Better | None:
+    """`exact`: it is counted, so seconds in its unit or name are a property of the data, not a time that passed."""
     if declared is not None:
         return declared
     words = re.sub(r"[^a-z0-9/]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_")
-    if _NEITHER.search(words):
+    if _NEITHER.search(words) or (exact and (unit in _LOWER_UNITS or _SECONDS.search(words))):
         return None
     if unit is not None:
         if _HIGHER_UNITS.match(unit.strip()):

@@ -19,6 +19,7 @@ class MetricRule:
     better: Better | None = None
     unit: str | None = None
     margin: float | None = None
+    exact: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,18 @@ class Rules:
                     rule.better or found.better,
                     rule.unit or found.unit,
                     found.margin if rule.margin is None else rule.margin,
+                    found.exact if rule.exact is None else rule.exact,
                 )
         return found
 
+    def declared_margin(self, run: Record, metric: str) -> float | None:
+        """What somebody said for this very metric: the only margin that an exact metric has."""
+        declared = self.of(run.name, metric).margin
+        return run.margins.get(metric) if declared is None else declared
+
     def margin(self, run: Record, metric: str, fingerprint: str) -> float:
         """What was asked for, what the run's configuration declares, or the larger of default and noise floor."""
-        declared = self.of(run.name, metric).margin
-        if declared is None:
-            declared = run.margins.get(metric)
+        declared = self.declared_margin(run, metric)
         if declared is not None:
             return declared
         return max(self.default_margin, self.floors.get((fingerprint, metric), 0.0))

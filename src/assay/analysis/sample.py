@@ -17,12 +17,14 @@ FEWEST = 6
 
 @dataclass(frozen=True)
 class Sample:
-    """One metric of one side. `iterations` when the values are repeated measurements within runs."""
+    """One metric of one side, one value a run. What a program measured repeatedly within a run describes that run only:
+    runs of the same code differ by more than that, so no verdict rests on it."""
 
     values: Floats
     unit: str | None = None
     better: Better | None = None
-    iterations: bool = False
+    within: int = 0
+    """Measurements within the runs, all together."""
 
     @property
     def middle(self) -> float:
@@ -33,26 +35,11 @@ Runs = Sequence[Mapping[str, Metric]]
 """The metrics of each run of one side."""
 
 
-def sample(runs: Runs, metric: str, *, iterations: bool = False) -> Sample | None:
-    """One value a run, or with `iterations` everything measured within the runs. None without any number."""
+def sample(runs: Runs, metric: str) -> Sample | None:
+    """None without any number."""
     found = [run[metric] for run in runs if metric in run]
-    if iterations:
-        values = [value for item in found for value in item.samples]
-    else:
-        values = [item.number for item in found if item.number is not None]
-    finite = [value for value in values if math.isfinite(value)]
-    if not finite:
+    values = [item.number for item in found if item.number is not None and math.isfinite(item.number)]
+    if not values:
         return None
-    return Sample(np.array(finite, dtype=np.float64), found[-1].unit, found[-1].better, iterations)
-
-
-def both_sides(base: Runs, head: Runs, metric: str) -> tuple[Sample, Sample] | None:
-    """Runs are the samples; where they are few and both sides measured repeatedly within them, iterations are."""
-    plain = sample(base, metric), sample(head, metric)
-    if plain[0] is None or plain[1] is None:
-        return None
-    if min(plain[0].values.size, plain[1].values.size) < FEWEST:
-        inner = sample(base, metric, iterations=True), sample(head, metric, iterations=True)
-        if inner[0] is not None and inner[1] is not None:
-            return inner[0], inner[1]
-    return plain[0], plain[1]
+    within = sum(len(item.samples) for item in found)
+    return Sample(np.array(values, dtype=np.float64), found[-1].unit, found[-1].better, within)

@@ -48,6 +48,9 @@ class MetricRule(Model):
 
     better: Literal["higher", "lower"] | None = None
     unit: str | None = None
+    exact: bool | None = Field(
+        default=None, description="Counted, not timed: any change counts, from one run. Default: as the program says."
+    )
     margin: float | None = Field(default=None, gt=0, description="Smaller changes count as none: 0.05 or 5%.")
 
     @field_validator("margin", mode="before")

@@ -114,11 +114,14 @@ class AB:
         return replace(whole, rows=(*rows, *failed))
 
     def _decides(self, row: Row, rows: Iterable[Row]) -> bool:
-        """Where a program says nothing itself, the two times decide: the clock's, which is what a user waits, and the
-        processor's, which stays true when others keep the machine busy."""
+        """Where a program times nothing itself, the two times decide: the clock's, which is what a user waits, and the
+        processor's, which stays true when others keep the machine busy. What is exact is always told."""
         if self._metrics:
             return any(fnmatchcase(row.metric, pattern) for pattern in self._metrics)
-        said = [r for r in rows if r.entry == row.entry and r.metric not in OWN and r.better is not None]
+        if row.design == "exact":
+            return True
+        timed = (r for r in rows if r.entry == row.entry and r.metric not in OWN and r.design != "exact")
+        said = any(r.better is not None for r in timed)
         return row.metric not in OWN if said else row.metric in OWN[:2]
 
 

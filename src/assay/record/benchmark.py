@@ -56,12 +56,13 @@ class Benchmark:
         unit: str | None = None,
         better: Better | None = None,
         samples: Iterable[float] = (),
+        exact: bool = False,
     ) -> None:
-        """With `samples` and no value, the value is their median."""
+        """With `samples` and no value, the value is their median. `exact`: any change of it counts, from one run."""
         measured = tuple(float(sample) for sample in samples)
         if value is None and measured:
             value = _median(measured)
-        self._metrics[name] = Metric(name, value, unit, better, measured)
+        self._metrics[name] = Metric(name, value, unit, better, measured, exact)
 
     def metrics(self, **values: Any) -> None:
         for name, value in values.items():

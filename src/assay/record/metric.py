@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Better = Literal["higher", "lower"]
+BETTER = ("higher", "lower")
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,12 @@ class Metric:
     unit: str | None = None
     better: Better | None = None
     samples: tuple[float, ...] = ()
+    exact: bool = False
+    """Counted, not timed: the same code gives the same value, so any change is one, from a single run."""
 
     @classmethod
     def parse(cls, name: str, written: Any) -> Metric:
-        """`written` is what metrics.json holds: a value, or `{value, unit, better, samples}`."""
+        """`written` is what metrics.json holds: a value, or `{value, unit, better, exact, samples}`."""
         if not (isinstance(written, Mapping) and "value" in written):
             return cls(name, written)
         better = written.get("better")
@@ -28,18 +31,21 @@ class Metric:
             name,
             written["value"],
             unit=None if written.get("unit") is None else str(written["unit"]),
-            better=better if better in ("higher", "lower") else None,
+            better=better if better in BETTER else None,
             samples=_numbers(written.get("samples")),
+            exact=written.get("exact") is True,
         )
 
     def to_json(self) -> Any:
-        if self.unit is None and self.better is None and not self.samples:
+        if self.unit is None and self.better is None and not self.samples and not self.exact:
             return self.value
         written: dict[str, Any] = {"value": self.value}
         if self.unit is not None:
             written["unit"] = self.unit
         if self.better is not None:
             written["better"] = self.better
+        if self.exact:
+            written["exact"] = True
         if self.samples:
             written["samples"] = list(self.samples)
         return written

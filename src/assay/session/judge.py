@@ -124,12 +124,13 @@ def _usage(execution: Execution, result: ProcessResult) -> Usage:
 
 
 def _declared(metrics: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
-    """Direction and unit that the configuration declares, where the program does not."""
+    """What the configuration declares, where the program does not; on `exact` it has the last word."""
     written = dict(metrics)
     for name, rule in entry.metrics.items():
         if name in written:
             metric = Metric.parse(name, written[name])
-            metric = replace(metric, unit=metric.unit or rule.unit, better=metric.better or rule.better)
+            exact = metric.exact if rule.exact is None else rule.exact
+            metric = replace(metric, unit=metric.unit or rule.unit, better=metric.better or rule.better, exact=exact)
             written[name] = metric.to_json()
     return written
 
