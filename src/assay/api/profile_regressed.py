@@ -49,7 +49,7 @@ def _profiled(entries: Sequence[Entry], ran: SessionRun, command: Sequence[str])
     )
     plan = replace(ran.plan, entries=alone, results_dir=inside, artifacts_dir=inside / "artifacts", sinks=())
     reason = f"profiles of what regressed in {ran.folder.path.name}"
-    session = start_session(plan, "profile", reason, command, Masker(os.environ))
+    session = start_session(plan, "profile", reason, command, Masker(os.environ), "profile")
     profiles = []
     for record in run_plan(plan, session):
         if "profile" not in record.files:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.api.records import Records
 from assay.api.results_dir import results_folder
-from assay.history.sessions import find_session, session_folders
+from assay.history.sessions import find_session, ordinary_sessions, session_folders
 
 
 def results(
@@ -19,12 +19,13 @@ def results(
     """The records of sessions, oldest first.
 
     `session`: `latest`, `latest~1`, a name, a folder, a git revision, or several of them; without it all sessions in
-    `results_dir` (default: $ASSAY_RESULTS_DIR, otherwise ./results), or the `last` so many. Warm-ups and attempts that
+    `results_dir` (default: $ASSAY_RESULTS_DIR, otherwise ./results) of whatever kind, or the `last` so many ordinary
+    ones (those that `latest` counts). Warm-ups and attempts that
     were tried again are left out unless `everything` is asked for.
     """
     where = results_folder(results_dir)
     if session is None:
-        folders = session_folders(where)[:last][::-1]
+        folders = (session_folders(where) if last is None else ordinary_sessions(where)[:last])[::-1]
     else:
         words = [session] if isinstance(session, str | Path) else session
         folders = [find_session(str(word), where) for word in words]

@@ -15,6 +15,7 @@ from assay.history.sessions import find_session
 from assay.names import unknown
 from assay.record import Record, SessionFolder
 from assay.record.secrets import Masker
+from assay.record.session_kind import SessionKind
 from assay.session.resume import reopen_session
 from assay.session.start import start_session
 
@@ -72,10 +73,12 @@ def run_again(run: str, results_dir: Path, command: Sequence[str]) -> SessionRun
         raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")
     alone = replace(entries[0], repeat=1, warmup=0, needs=())
     plan = replace(plan, entries=(alone,), results_dir=folder.path.absolute().parent)
-    return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, quiet=False)
+    return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, quiet=False, kind="rerun")
 
 
-def _run_new(plan: Plan, name: str | None, reason: str | None, command: Sequence[str], quiet: bool) -> SessionRun:
-    session = start_session(plan, name, reason, command, Masker(os.environ))
+def _run_new(
+    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], quiet: bool, kind: SessionKind = "run"
+) -> SessionRun:
+    session = start_session(plan, name, reason, command, Masker(os.environ), kind)
     records, interrupted = run_attached(plan, session, quiet)
     return SessionRun(plan, session.folder, tuple(records), interrupted)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.experiment.ab import Found
     from assay.experiment.pair import Pair
     from assay.record import SessionFolder
+    from assay.record.session_kind import SessionKind
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -67,8 +68,9 @@ def _names(commands: list[list[str]], variants: tuple[Variant, Variant]) -> tupl
 
 
 def _ran(
-    inputs: ExperimentInputs, pairs: list[Pair], plan: Plan, names: tuple[str, str], kind: str, told: ExperimentProgress
-) -> tuple[Found, SessionFolder]:
+    inputs: ExperimentInputs, pairs: list[Pair], plan: Plan, names: tuple[str, str], kind: SessionKind,
+    told: ExperimentProgress,
+) -> tuple[Found, SessionFolder]:  # fmt: skip
     command = ["assay", *sys.argv[1:]]
     return run_experiment(inputs, pairs, plan, names, kind, command=command, listen=told.heard, looked=told.looked)
 

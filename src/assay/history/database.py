@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.history.schema import TABLES, VERSION
+from assay.history.schema import TABLES, UPGRADES, VERSION
 
 BUSY_S = 30.0
 
@@ -30,6 +30,8 @@ class Database:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version == 0 and not read_only:
                 self._create(connection)
+            elif version in UPGRADES:
+                self._upgrade()
             elif version != VERSION:
                 connection.close()
                 raise DataError(
@@ -66,6 +68,20 @@ class Database:
         except sqlite3.Error:
             connection.execute("ROLLBACK")
             raise
+
+    def _upgrade(self) -> None:
+        """In place and whole, by a connection of its own: the one that asks may be for reading only."""
+        upgrading = self._connect(read_only=False)
+        try:
+            upgrading.execute("BEGIN IMMEDIATE")
+            # Another process may have been first while this one waited for the lock.
+            while (version := upgrading.execute("PRAGMA user_version").fetchone()[0]) in UPGRADES:
+                for statement in UPGRADES[version].split(";"):
+                    upgrading.execute(statement)
+                upgrading.execute(f"PRAGMA user_version = {version + 1}")
+            upgrading.execute("COMMIT")
+        finally:
+            upgrading.close()
 
     def _broken(self, error: sqlite3.Error) -> DataError:
         return DataError(f"{self.path}: {error}; make it anew with `assay history import --rebuild`")

@@ -92,7 +92,9 @@ class History:
         return [_record(row[0]) for row in rows]
 
     def last_comparable(self, fingerprint: Fingerprint, before: str) -> tuple[Record, ...]:
-        """The counted, passed runs with this fingerprint in the newest session that has any before `before`."""
+        """The counted, passed runs with this fingerprint in the newest session that has any before `before`.
+
+        Experiments and reruns are nobody's baseline."""
         newest = self._db.rows(LAST_COMPARABLE, fingerprint.key, microseconds(before))
         if not newest:
             return ()
@@ -206,6 +208,7 @@ class History:
             reason=row[11],
             planned=row[12],
             outcomes={str(outcome): int(count) for outcome, count in counted},
+            kind=row[13],
         )
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from assay.record.session_kind import BASELINES
+
+_ORDINARY = "session.kind IN (" + ", ".join(f"'{kind}'" for kind in BASELINES) + ")"
+
 RECORDS_OF_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
     WHERE run.session = (SELECT id FROM session WHERE name = ?) ORDER BY run.started, run.id"""
 
-LAST_COMPARABLE = """SELECT session FROM run
-    WHERE fingerprint = ? AND started < ? AND counts AND outcome = 'passed' ORDER BY started DESC LIMIT 1"""
+LAST_COMPARABLE = f"""SELECT run.session FROM run JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed' AND {_ORDINARY}
+    ORDER BY run.started DESC LIMIT 1"""
 
 RUNS_OF_SERIES_IN_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
     WHERE run.fingerprint = ?1 AND +run.session = ?2 AND run.started < ?3 AND counts AND outcome = 'passed'
     AND run.started >= (SELECT started FROM session WHERE id = ?2) ORDER BY run.started"""
 
-PREVIOUS_SESSION = """SELECT session.started, session.name FROM run JOIN session ON session.id = run.session
-    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed'
+PREVIOUS_SESSION = f"""SELECT session.started, session.name FROM run JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed' AND {_ORDINARY}
     ORDER BY run.started DESC LIMIT 1"""
 
 SESSION = """SELECT id, name, folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,
-    reason, planned FROM session"""
+    reason, planned, kind FROM session"""
 
 RUN = """SELECT run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts,
     run.exec_time_s, run.git_commit FROM run JOIN session ON session.id = run.session"""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.record.metric import Better
+from assay.record.session_kind import SessionKind
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class SessionRow:
     planned: int
     outcomes: Mapping[str, int]
     """How many counted runs ended each way."""
+    kind: SessionKind = "run"
 
 
 @dataclass(frozen=True)

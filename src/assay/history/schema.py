@@ -1,4 +1,5 @@
-"""The tables. All of it can be made anew from session folders, so a change of schema is a rebuild, not a migration.
+"""The tables. All of it can be made anew from session folders, so a change of schema may be a rebuild; a column that
+older rows have a true value for is added in place (`UPGRADES`), since the folders of old sessions may be pruned.
 
 A series is one metric of one fingerprint. Its points lie together in one B-tree, in order of time, which makes a trend
 one range scan; a run's points are found by the index on `run`. Bodies (whole records) stand apart, so that scans
@@ -7,7 +8,7 @@ over runs do not page through them.
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 TABLES = """
 CREATE TABLE session (
@@ -24,7 +25,8 @@ CREATE TABLE session (
     host TEXT NOT NULL,
     reason TEXT,
     planned INTEGER NOT NULL,
-    environment TEXT NOT NULL
+    environment TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'run'
 );
 CREATE INDEX session_by_start ON session (started);
 CREATE INDEX session_by_commit ON session (git_commit, started);
@@ -81,3 +83,12 @@ CREATE TABLE point (
 ) WITHOUT ROWID;
 CREATE INDEX point_by_run ON point (run);
 """
+
+UPGRADES = {
+    1: """
+ALTER TABLE session ADD COLUMN kind TEXT NOT NULL DEFAULT 'run';
+UPDATE session SET kind = 'rerun' WHERE reason LIKE 'rerun of %';
+UPDATE session SET kind = 'import' WHERE reason LIKE 'imported from %'
+""",
+}
+"""From the version that is the key to the next one."""

@@ -10,18 +10,30 @@ from pathlib import Path
 from assay.errors import DataError, UsageError
 from assay.history.instant import microseconds
 from assay.record import SessionFolder
+from assay.record.session_kind import BASELINES, SessionKind
 
 
 def session_folders(results_dir: Path) -> list[SessionFolder]:
-    """Newest first, by when they were started. One whose session.json is damaged is left out: it hides no other."""
+    """Of every kind, newest first by when they were started. One whose session.json is damaged is left out: it hides
+    no other."""
+    return [folder for folder, _ in _with_kinds(results_dir)]
+
+
+def ordinary_sessions(results_dir: Path) -> list[SessionFolder]:
+    """What `latest` counts: no experiment, no rerun, nothing imported. Newest first."""
+    return [folder for folder, kind in _with_kinds(results_dir) if kind == "run"]
+
+
+def _with_kinds(results_dir: Path) -> list[tuple[SessionFolder, SessionKind]]:
     if not results_dir.is_dir():
         return []
     found = []
     for path in results_dir.iterdir():
         if SessionFolder.is_one(path):
             with suppress(DataError):
-                found.append((microseconds(SessionFolder(path).info().started_at), path.name, path))
-    return [SessionFolder(path) for _, _, path in sorted(found, reverse=True)]
+                info = SessionFolder(path).info()
+                found.append((microseconds(info.started_at), path.name, path, info.kind))
+    return [(SessionFolder(path), kind) for _, _, path, kind in sorted(found, reverse=True)]
 
 
 def find_session(word: str, results_dir: Path) -> SessionFolder:
@@ -29,10 +41,10 @@ def find_session(word: str, results_dir: Path) -> SessionFolder:
     for path in (Path(word), results_dir / word):
         if SessionFolder.is_one(path):
             return SessionFolder(path)
-    folders = session_folders(results_dir)
     back = re.fullmatch(r"latest(?:~(\d+))?", word)
     if back:
-        return _latest(folders, int(back[1] or 0), results_dir)
+        return _latest(int(back[1] or 0), results_dir)
+    folders = session_folders(results_dir)
     begins = [folder for folder in folders if folder.path.name.startswith(word)]
     if len(begins) == 1:
         return begins[0]
@@ -45,19 +57,31 @@ def find_session(word: str, results_dir: Path) -> SessionFolder:
     raise UsageError(_not_found(word, folders, results_dir))
 
 
-def _latest(folders: list[SessionFolder], back: int, results_dir: Path) -> SessionFolder:
+def _latest(back: int, results_dir: Path) -> SessionFolder:
+    folders = ordinary_sessions(results_dir)
     if back < len(folders):
         return folders[back]
+    others = session_folders(results_dir)[: 0 if folders else 1]
+    if others:
+        newest = others[0].info()
+        raise UsageError(
+            f"there is no session of `assay run` in {results_dir}, which is what `latest` means; "
+            f"name another one: the newest is {newest.name} (kind {newest.kind})"
+        )
     if not folders:
         raise UsageError(f"there is no session in {results_dir}: run one, or name another folder with --results-dir")
-    raise UsageError(f"{results_dir} has only {len(folders)} session(s): latest~{back} is not among them")
+    raise UsageError(
+        f"{results_dir} has only {len(folders)} session(s) of `assay run`: latest~{back} is not among them"
+    )
 
 
 def _by_revision(word: str, folders: list[SessionFolder]) -> SessionFolder | None:
     commit = _commit(word)
     if commit is None:
         return None
-    for folder in folders:
+    # Of an experiment it says only which commit was checked out, not which ones it ran.
+    ordinary = [folder for folder in folders if folder.info().kind in BASELINES]
+    for folder in ordinary:
         if (folder.environment().git_commit or "").startswith(commit):
             return folder
     return None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.history.instant import microseconds
 from assay.record import Environment, Outcome, Record, SessionInfo
+from assay.record.session_kind import EXPERIMENTS
 from assay.record.strict_json import encode
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)
@@ -29,20 +30,22 @@ def put_session(db: sqlite3.Connection, info: SessionInfo, environment: Environm
         info.reason,
         len(info.planned),
         encode(environment.to_json()),
+        info.kind,
         info.name,
     )
     found = db.execute("SELECT id FROM session WHERE name = ?", (info.name,)).fetchone()
     if found:
         db.execute(
             "UPDATE session SET folder = coalesce(?, folder), started = ?, finished = ?, status = ?, git_commit = ?,"
-            " git_branch = ?, git_dirty = ?, machine = ?, host = ?, reason = ?, planned = ?, environment = ?"
+            " git_branch = ?, git_dirty = ?, machine = ?, host = ?, reason = ?, planned = ?, environment = ?,"
+            " kind = ?"
             " WHERE name = ?",
             row,
         )
         return int(found[0])
     inserted = db.execute(
         "INSERT INTO session (folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,"
-        " reason, planned, environment, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " reason, planned, environment, kind, name) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         row,
     )
     return int(inserted.lastrowid or 0)
@@ -60,9 +63,8 @@ def put_record(db: sqlite3.Connection, session: int, record: Record) -> bool:
         _remove(db, found[0])
     started = microseconds(record.started_at)
     key = _put_fingerprint(db, record)
-    git_commit = (
-        record.git_commit or db.execute("SELECT git_commit FROM session WHERE id = ?", (session,)).fetchone()[0]
-    )
+    of_session, kind = db.execute("SELECT git_commit, kind FROM session WHERE id = ?", (session,)).fetchone()
+    git_commit = record.git_commit or of_session
     inserted = db.execute(
         "INSERT INTO run (run_id, session, entry, fingerprint, started, outcome, counts, exec_time_s, git_commit)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -71,7 +73,7 @@ def put_record(db: sqlite3.Connection, session: int, record: Record) -> bool:
     )  # fmt: skip
     run = int(inserted.lastrowid or 0)
     db.execute("INSERT INTO body (run, record) VALUES (?, ?)", (run, body))
-    if record.counts and record.outcome in MEASURED:
+    if record.counts and record.outcome in MEASURED and kind not in EXPERIMENTS:
         _put_points(db, run, key, started, record)
     return True
 

@@ -37,6 +37,8 @@ class SessionFolder:
 
     def info(self) -> SessionInfo:
         written = self._read("session.json")
+        if "kind" not in written and (self.path / "comparison.json").is_file():
+            written["kind"] = "ab"  # from before it was written down: only an A/B leaves that file
         try:
             return SessionInfo.from_json(written)
         except DataError as error:

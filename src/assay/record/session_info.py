@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from assay.errors import DataError
+from assay.record.session_kind import SessionKind, session_kind
 
 Status = Literal["running", "finished", "interrupted"]
 
@@ -25,6 +26,8 @@ class SessionInfo:
     """Names of the entries, in order."""
     plan: Mapping[str, Any] = field(default_factory=dict)
     """The resolved plan, for `--resume` and `rerun`; secrets masked."""
+    kind: SessionKind = "run"
+    """Which command it is of. `latest` and baselines are ordinary sessions, kind `run`."""
     schema_version: int = 1
 
     def to_json(self) -> dict[str, Any]:
@@ -37,6 +40,7 @@ class SessionInfo:
         missing = [key for key in ("name", "started_at") if not isinstance(values.get(key), str)]
         if missing:
             raise DataError(f"has no {' and no '.join(missing)}")
+        values["kind"] = session_kind(written)
         for key in ("command", "config_files", "planned"):
             values[key] = tuple(values.get(key) or ())
         return cls(**values)

@@ -10,12 +10,18 @@ from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.record import SessionFolder, SessionInfo
 from assay.record.secrets import Masker
+from assay.record.session_kind import SessionKind
 from assay.session.name import session_name
 from assay.session.open_session import OpenSession
 
 
 def start_session(
-    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], masker: Masker
+    plan: Plan,
+    name: str | None,
+    reason: str | None,
+    command: Sequence[str],
+    masker: Masker,
+    kind: SessionKind = "run",
 ) -> OpenSession:
     """Makes the folder of a new session, with all that is known before the first run."""
     now = datetime.now(UTC)
@@ -37,6 +43,7 @@ def start_session(
         pid=os.getpid(),
         planned=tuple(entry.name for entry in plan.entries),
         plan=masker.value(dict(plan.inputs)),
+        kind=kind,
     )
     folder.write_environment(environment)
     folder.write_info(info)

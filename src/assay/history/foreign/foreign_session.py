@@ -45,6 +45,7 @@ class ForeignSession:
         info = SessionInfo(
             name=name, started_at=started, finished_at=max(one.started_at for one in benchmarks), status="finished",
             reason=f"imported from {tool}", planned=tuple(one.name for one in benchmarks),
+            kind="import",
         )  # fmt: skip
         return cls(info, environment, tuple(_record(one, name, tool, environment) for one in benchmarks))
 

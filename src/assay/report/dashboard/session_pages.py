@@ -8,6 +8,7 @@ from typing import Any
 from assay.analysis import Comparison, Insight, extract, what_changed
 from assay.history import SessionRow
 from assay.record import SessionInfo
+from assay.record.session_kind import EXPERIMENTS
 from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, opened_session
 from assay.report.dashboard.live import LiveEntry, live_entry
 from assay.report.dashboard.store import Opened, Store
@@ -20,6 +21,13 @@ class SessionsPage:
     running: tuple[SessionInfo, ...]
     sessions: Listed
     entries: tuple[str, ...]
+
+    def previous(self, at: int) -> SessionRow | None:
+        """What the session in that line is to be compared with: the next older one on the page that may be a baseline
+        and, if it was imported, was imported too."""
+        row, *older = self.sessions.rows[at:]
+        kind = "import" if row.kind == "import" else "run"
+        return next((other for other in older if other.kind == kind), None) if row.kind not in EXPERIMENTS else None
 
 
 def sessions(store: Store, asked: Asked) -> SessionsPage:

@@ -98,6 +98,7 @@ def _from_history(row: SessionRow, history: History) -> SessionView:
     info = SessionInfo(
         name=row.name, started_at=row.started_at, status="finished" if row.status == "finished" else "interrupted",
         finished_at=row.finished_at, reason=row.reason, planned=tuple(dict.fromkeys(r.name for r in records)),
+        kind=row.kind,
     )  # fmt: skip
     environment = Environment(
         host=row.host, git_commit=row.git_commit, git_branch=row.git_branch, git_dirty=row.git_dirty
