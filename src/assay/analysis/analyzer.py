@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.compare_records import compare
+from assay.analysis.compare_sessions import compare_sessions, rules_for
 from assay.analysis.comparison import Comparison
 from assay.analysis.insights import Insight, extract, recommendations
-from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.results_folder import read_results_folder
 from assay.analysis.rules import Rules
 from assay.history import find_session
@@ -40,7 +39,7 @@ class BenchmarkAnalyzer:
 
     def __init__(self, results_dir: str | Path | None = None, rules: Rules | None = None) -> None:
         self._results_dir = Path(results_dir or os.environ.get("ASSAY_RESULTS_DIR") or "results")
-        self._rules = rules or Rules(floors=margins(load_floors(self._results_dir)))
+        self._rules = rules or rules_for(self._results_dir)
 
     def load_results(self, where: str | Path) -> Results:
         """A session's folder or name, `latest`, a git revision, or a folder with `metrics.json`."""
@@ -53,9 +52,10 @@ class BenchmarkAnalyzer:
     def compare(self, base: str | Path | Results, head: str | Path | Results, **options: Any) -> Comparison:
         """The same as `assay compare`, as an object; options are those of `assay.analysis.compare`."""
         before, after = (side if isinstance(side, Results) else self.load_results(side) for side in (base, head))
-        return compare(
-            before.records, after.records, names=(before.name, after.name), **{"rules": self._rules, **options}
-        )
+        return compare_sessions(
+            before.records, after.records, self._results_dir, names=(before.name, after.name),
+            **{"rules": self._rules, **options},
+        )  # fmt: skip
 
     def compare_results(self, base: str | Path | Results, head: str | Path | Results, **options: Any) -> dict[str, Any]:
         return self.compare(base, head, **options).to_json()

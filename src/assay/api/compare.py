@@ -3,16 +3,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay import analysis
-from assay.analysis import HistoryPast, Rules
-from assay.analysis.noise_floors import load_floors, margins
+from assay.analysis.compare_sessions import compare_sessions, rules_for
 from assay.api.records import Records
 from assay.api.results import results
 from assay.api.results_dir import results_folder
 from assay.api.shown_comparison import ShownComparison
 from assay.errors import UsageError
-from assay.history import History
-from assay.history.history import FILE_NAME
 
 
 def compare(
@@ -35,15 +31,7 @@ def compare(
     old, new = (_records(side, where) for side in (base, head))
     rules = rules_for(where, [margin] if isinstance(margin, str) else margin)
     names = _name(old), _name(new)
-    if not (where / FILE_NAME).is_file():
-        return ShownComparison.showing(analysis.compare(old, new, names=names, rules=rules, across=anyway))
-    with History.beside(where, read_only=True) as history:
-        past = HistoryPast(history, min(record.started_at for record in new))
-        return ShownComparison.showing(analysis.compare(old, new, names=names, rules=rules, past=past, across=anyway))
-
-
-def rules_for(results_dir: Path, margin: Sequence[str]) -> Rules:
-    return Rules(floors=margins(load_floors(results_dir))).with_margins(list(margin))
+    return ShownComparison.showing(compare_sessions(old, new, where, names=names, rules=rules, across=anyway))
 
 
 def _records(side: Records | str | Path, where: Path) -> Records:

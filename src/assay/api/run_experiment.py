@@ -32,7 +32,7 @@ def run_experiment(
     looked: Callable[[Looked], None],
 ) -> tuple[Found, SessionFolder]:
     """Runs the pairs in a session of their own. Raises KeyboardInterrupt, once all is on disk, if interrupted."""
-    from assay.api.compare import rules_for
+    from assay.analysis.compare_sessions import rules_for
 
     if inputs.budget.warmup < 0 or inputs.budget.block < 1 or inputs.timeout_s <= 0:
         raise UsageError("--warmup must be at least 0, --block at least 1, --timeout above 0")

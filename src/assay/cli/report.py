@@ -47,18 +47,19 @@ def run(args: Namespace) -> int:
 
 
 def _rendered(folder: SessionFolder, args: Namespace, markdown: bool) -> str:
-    from assay.analysis import compare
+    from assay.analysis.compare_sessions import compare_sessions
     from assay.history import History, find_session
     from assay.history.history import FILE_NAME
     from assay.report.html import render_report
     from assay.report.markdown import session_markdown
 
     render = session_markdown if markdown else render_report
+    beside = folder.path.absolute().parent
     if args.against:
         base = find_session(args.against, results_dir(args))
         names = base.info().name, folder.info().name
-        return render(folder, comparison=compare(base.records(), folder.records(), names=names))
-    beside = folder.path.absolute().parent
+        comparison = compare_sessions(base.records(), folder.records(), beside, names=names)
+        return render(folder, comparison=comparison)
     if not (beside / FILE_NAME).is_file():
         return render(folder)
     with History.beside(beside, read_only=True) as history:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.analysis import Comparison, Row, compare
+from assay.analysis import Comparison, Row
+from assay.analysis.compare_sessions import compare_sessions
 from assay.history import History, RunRow
 from assay.record import Metric, Record
 from assay.report.comparison_text import ordered
@@ -55,7 +56,9 @@ def compare_two(store: Store, asked: Asked) -> Compared:
         if not (asked.get("base") and asked.get("head")):
             return Compared(None, (), names)
         base, head = (_records(store, history, asked[side]) for side in ("base", "head"))
-    comparison = compare(base, head, names=(asked["base"], asked["head"]), across="anyway" in asked)
+    comparison = compare_sessions(
+        base, head, store.results_dir, names=(asked["base"], asked["head"]), across="anyway" in asked
+    )
     return Compared(comparison, _side_by_side(base, head), names)
 
 

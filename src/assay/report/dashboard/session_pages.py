@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analysis import Comparison, Insight, extract, what_changed
+from assay.analysis import Comparison, Insight, extract
 from assay.history import SessionRow
 from assay.record import SessionInfo
 from assay.record.session_kind import EXPERIMENTS
@@ -84,7 +84,7 @@ def session_entry(store: Store, asked: Asked) -> SessionEntryShown:
         view = next((entry for entry in opened.view.ended if entry.name == asked.get("entry")), None)
         if view is None:
             raise NotThere(f"{opened.view.info.name} has no entry {asked.get('entry', '')!r} that has ended")
-        comparison = what_changed(list(view.runs), history) if history else None
+        comparison = store.what_changed(opened, history)
         keys = {run.fingerprint.key for run in view.runs}
         found = history.series(entry=view.name) if history else []
     page = EntryPage.of(view, opened.folder, "entry", comparison, Limits(points=400, log_lines=200, metrics=500))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.analysis import Comparison, what_changed
+from assay.analysis.noise_floors import FILE_NAME as FLOORS
 from assay.errors import DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
@@ -30,20 +31,25 @@ class Opened:
 @dataclass(frozen=True)
 class Store:
     results_dir: Path
-    _compared: dict[tuple[str, str | None, int], Comparison | None] = field(default_factory=dict)
+    _compared: dict[tuple[object, ...], Comparison | None] = field(default_factory=dict)
 
     def what_changed(self, opened: Opened, history: History | None) -> Comparison | None:
-        """Kept for sessions that have ended: their past does not change, and reading it takes the longest of all."""
+        """Kept until the session, the history or the noise floors change: reading the past takes the longest of all."""
         records = [record for entry in opened.view.entries for record in entry.runs]
         if history is None or not records:
             return None
         info = opened.view.info
-        key = (info.name, info.finished_at, len(records))
+        key = (info.name, info.finished_at, len(records), *self._changed())
         if key not in self._compared:
             if len(self._compared) >= _KEPT:
                 self._compared.clear()
             self._compared[key] = what_changed(records, history)
         return self._compared[key]
+
+    def _changed(self) -> list[tuple[int, int]]:
+        """When the files that a verdict rests on were last written, and how long they are."""
+        files = (self.results_dir / name for name in (FILE_NAME, f"{FILE_NAME}-wal", FLOORS))
+        return [(stat.st_mtime_ns, stat.st_size) for file in files if file.is_file() and (stat := file.stat())]
 
     @contextmanager
     def history(self) -> Iterator[History | None]:
