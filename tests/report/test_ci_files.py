@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from assay.cli.main import _parser, main
+from assay.cli.main import _asked, _parser, main
 
 HOOKS = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
@@ -34,7 +34,7 @@ def commands(workflow: dict[str, Any]) -> Iterator[list[str]]:
 
 def parses(words: list[str]) -> bool:
     """argparse exits on a word it does not know."""
-    return _parser(words).parse_args(words) is not None
+    return _parser(_asked(words)).parse_args(words) is not None
 
 
 def test_there_is_one_for_each_occasion(workflows: dict[str, Any]) -> None:

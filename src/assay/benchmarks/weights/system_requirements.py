@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from assay.benchmarks.weights.machine import Machine
 
-NEEDED = ("numpy", "numba", "zstandard", "pcodec", "ml_dtypes", "safetensors")
+NEEDED = ("numpy", "numba", "zstandard", "ml_dtypes", "safetensors")
 
 
 @dataclass(frozen=True)

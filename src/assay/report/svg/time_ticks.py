@@ -67,7 +67,7 @@ def _regular(low: datetime, high: datetime, step: int) -> Iterator[datetime]:
 
 def _by_month(low: datetime, high: datetime, months: int) -> Iterator[datetime]:
     number = -(-(low.year * 12 + low.month - 1) // months) * months
-    while (moment := datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)) <= high:
+    while number < 12 * 10_000 and (moment := datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)) <= high:
         if moment >= low:
             yield moment
         number += months
