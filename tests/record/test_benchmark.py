@@ -41,8 +41,3 @@ def test_run_alone_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_parameter_of_the_wrong_type_is_one_message() -> None:
     with pytest.raises(SystemExit, match="--rows: 'many' is not of type int"), assay.benchmark(["--rows", "many"]) as b:
         b.param("rows", 1)
-
-
-def test_the_public_names_are_these() -> None:
-    assert assay.__all__ == ["Benchmark", "Task", "TaskPerfUtils", "__version__", "benchmark"]
-    assert all(hasattr(assay, name) for name in assay.__all__)

@@ -114,5 +114,9 @@ def test_any_stretch_of_time_has_sound_ticks(start: float, span: float, most: in
     assert len(ticks) <= most + 1
 
 
+def test_a_stretch_that_ends_where_the_calendar_does_has_ticks() -> None:
+    sound(time_ticks(Axis.of([90288396800.0, 190288396800.0], time=True), 2))
+
+
 def test_what_is_no_date_is_told_in_seconds() -> None:
     assert "e" in time_ticks(Axis.of([0.0, 1e300], time=True), 4)[-1].label
