@@ -8,6 +8,8 @@ from typing import Any
 from assay.errors import DataError
 from assay.record import Fingerprint, Outcome, Record
 from assay.record.fingerprint import digest
+from assay.record.metric import doubts
+from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.strict_json import untagged
 from assay.record.tasks_file import read_tasks
 from assay.untrusted.json_text import read_json
@@ -19,9 +21,9 @@ def read_results_folder(path: Path) -> Record:
 
     Two such folders count as the same entry: who compares them says so by naming both.
     """
-    metrics = _read(path / "metrics.json", required=True)
+    metrics = together(_read(path / VALUES, required=True), _read(path / DETAILS, required=False))
     params = _read(path / "params.json", required=False)
-    written = datetime.fromtimestamp((path / "metrics.json").stat().st_mtime, UTC)
+    written = datetime.fromtimestamp((path / VALUES).stat().st_mtime, UTC)
     lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}
     seconds = metrics.get("time_taken", metrics.get("time_taken_s", 0.0))
     return Record(
@@ -35,6 +37,7 @@ def read_results_folder(path: Path) -> Record:
         script_params=params,
         script_metrics=metrics,
         tasks=tuple(read_tasks(path).tasks),
+        warnings=tuple(doubts(metrics)),
     )
 
 

@@ -90,8 +90,8 @@ def run(pipeline: Pipeline, args: Namespace, output: AlmOutput) -> tuple[Summary
 
 def report(results: Benchmark, summary: Summary, tasks: Sequence[TaskPerf], taken: float) -> None:
     entries = int(TaskPerfUtils.get_aggregated_stage_stat(tasks, "alm_manifest_reader", "rows_out"))
-    results.metrics(
-        is_success=summary.entries + summary.skipped == entries,
+    results.metrics(is_success=summary.entries + summary.skipped == entries)
+    results.counts(
         num_input_entries=entries,
         num_output_entries=summary.entries,
         entries_with_windows=summary.entries_with_windows,
@@ -101,12 +101,12 @@ def report(results: Benchmark, summary: Summary, tasks: Sequence[TaskPerf], take
         num_strictly_parsed_entries=summary.strict,
         truncation_events=summary.truncation_events,
     )
-    results.metric("total_filtered_dur_s", summary.filtered_dur, unit="s")
+    results.metric("total_filtered_dur_s", summary.filtered_dur, unit="s", exact=True)
     results.metric("time_taken_s", taken, unit="s", better="lower")
     results.metric("throughput_entries_per_sec", entries / taken, unit="1/s", better="higher")
     results.metric("throughput_windows_per_sec", summary.builder_windows / taken, unit="1/s", better="higher")
     if summary.digest:
-        results.metric("output_digest", f"{summary.digest:016x}")
+        results.metric("output_digest", f"{summary.digest:016x}", exact=True)
     for stage, measured in TaskPerfUtils.collect_stage_metrics(tasks).items():
         results.metric(f"stage_{stage}_cpu_time_sum", sum(measured["cpu_time"]), unit="s", better="lower")
         results.metric(f"stage_{stage}_process_time_sum", sum(measured["process_time"]), unit="s", better="lower")

@@ -33,15 +33,15 @@ def extract(args: Namespace, results: Benchmark) -> None:
     parts = run.add(Pipeline(source, stages, name="common_crawl"), args)
     archives = {piece.path for split in source.splits() for piece in split.ranges}
     size = sum(Path(path).stat().st_size for path in archives)
-    results.metrics(
+    results.metrics(num_fetched=fetched)
+    results.counts(
         num_archives=len(archives),
-        num_fetched=fetched,
         num_pages=run.rows("warc_reader", "rows_out"),
         num_documents=sum(part.rows for part in parts),
         num_output_tasks=len(parts),
     )
-    results.metric("input_bytes", size, unit="B")
-    results.metric("output_bytes", sum(part.size for part in parts), unit="B")
+    results.metric("input_bytes", size, unit="B", exact=True)
+    results.metric("output_bytes", sum(part.size for part in parts), unit="B", exact=True)
     results.metric("throughput_mb_per_s", size / 1e6 / run.seconds, unit="MB/s", better="higher")
     run.report(results)
 

@@ -52,7 +52,7 @@ def identify(args: Namespace, results: Benchmark) -> None:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     documents = sum(part.rows for part in store.parts)
-    results.metrics(
+    results.counts(
         num_documents=documents,
         num_candidate_pairs=run.rows("confirmation", "rows_in"),
         num_confirmed_pairs=run.rows("confirmation", "rows_out"),
@@ -62,7 +62,7 @@ def identify(args: Namespace, results: Benchmark) -> None:
     results.metric("throughput_documents_per_s", documents / run.seconds, unit="1/s", better="higher")
     if args.known_duplicates is not None:
         for kind, share in recalls(args.known_duplicates, args.id_field, set(ids)).items():
-            results.metric(f"recall_{kind}", share, better="higher")
+            results.metric(f"recall_{kind}", share, better="higher", exact=True)
     run.report(results)
 
 

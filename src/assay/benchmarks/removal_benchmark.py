@@ -31,8 +31,8 @@ def remove(args: Namespace, results: Benchmark) -> None:
     run = TimedRun()
     parts = run.add(Pipeline(source, stages, name="removal"), args)
     rows_in, rows_out = (run.rows("id_removal", which) for which in ("rows_in", "rows_out"))
-    results.metrics(
-        is_success=rows_out == sum(part.rows for part in parts),
+    results.metrics(is_success=rows_out == sum(part.rows for part in parts))
+    results.counts(
         num_input_rows=rows_in,
         num_output_rows=rows_out,
         num_removed=rows_in - rows_out,

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from assay.names import unknown
 from assay.record.atomic_file import write_atomic
 from assay.record.metric import Better, Metric
+from assay.record.metrics_files import DETAILS, VALUES, apart
 from assay.record.strict_json import encode
 from assay.record.task import Task
 from assay.record.task_perf import TaskPerf
@@ -23,11 +25,13 @@ class Benchmark:
     """What a benchmark's author holds inside `with assay.benchmark() as b`."""
 
     def __init__(self, argv: Sequence[str] | None = None) -> None:
-        self._words = Words(sys.argv[1:] if argv is None else argv)
+        self._words = Words(_own_words() if argv is None else argv)
         path = self._words.take(RESULTS_PATH)
         self.results_path = None if path is None else Path(path)
         """None when the program is run alone, without `--benchmark-results-path`: results are then printed."""
         self._params: dict[str, Any] = {}
+        self._asked: list[str] = []
+        self._handed: list[str] = []
         self._metrics: dict[str, Metric] = {}
         self._tasks: list[TaskPerf] = []
         self._tasks_before = len(Task.get_all_tasks())
@@ -43,9 +47,12 @@ class Benchmark:
         word = self._words.take(name.replace("_", "-"), name, flag=isinstance(default, bool))
         value = default if word is None else _convert(name, word, default)
         self._params[name] = value
+        self._asked.append(name)
         return value
 
     def params(self, **values: Any) -> None:
+        """Of a program that reads its command line itself."""
+        self._handed += values
         self._params.update(values)
 
     def metric(
@@ -68,6 +75,14 @@ class Benchmark:
         for name, value in values.items():
             self.metric(name, value)
 
+    def counts(self, **values: Any) -> None:
+        """Exact metrics: what the same data always gives, such as rows."""
+        for name, value in values.items():
+            self.metric(name, value, exact=True)
+
+    def add_metric(self, metric: Metric) -> None:
+        self._metrics[metric.name] = metric
+
     def task(self, name: str) -> Task:
         """`with b.task("load"): …` times a block."""
         return Task(name)
@@ -79,12 +94,21 @@ class Benchmark:
         self._metrics.setdefault("is_success", Metric("is_success", success))
         if not success:
             self._metrics["is_success"] = Metric("is_success", False)
-        for word in self._words.unused():
-            print(f"warning: {word} was given, but this benchmark has no such parameter", file=sys.stderr)
         if self.results_path is None:
             self._print()
         else:
             self._write(self.results_path)
+
+    def unknown_words(self) -> list[str]:
+        """A message for each argument that no parameter took. Complete only when the block ends, since parameters are
+        asked for where they are used. A program that hands over parameters and asks for none has its own parser."""
+        if self._handed and not self._asked:
+            return []
+        names = {f"--{name.replace('_', '-')}" for name in self._handed}
+        left = [word for word in self._words.unused() if word.replace("_", "-") not in names]
+        known = [f"--{name.replace('_', '-')}" for name in [*self._asked, *self._handed]]
+        hint = "" if known else "; a program that reads its own arguments says so: b.params(**vars(args))"
+        return [unknown("argument", word, known) + hint for word in left]
 
     def _write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,8 +116,10 @@ class Benchmark:
         if tasks:
             write_tasks(folder / "tasks.jsonl", tasks)
         write_atomic(folder / "params.json", encode(self._params, indent=2))
-        written = {name: metric.to_json() for name, metric in self._metrics.items()}
-        write_atomic(folder / "metrics.json", encode(written, indent=2))
+        values, details = apart(self._metrics.values())
+        if details:
+            write_atomic(folder / DETAILS, encode(details, indent=2))
+        write_atomic(folder / VALUES, encode(values, indent=2))
 
     def _print(self) -> None:
         for metric in self._metrics.values():
@@ -109,7 +135,19 @@ def benchmark(argv: Sequence[str] | None = None) -> Iterator[Benchmark]:
     except BaseException as error:
         running.finish(success=isinstance(error, SystemExit) and error.code in (0, None))
         raise
-    running.finish(success=True)
+    wrong = running.unknown_words()
+    running.finish(success=not wrong)
+    if wrong:
+        # What ran is not what was asked for.
+        print("\n".join(wrong), file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _own_words() -> list[str]:
+    """The command line, unless it is that of a notebook's kernel or of pytest."""
+    program = Path(sys.argv[0] if sys.argv else "")
+    runner = program.parent.name if program.stem == "__main__" else program.stem
+    return [] if runner.endswith("kernel_launcher") or runner in ("pytest", "py.test") else sys.argv[1:]
 
 
 def _convert(name: str, word: str, default: T) -> T:

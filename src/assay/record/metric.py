@@ -5,8 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from assay.errors import UsageError
+from assay.names import unknown
+
 Better = Literal["higher", "lower"]
 BETTER = ("higher", "lower")
+
+
+class UnknownDirection(UsageError, ValueError):
+    """`better` must be one of two words: a third would silently mean neither."""
+
+    def __init__(self, metric: str, better: object) -> None:
+        super().__init__(f"metric {metric}: {unknown('better', better, BETTER)}")
 
 
 @dataclass(frozen=True)
@@ -20,6 +30,10 @@ class Metric:
     samples: tuple[float, ...] = ()
     exact: bool = False
     """Counted, not timed: the same code gives the same value, so any change is one, from a single run."""
+
+    def __post_init__(self) -> None:
+        if self.better is not None and self.better not in BETTER:
+            raise UnknownDirection(self.name, self.better)
 
     @classmethod
     def parse(cls, name: str, written: Any) -> Metric:
@@ -60,6 +74,20 @@ class Metric:
 
 def parse_metrics(written: Mapping[str, Any]) -> dict[str, Metric]:
     return {name: Metric.parse(name, value) for name, value in written.items()}
+
+
+def doubts(written: Mapping[str, Any]) -> list[str]:
+    """What a foreign program wrote about its metrics and is not taken: no reason to lose the run, but to be told."""
+    found = []
+    for name, item in written.items():
+        if not (isinstance(item, Mapping) and "value" in item):
+            continue
+        better, exact = item.get("better"), item.get("exact")
+        if better is not None and better not in BETTER:
+            found.append(f"metric {name}: {unknown('better', better, BETTER)}; its direction is not taken from there")
+        if exact is not None and not isinstance(exact, bool):
+            found.append(f"metric {name}: exact is {exact!r}, not true or false; it is taken as not exact")
+    return found
 
 
 def _numbers(written: Any) -> tuple[float, ...]:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_OPTION = re.compile(r"--?[A-Za-z]")
 
 
 class Words:
@@ -35,4 +38,6 @@ class Words:
         return found
 
     def unused(self) -> list[str]:
-        return [word for word in self._left if word.startswith("--")]
+        """Options that nobody took, without their values; where there is none, words that belong to no option."""
+        options = [word.partition("=")[0] for word in self._left if _OPTION.match(word)]
+        return options or list(self._left)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.record import TaskPerf
+from assay.record.metric import doubts
+from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.strict_json import untagged
 from assay.record.tasks_file import read_tasks
 from assay.untrusted.json_text import read_json
@@ -27,9 +29,11 @@ class ProgramResults:
 def read_results(folder: Path, required: bool) -> ProgramResults:
     results = ProgramResults()
     results.params = _read(folder / "params.json", required, results.problems)
-    results.metrics = _read(folder / "metrics.json", required, results.problems)
+    values = _read(folder / VALUES, required, results.problems)
     read = read_tasks(folder)
-    results.tasks, results.warnings = read.tasks, read.warnings
+    results.tasks, results.warnings = read.tasks, list(read.warnings)
+    results.metrics = together(values, _read(folder / DETAILS, False, results.warnings))
+    results.warnings += doubts(results.metrics)
     return results
 
 

@@ -124,14 +124,14 @@ def _add(readings: Readings, store: str, verdicts: list[CaseVerdict]) -> None:
     values, inexact = sum(v.values for v in verdicts), sum(v.inexact_values for v in verdicts)
     wrong = [verdict for verdict in verdicts if verdict.wrong]
     refused = [verdict for verdict in verdicts if verdict.refused and not verdict.wrong]
-    here.add("reconstruction_accuracy", 100 * (1 - inexact / max(1, values)), "%", "higher")
-    here.add("cases", len(verdicts), None)
-    here.add("exact_cases", sum(verdict.exact for verdict in verdicts), None, "higher")
-    here.add("wrong_cases", len(wrong), None, "lower")
-    here.add("refused_cases", len(refused), None, "lower")
-    here.add("inexact_values", inexact, None, "lower")
-    here.add("max_abs_error", max(v.largest_error for v in verdicts), None, "lower")
-    here.add("max_ulp_error", max(v.largest_ulp for v in verdicts), "ulp", "lower")
+    here.add("reconstruction_accuracy", 100 * (1 - inexact / max(1, values)), "%", "higher", exact=True)
+    here.add("cases", len(verdicts), None, exact=True)
+    here.add("exact_cases", sum(verdict.exact for verdict in verdicts), None, "higher", exact=True)
+    here.add("wrong_cases", len(wrong), None, "lower", exact=True)
+    here.add("refused_cases", len(refused), None, "lower", exact=True)
+    here.add("inexact_values", inexact, None, "lower", exact=True)
+    here.add("max_abs_error", max(v.largest_error for v in verdicts), None, "lower", exact=True)
+    here.add("max_ulp_error", max(v.largest_ulp for v in verdicts), "ulp", "lower", exact=True)
     if wrong:
         names = "; ".join(verdict.case for verdict in wrong)
         readings.note(f"{store} returned WRONG weights, silently, for: {names} (the first: {wrong[0].wrong[0]})")

@@ -70,15 +70,15 @@ class ClusteringSuite(BenchmarkSuite):
         for strategy in STRATEGIES:
             here = readings.at(strategy=strategy)
             timed = _timed(families.sketches(), strategy, config.budget.part(0.3), config.iterations)
-            here.add("clusters", timed.clusters.count)
+            here.add("clusters", timed.clusters.count, exact=True)
             here.add("clustering_time", timed.seconds, "s", "lower", timed.samples)
             here.add("memory_overhead", 100 * timed.peak_bytes / families.nbytes, "%", "lower")
             _add_quality(readings, strategy, families, timed.clusters)
             for store in _own(config):
                 plain, repacked, seconds = _repacked(store, strategy, families, config)
                 there = readings.at(strategy=strategy, store=store)
-                there.add("compression_ratio", families.nbytes / repacked, "x", "higher")
-                there.add("compression_improvement", plain / repacked, "x", "higher")
+                there.add("compression_ratio", families.nbytes / repacked, "x", "higher", exact=True)
+                there.add("compression_improvement", plain / repacked, "x", "higher", exact=True)
                 there.add("repack_time", seconds, "s", "lower")
 
     def _scalability(self, config: ScenarioConfig, readings: Readings) -> None:
@@ -92,7 +92,7 @@ class ClusteringSuite(BenchmarkSuite):
                 points += [(len(made.truth), seconds) for seconds in timed.samples]
                 here = readings.at(strategy=strategy, point=f"{len(made.truth)} tensors")
                 here.add("clustering_time", timed.seconds, "s", "lower", timed.samples)
-                here.add("tensors", len(made.truth))
+                here.add("tensors", len(made.truth), exact=True)
             fit = fit_power_law([tensors for tensors, _ in points], [seconds for _, seconds in points])
             here = readings.at(strategy=strategy)
             here.add("time_exponent", fit.exponent, None, "lower")
@@ -115,8 +115,8 @@ class ClusteringSuite(BenchmarkSuite):
                 here = readings.at(strategy=strategy, added=what)
                 here.add("rebalance_time", again_s, "s", "lower")
                 here.add("of_whole_time", again_s / whole_s, "x", "lower")
-                here.add("clusters", again.count)
-                here.add("adjusted_rand", _agreement(answer, again), None, "higher")
+                here.add("clusters", again.count, exact=True)
+                here.add("adjusted_rand", _agreement(answer, again), None, "higher", exact=True)
 
     def _quality_metrics(self, config: ScenarioConfig, readings: Readings) -> None:
         """Families that lie further and further apart inside: where each strategy loses them."""
@@ -124,7 +124,7 @@ class ClusteringSuite(BenchmarkSuite):
             families = tensor_families(12, _members(config), 512, step, config.seed)
             for strategy in STRATEGIES:
                 found = cluster(families.sketches(), strategy, THRESHOLD)
-                readings.at(strategy=strategy, step=f"{step:.0%}").add("clusters", found.count)
+                readings.at(strategy=strategy, step=f"{step:.0%}").add("clusters", found.count, exact=True)
                 _add_quality(readings, strategy, families, found, step=f"{step:.0%}")
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
@@ -196,7 +196,7 @@ def _add_quality(readings: Readings, strategy: str, families: TensorFamilies, fo
         sketches = families.sketches()
         here.add("silhouette", float(silhouette_score(sketches, found.labels, metric="cosine")), None, "higher")
         here.add("davies_bouldin", float(davies_bouldin_score(sketches, found.labels)), None, "lower")
-    here.add("adjusted_rand", _agreement(families.truth, found), None, "higher")
+    here.add("adjusted_rand", _agreement(families.truth, found), None, "higher", exact=True)
 
 
 def _agreement(truth: Iterable[int], found: Clusters) -> float:

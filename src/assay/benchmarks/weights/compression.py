@@ -132,15 +132,15 @@ class CompressionSuite(BenchmarkSuite):
 def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str) -> None:
     here = readings.at(store=best.store, dtype=dtype)
     stats = best.stats
-    here.add("compression_ratio", best.ratio, "x", "higher")
-    here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher")
-    here.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher")
-    here.add("limit_ratio", chain.limit.ratio, "x")
+    here.add("compression_ratio", best.ratio, "x", "higher", exact=True)
+    here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher", exact=True)
+    here.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher", exact=True)
+    here.add("limit_ratio", chain.limit.ratio, "x", exact=True)
     if stats.tensors and (stats.deltas or stats.dedup_hits):
-        here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher")
-        here.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%")
+        here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", exact=True)
+        here.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%", exact=True)
         if stats.deltas:
-            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher")
+            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", exact=True)
     for what in ("commit", "checkout"):
         if not getattr(best, f"{what}_mb_per_cpu_s"):
             continue
@@ -148,9 +148,9 @@ def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain,
         ratio = getattr(best, f"{what}_mb_per_cpu_s") / getattr(floor, f"{what}_mb_per_cpu_s")
         here.add(f"{what}_speed", getattr(best, f"{what}_mb_per_cpu_s"), "MB/CPU-s", "higher", speeds)
         here.add(f"{what}_of_safetensors", ratio, "x", "higher")
-    here.add("stored_bytes", best.stored_bytes, "B", "lower")
-    here.add("logical_bytes", best.logical_bytes, "B")
-    here.add("wrong_tensors", len(best.wrong), None, "lower")
+    here.add("stored_bytes", best.stored_bytes, "B", "lower", exact=True)
+    here.add("logical_bytes", best.logical_bytes, "B", exact=True)
+    here.add("wrong_tensors", len(best.wrong), None, "lower", exact=True)
     if best.wrong:
         others = f" (and {len(best.wrong) - 1} more)" if len(best.wrong) > 1 else ""
         readings.note(f"{best.store}, {chain.data.name}, {dtype}: {best.wrong[0]}{others}")

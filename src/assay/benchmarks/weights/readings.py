@@ -36,9 +36,11 @@ class Readings(dict[str, Metric]):
         better: Better | None = None,
         samples: Iterable[float] = (),
         labels: Mapping[str, str] | None = None,
+        *,
+        exact: bool = False,
     ) -> None:
         name = ".".join([*(labels or {}).values(), what])
-        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples))
+        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples), exact)
         self[name] = metric
         self.rows.append(Reading(labels or {}, what, metric))
 
@@ -66,7 +68,7 @@ class Readings(dict[str, Metric]):
         readings = cls()
         for name, value in measured.items():
             metric = value if isinstance(value, Metric) else Metric.parse(name, value)
-            readings.add(name, metric.value, metric.unit, metric.better, metric.samples)
+            readings.add(name, metric.value, metric.unit, metric.better, metric.samples, exact=metric.exact)
         return readings
 
 
@@ -84,5 +86,8 @@ class Place:
         unit: str | None = None,
         better: Better | None = None,
         samples: Iterable[float] = (),
+        *,
+        exact: bool = False,
     ) -> None:
-        self.readings.add(what, value, unit, better, samples, self.labels)
+        """`exact`: the same data gives the same value, however fast the machine is."""
+        self.readings.add(what, value, unit, better, samples, self.labels, exact=exact)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.benchmarks.weights.readings import Readings
 from assay.record import Metric
@@ -34,7 +34,7 @@ class SuiteResult:
         for scenario in self.scenarios:
             for name, metric in scenario.readings.items():
                 full = f"{self.suite}.{scenario.name}.{name}"
-                yield Metric(full, metric.value, metric.unit, metric.better, metric.samples)
+                yield replace(metric, name=full)
 
     def __getitem__(self, scenario: str) -> ScenarioResult:
         return next(result for result in self.scenarios if result.name == scenario)

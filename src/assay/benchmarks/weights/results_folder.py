@@ -62,8 +62,13 @@ class ResultsFolder:
     def write(self, results: BenchmarkResults, profile: Profile, orchestrator: BenchmarkOrchestrator) -> None:
         written = self._contract(profile)
         written.params(stores=list(orchestrator.stores), settings=_plain(asdict(orchestrator.settings)))
+        sizes: dict[str, Any] = {}
         for metric in results.metrics():
-            written.metric(metric.name, metric.value, unit=metric.unit, better=metric.better, samples=metric.samples)
+            written.add_metric(metric)
+            if metric.name.endswith(".logical_bytes"):
+                sizes[metric.name] = metric.value
+        # How large the data is depends on the time there is; results of other sizes are not to be compared.
+        written.params(sizes=sizes)
         written.metric("elapsed_s", results.seconds, unit="s", better="lower")
         written.metric("estimated_s", results.estimated_s, unit="s")
         written.add_tasks(

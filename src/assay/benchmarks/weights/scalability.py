@@ -128,8 +128,8 @@ class ScalabilitySuite(BenchmarkSuite):
             here.add("latency_p50", result.latency_p50_s * 1e3, "ms", "lower")
             here.add("latency_p95", result.latency_p95_s * 1e3, "ms", "lower")
             here.add("commits_beside", result.commits, None, "higher")
-            here.add("wrong_reads", result.wrong, None, "lower")
-            here.add("failed_reads", result.errors, None, "lower")
+            here.add("wrong_reads", result.wrong, None, "lower", exact=True)
+            here.add("failed_reads", result.errors, None, "lower", exact=True)
             here.add("size", result.users, "users")
         here = readings.at(store=store)
         if len(results) > 1:
