@@ -16,7 +16,6 @@ from session_factory import START, MadeRun, make_session
 from assay.analysis import Row, Verdict
 from assay.history import History
 from assay.record import SessionFolder
-from assay.report import page_templates
 from assay.report.html import write_report
 
 
@@ -120,5 +119,5 @@ def test_every_chart_is_drawn_in_the_file_itself(tmp_path: Path) -> None:
 
 def test_before_is_what_the_change_is_relative_to() -> None:
     row = Row("alm", "time_s", Verdict.REGRESSED, "", base=13.96, head=13.91, ratio=1.118, design="history")
-    assert page_templates.before(row) == pytest.approx(12.44, abs=0.01)
-    assert page_templates.before(replace(row, design="unpaired")) == 13.96
+    assert row.before == pytest.approx(12.44, abs=0.01)
+    assert replace(row, ratio=None).before == 13.96

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isclose
 from typing import Any, Literal
 
 from assay.analysis.verdict import Verdict
@@ -51,8 +52,17 @@ class Row:
     def matters(self) -> bool:
         return self.better is not None or (self.design == "exact" and self.verdict is Verdict.INCONCLUSIVE)
 
+    @property
+    def before(self) -> float | None:
+        """The level that `ratio` is relative to: what stands beside `head` wherever a row is shown. The median of the
+        base is another number where runs were paired, mended or held against many earlier sessions."""
+        if not self.ratio or self.head is None:
+            return self.base
+        level = self.head / self.ratio
+        return self.base if self.base is not None and isclose(level, self.base, rel_tol=1e-9) else level
+
     def to_json(self) -> dict[str, Any]:
-        return {**self.__dict__, "verdict": str(self.verdict), "notes": list(self.notes)}
+        return {**self.__dict__, "base": self.before, "verdict": str(self.verdict), "notes": list(self.notes)}
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,13 @@ def judge(shift: Shift, better: Better | None, margin: float, adjusted_p: float)
     if by_chance and beyond:
         return (
             Verdict.INCONCLUSIVE,
-            f"identical code could differ by {expm1(shift.floor):.1%} with this noise; more runs would tell",
+            f"identical code could differ by {_bound(shift.floor, shift)} with this noise; more runs would tell",
         )
     return Verdict.INCONCLUSIVE, f"changed, but about as much as the margin of {margin:.1%}"
 
 
 def _changed(shift: Shift, better: Better | None, margin: float) -> tuple[Verdict, str]:
-    change = f"{expm1(shift.estimate):+.1%}, beyond {max(margin, expm1(shift.floor)):.1%}"
+    change = f"{expm1(shift.estimate):+.1%}, beyond {_bound(max(log1p(margin), shift.floor), shift)}"
     if better is None:
         return (
             Verdict.NOT_COMPARABLE,
@@ -54,3 +54,8 @@ def _changed(shift: Shift, better: Better | None, margin: float) -> tuple[Verdic
         )
     worse = (shift.estimate > 0) == (better == "lower")
     return (Verdict.REGRESSED if worse else Verdict.IMPROVED), change
+
+
+def _bound(size: float, shift: Shift) -> str:
+    """A logarithm as a change in the direction of the shift: as far as +100% is −50%."""
+    return f"{expm1(size if shift.estimate > 0 else -size):.1%}"

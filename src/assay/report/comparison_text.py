@@ -59,7 +59,7 @@ def cells_of(row: Row, safe: Callable[[str], str]) -> tuple[str, ...]:
     return (
         safe(row.entry),
         safe(row.metric),
-        safe(quantity(row.base, row.unit)),
+        safe(quantity(row.before, row.unit)),
         safe(quantity(row.head, row.unit)),
         change(row),
         interval(row),

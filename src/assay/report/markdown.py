@@ -10,7 +10,7 @@ from assay.record import SessionFolder
 from assay.report.entry_page import EntryPage
 from assay.report.exhibits.grid import Grid
 from assay.report.limits import MOST_INSIGHTS, Limits
-from assay.report.page_templates import before, verdict_counts
+from assay.report.page_templates import verdict_counts
 from assay.report.printable import printable
 from assay.report.quantity import duration, percent, quantity
 from assay.report.session_page import SessionPage
@@ -53,7 +53,7 @@ def _changes(comparison: Comparison) -> str:
     if not changed:
         return head
     rows = (
-        (f"{escaped(row.entry)} {escaped(row.metric)}", f"**{row.verdict}**", escaped(quantity(before(row), row.unit)),
+        (f"{escaped(row.entry)} {escaped(row.metric)}", f"**{row.verdict}**", escaped(quantity(row.before, row.unit)),
          escaped(quantity(row.head, row.unit)), "–" if row.ratio is None else percent(row.ratio), escaped(row.reason))
         for row in changed
     )  # fmt: skip

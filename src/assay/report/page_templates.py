@@ -57,7 +57,7 @@ def templates() -> Environment:
     )
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
-        whisker=_whisker, before=before, reach=_reach, peak_memory=_peak_memory,
+        whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
         shown=_safe, line_chart=line_chart,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
@@ -98,13 +98,6 @@ def _whisker(row: Row, reach: float) -> dict[str, float]:
         return round(72 + max(-1.0, min(1.0, share)) * 66, 1)
 
     return {"low": at(row.low), "high": at(row.high), "at": at(row.ratio)}
-
-
-def before(row: Row) -> float | None:
-    """What `ratio` is relative to: held against many earlier sessions, that is their level and not the last one's."""
-    if row.design == "history" and row.ratio and row.head is not None:
-        return row.head / row.ratio
-    return row.base
 
 
 def _peak_memory(entry: EntryView) -> str:
