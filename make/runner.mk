@@ -1,3 +1,10 @@
+# The peer that measured times are held against.
+READY += $(VENV)/.hyperfine
+$(VENV)/.hyperfine: $(VENV)/.python
+	@command -v hyperfine >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends hyperfine) \
+		>/dev/null || echo "hyperfine is not installed: make bench-runner will not compare with it"
+	@touch $@
+
 .PHONY: bench-runner
-bench-runner: setup ## CPU that Assay itself spends per run, its start-up, and its sampler
+bench-runner: setup ## CPU that Assay itself spends per run, its start-up, its sampler; measured times against hyperfine
 	$(BIN)/python -m tools.bench_runner

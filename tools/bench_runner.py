@@ -2,13 +2,16 @@
 
 CPU, not wall: a busy machine does not change it. Per run: sessions of no-op entries against the same processes
 started bare, in interleaved pairs; what a session costs once is measured with a session of one entry and taken off.
+Measured time: `true` by `assay run` and by `hyperfine -N`, in turns.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,6 +21,8 @@ from pathlib import Path
 
 ENTRIES = 40
 PAIRS = 7
+TURNS = 20
+RUNS = 10
 NO_OP = """
 import sys
 path = sys.argv[sys.argv.index("--benchmark-results-path") + 1]
@@ -82,18 +87,40 @@ def start_up(folder: Path) -> None:
     print(f"({1000 * statistics.median(ours):.0f} ms)")
 
 
+def measured_time(folder: Path) -> None:
+    if not shutil.which("hyperfine"):
+        print("measured time: no hyperfine here to compare with (Debian package hyperfine)")
+        return
+    ours: list[float] = []
+    theirs: list[float] = []
+    for turn in range(TURNS):
+        results = folder / f"turn-{turn}"
+        command = ["run", "--runs", str(RUNS), "--results-dir", str(results), "--", "true"]
+        subprocess.run([sys.executable, "-m", "assay", *command], check=True, capture_output=True)
+        lines = next(results.glob("*/results.jsonl")).read_text().splitlines()
+        ours += [1000 * json.loads(line)["exec_time_s"] for line in lines]
+        exported = folder / "hyperfine.json"
+        command = ["hyperfine", "-N", "--runs", str(RUNS), "--export-json", str(exported), "true"]
+        subprocess.run(command, check=True, capture_output=True)
+        theirs += [1000 * seconds for seconds in json.loads(exported.read_text())["results"][0]["times"]]
+    one, other = statistics.median(ours), statistics.median(theirs)
+    print(f"true: {one:.2f} ms by assay run, {other:.2f} ms by hyperfine -N (goal: within 1 ms); ", end="")
+    print(f"medians of {TURNS} turns of {RUNS}; least {min(ours):.2f} and {min(theirs):.2f} ms")
+
+
 def sampler() -> None:
     """Eleven sleeping processes, ten samples a second, as the supervisor does it."""
+    from assay.process.accounts import Accounts
     from assay.process.sampler import Sampler
     from assay.process.tree import Tree
 
     children = [subprocess.Popen(["sleep", "60"]) for _ in range(11)]
     with tempfile.NamedTemporaryFile() as file:
         one = Sampler(Tree(os.getpid()), file.name)
-        one.sample()
+        one.sample(none := Accounts(set()))
         begun = time.process_time()
         for _ in range(300):
-            one.sample()
+            one.sample(none)
         used = (time.process_time() - begun) / 300
     for child in children:
         child.kill()
@@ -105,6 +132,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         per_run(Path(temporary))
         start_up(Path(temporary))
+        measured_time(Path(temporary))
     sampler()
 
 

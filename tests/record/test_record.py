@@ -160,3 +160,9 @@ def test_a_bad_line_of_tasks_is_left_out_and_named(tmp_path: Path) -> None:
     read = read_tasks(tmp_path)
     assert [(perf.stage, dict(perf.metrics)) for perf in read.tasks] == [("a", {"seconds": 1.0})]
     assert [warning.split(":")[1] for warning in read.warnings] == ["2", "3"]
+
+
+def test_a_run_that_ended_before_the_first_sample_has_cpu_and_memory() -> None:
+    short = a_record(usage=Usage(wall_s=0.001, cpu_s=0.0008, peak_rss_mb=9.0, samples=0))
+    assert short.metrics["usage.cpu_s"].number == 0.0008
+    assert "usage.cpu_s" not in a_record(usage=Usage()).metrics

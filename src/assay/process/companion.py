@@ -43,7 +43,7 @@ class Companion:
         try:
             os.write(log, f"$ {' '.join(spec['argv'])}   (attempt {attempt} of {spec['attempts']})\n".encode())
             start = os.lseek(log, 0, os.SEEK_END)
-            self.pid = spawn(spec["argv"], spec["env"], spec["cwd"], log, log, [], 0)
+            self.pid, _ = spawn(spec["argv"], spec["env"], spec["cwd"], log, log, [], 0)
         except OSError as error:
             return f"cannot start {error.filename}: {error.strerror}"
         finally:

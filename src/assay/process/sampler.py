@@ -4,60 +4,30 @@ import os
 import resource
 import time
 
+from assay.process.accounts import TICK, Accounts
+from assay.process.machine_load import MachineLoad
 from assay.process.tree import Tree, stat_fields
 
-TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 HEADER = "t_s,cpu_s,rss_mb,read_mb,write_mb,threads,processes,steal_s,busy_s\n"
 
 
-def machine_times() -> tuple[float, float]:
-    """Seconds of steal, and of work of any kind, of all processors since boot."""
-    with open("/proc/stat", "rb") as lines:
-        fields = [int(field) for field in lines.readline().split()[1:9]]
-    user, nice, system, _, _, irq, softirq, steal = fields
-    return steal / TICK, (user + nice + system + irq + softirq) / TICK
-
-
-def children_times() -> tuple[float, float, float]:
-    """User and system seconds and the largest resident size (MB) of all children that were waited for."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime, used.ru_stime, used.ru_maxrss / 1024
-
-
-def throttled_s() -> float:
-    """Time this control group was held back by its CPU quota; 0 where there is none or it cannot be read."""
-    for path, key, unit in (
-        ("/sys/fs/cgroup/cpu.stat", b"throttled_usec", 1e6),
-        ("/sys/fs/cgroup/cpu/cpu.stat", b"throttled_time", 1e9),
-    ):
-        try:
-            with open(path, "rb") as lines:
-                for line in lines:
-                    name, value = line.split()
-                    if name == key:
-                        return int(value) / unit
-        except (OSError, ValueError):
-            continue
-    return 0.0
-
-
 class Sampler:
     def __init__(self, tree: Tree, path: str | None) -> None:
+        """Before the program starts: what need not be done while it runs is done here."""
         self._tree = tree
+        self._tree.walk()
         self._io: dict[int, tuple[int, int]] = {}
         self._rss_sum = 0.0
-        self._steal, self._busy = machine_times()
-        self._throttled = throttled_s()
-        self._before = children_times()
-        self.started = time.monotonic()
+        self.started = 0.0
         self.count = 0
         self.cpu_s = self.rss_mb = self.peak_rss_mb = 0.0
         self.threads = self.processes = self.peak_threads = self.peak_processes = 0
         self._out = open(path, "w", buffering=1 << 16) if path else None  # noqa: SIM115
         self._write(HEADER)
+        self._machine = MachineLoad()
 
-    def sample(self) -> None:
+    def sample(self, accounts: Accounts) -> None:
         ticks = pages = self.threads = self.processes = 0
         for pid in self._tree.walk():
             fields = stat_fields(pid)
@@ -68,50 +38,57 @@ class Sampler:
             pages += int(fields[21])
             self.processes += 1
             self._read_io(pid)
-        user, system, largest = children_times()
-        self.cpu_s = ticks / TICK + user - self._before[0] + system - self._before[1]
+        self.cpu_s = ticks / TICK + accounts.user_s + accounts.system_s
         self.rss_mb = pages * PAGE / 2**20
         self._rss_sum += self.rss_mb
         self.count += 1
-        self.peak_rss_mb = max(self.peak_rss_mb, self.rss_mb, largest)
+        self.peak_rss_mb = max(self.peak_rss_mb, self.rss_mb)
         self.peak_threads = max(self.peak_threads, self.threads)
         self.peak_processes = max(self.peak_processes, self.processes)
-        steal, busy = machine_times()
+        steal, busy = self._machine.since()
         read, written = self._io_mb()
         self._write(
             f"{time.monotonic() - self.started:.3f},{self.cpu_s:.3f},{self.rss_mb:.2f},{read:.2f},{written:.2f},"
-            f"{self.threads},{self.processes},{steal - self._steal:.2f},{busy - self._busy:.2f}\n"
+            f"{self.threads},{self.processes},{steal:.2f},{busy:.2f}\n"
         )
 
-    def finish(self) -> dict[str, float]:
-        """Called when every process is gone: CPU time is then exact, from the kernel's own accounts."""
-        user, system, largest = children_times()
-        user, system = user - self._before[0], system - self._before[1]
-        wall = time.monotonic() - self.started
-        steal, busy = machine_times()
+    def ended(self) -> None:
+        """The program, or the last that it left behind, is over: what the machine does from now on is not its."""
+        self._machine.stop()
+
+    def finish(self, accounts: Accounts, wall_s: float) -> dict[str, float]:
+        """Called when every process is gone: the accounts are then complete, and exact."""
         read, written = self._io_mb()
         if self._out:
             try:
                 self._out.close()
             except OSError:
                 pass  # A full disk: the totals below are in the record all the same.
-        processors = os.cpu_count() or 1
+        cpu = accounts.user_s + accounts.system_s
+        peak = self._peak_mb(accounts.largest_mb)
         return {
-            "wall_s": wall,
-            "cpu_s": user + system,
-            "cpu_user_s": user,
-            "cpu_system_s": system,
-            "peak_rss_mb": max(self.peak_rss_mb, largest),
-            "mean_rss_mb": self._rss_sum / max(self.count, 1),
-            "read_mb": read,
-            "write_mb": written,
-            "peak_threads": self.peak_threads,
-            "peak_processes": self.peak_processes,
-            "steal_share": (steal - self._steal) / max(wall * processors, 1e-9),
-            "neighbour_cpu_s": max(busy - self._busy - user - system, 0.0),
-            "throttled_s": throttled_s() - self._throttled,
+            "wall_s": wall_s,
+            "cpu_s": cpu,
+            "cpu_user_s": accounts.user_s,
+            "cpu_system_s": accounts.system_s,
+            "peak_rss_mb": peak,
+            "mean_rss_mb": self._rss_sum / self.count if self.count else peak,
+            "read_mb": max(read, accounts.read_mb),
+            "write_mb": max(written, accounts.write_mb),
+            "peak_threads": max(self.peak_threads, 1),
+            "peak_processes": max(self.peak_processes, 1),
+            "steal_share": self._machine.steal_share,
+            "neighbour_cpu_s": self._machine.neighbour_cpu_s(cpu),
+            "throttled_s": self._machine.throttled_s,
             "samples": self.count,
         }
+
+    def _peak_mb(self, largest_mb: float) -> float:
+        """Up to its exec a process had our memory, and the kernel's peak of it is never less than that was."""
+        ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        if self.count and largest_mb <= ours:
+            return self.peak_rss_mb
+        return max(self.peak_rss_mb, largest_mb)
 
     def _read_io(self, pid: int) -> None:
         try:

@@ -6,11 +6,14 @@ its closing means that Assay has died. On `status` go: ("started", pid), ("statu
 """
 
 import os
+import resource
 import select
 import sys
 import time
 
+from assay.process.accounts import Accounts
 from assay.process.companion import Companion
+from assay.process.ending import Ending
 from assay.process.message import receive, send
 from assay.process.output import Pump
 from assay.process.sampler import Sampler
@@ -24,6 +27,11 @@ if TYPE_CHECKING:
 SIGTERM, SIGKILL = 15, 9
 PR_SET_CHILD_SUBREAPER = 36
 STATUS_EVERY_S = 0.5
+REST_S = 0.005
+"""Before the program starts. Our own start has used up our turn on a busy machine: without a rest the program would
+wait for it, and so would the note of its end."""
+FIRST_SAMPLE = 4
+"""Part of a period after which the first sample is taken: what ends sooner is left alone."""
 GIVE_UP_S = 10.0
 """After SIGKILL: what is still there then hangs in the kernel and can only be reported."""
 
@@ -42,6 +50,9 @@ class Supervisor:
         self._term_at = self._kill_at = 0.0
         self._left_behind = 0
         self._companion: Companion | None = None
+        self._accounts = Accounts(set())
+        self._survivors: set[int] = set()
+        self._last_end = 0.0
 
     def run(self) -> None:
         result = self._start_companion() or self._start_main()
@@ -78,17 +89,22 @@ class Supervisor:
         except OSError as error:
             return {"failure": f"cannot write {error.filename}: {error.strerror}", "ended_because": ""}
         self._pumps = [Pump([files["stdout"], files["combined"]]), Pump([files["stderr"], files["combined"]])]
+        self._accounts = Accounts(self._companion.pids() if self._companion else set())
+        self._ending = Ending()
         self._sampler = Sampler(self._tree, spec["usage_csv"])
-        self._started = time.monotonic()
         out, err = (pump.write_end for pump in self._pumps)
+        time.sleep(REST_S)
         try:
-            self._main = spawn(spec["argv"], spec["env"], spec["cwd"], out, err, spec["cpus"], spec["nice"])
+            self._main, self._started = spawn(
+                spec["argv"], spec["env"], spec["cwd"], out, err, spec["cpus"], spec["nice"]
+            )
         except OSError as error:
             return {"failure": f"cannot start {error.filename}: {error.strerror}", "ended_because": ""}
         finally:
             for pump in self._pumps:
                 pump.close_write_end()
-        self._finished = self._started
+        self._ending.watch(self._main)
+        self._sampler.started = self._started
         for pump in self._pumps:
             self._poll.register(pump.read_end, select.POLLIN | select.POLLHUP)
         self._main_fd = os.pidfd_open(self._main)
@@ -100,12 +116,12 @@ class Supervisor:
         spec = self._spec
         limit = self._started + spec["timeout_s"] if spec["timeout_s"] else 0.0
         period = 1.0 / spec["sample_hz"] if spec["sample_hz"] else 3600.0
-        next_sample = self._started
+        next_sample = self._started + period / FIRST_SAMPLE
         next_status = self._started + STATUS_EVERY_S
         while True:
             now = time.monotonic()
-            if now >= next_sample:
-                self._sampler.sample()
+            if now >= next_sample and self._wait_status is None:
+                self._sampler.sample(self._accounts)
                 next_sample = max(next_sample + period, now)
                 if spec["memory_mb"] and self._sampler.rss_mb > spec["memory_mb"]:
                     self._end("memory")
@@ -145,19 +161,29 @@ class Supervisor:
         """Everything below us that is over is waited for, so that its time is in our accounts."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status, used = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
+            self._accounts.add(pid, used)
             if pid == self._main:
-                self._finished = time.monotonic()
-                self._wait_status = status
-                self._poll.unregister(self._main_fd)
-                companion = self._companion.pids() if self._companion else set()
-                self._tree.forget()
-                self._left_behind = 0 if self._term_at else _running(self._tree.walk() - companion)
-                self._end("")
+                self._main_ended(status)
+            elif pid in self._survivors:
+                self._last_end = time.monotonic()
+                self._sampler.ended()
+
+    def _main_ended(self, status: int) -> None:
+        self._sampler.ended()
+        self._wait_status = status
+        self._last_end = self._ending.at
+        self._poll.unregister(self._main_fd)
+        companion = self._companion.pids() if self._companion else set()
+        self._accounts.close(companion)
+        self._tree.forget()
+        self._survivors = self._tree.walk() - companion
+        self._left_behind = 0 if self._term_at else _running(self._survivors)
+        self._end("")
 
     def _end(self, why: str) -> None:
         self._ended_because = self._ended_because or why
@@ -166,19 +192,10 @@ class Supervisor:
             self._tree.send(SIGTERM)
 
     def _sweep(self, now: float) -> None:
-        self._reap_quietly()
+        self._reap()
         if now >= self._term_at + self._spec["grace_s"]:
             self._tree.send(SIGKILL)
             self._kill_at = self._kill_at or now
-
-    def _reap_quietly(self) -> None:
-        if self._main and self._wait_status is None:
-            return
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            pass
 
     def _gone(self) -> bool:
         try:
@@ -193,12 +210,12 @@ class Supervisor:
         return {
             "failure": "",
             "returncode": None if status is None else os.waitstatus_to_exitcode(status),
-            "exec_time_s": (self._finished if status is not None else time.monotonic()) - self._started,
+            "exec_time_s": (self._ending.at or time.monotonic()) - self._started,
             "ended_because": self._ended_because,
             "left_behind": self._left_behind,
             "immortal": sorted(self._tree.walk()),
             "output_error": next((pump.error for pump in self._pumps if pump.error), ""),
-            "usage": self._sampler.finish(),
+            "usage": self._sampler.finish(self._accounts, (self._last_end or time.monotonic()) - self._started),
         }
 
     def _tell(self, message: "tuple[Any, ...]") -> None:
@@ -228,4 +245,6 @@ def main() -> None:
     for pipe in (control, status):
         os.set_inheritable(pipe, False)
     _become_subreaper()
+    # A core file of a crashed benchmark would fill the disk of a nightly machine.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     Supervisor(control, status).run()

@@ -71,7 +71,7 @@ class Record:
     def metrics(self) -> dict[str, Metric]:
         """The program's metrics, what Assay measured of it (`exec_time_s`, `usage.*`) beside them."""
         own = {"exec_time_s": Metric("exec_time_s", self.exec_time_s, unit="s", better="lower")}
-        if self.usage.samples:
+        if self.usage.samples or self.usage.wall_s:
             own["usage.cpu_s"] = Metric("usage.cpu_s", self.usage.cpu_s, unit="s", better="lower")
             own["usage.peak_rss_mb"] = Metric("usage.peak_rss_mb", self.usage.peak_rss_mb, unit="MB", better="lower")
         return {**parse_metrics(self.script_metrics), **own}

@@ -6,10 +6,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run's whole process tree used, as sampled. What it asked for is a `Resources`."""
+    """What a run's whole process tree used. What it asked for is a `Resources`."""
 
     wall_s: float = 0.0
+    """From the start to the end of the last process; `exec_time_s` unless the program left some behind."""
     cpu_s: float = 0.0
+    """Of every process, from the kernel's accounts: exact, however short the run."""
     cpu_user_s: float = 0.0
     cpu_system_s: float = 0.0
     peak_rss_mb: float = 0.0
@@ -27,6 +29,7 @@ class Usage:
     gpu_peak_memory_mb: float | None = None
     gpu_mean_utilisation: float | None = None
     samples: int = 0
+    """None of a run that ended before the first, after 25 ms; the sums above do not rest on them."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
