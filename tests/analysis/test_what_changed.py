@@ -42,19 +42,31 @@ def test_nothing_before_is_nothing_to_say(tmp_path: Path) -> None:
 
 
 def test_single_runs_are_held_against_many_sessions(tmp_path: Path) -> None:
-    """`repeat: 1` every night: after ten nights a run that is far outside what they showed is called."""
+    """`repeat: 1` every night: a night far outside what ten showed is named, believed with the second, told once."""
     rng = np.random.default_rng(0)
     with History(tmp_path / "h.sqlite") as history:
         for day in range(1, 15):
             _add(history, [record(metrics={"time_taken_s": float(10 * np.exp(rng.normal(0, 0.02)))},
                                   session=f"night-{day}", day=day)])  # fmt: skip
-        slow = what_changed([record(metrics={"time_taken_s": 13.0}, session="head", day=20)], history)
+        first, second, third = (
+            [record(metrics={"time_taken_s": 13.0 + night / 10}, session=f"slow-{night}", day=20 + night)]
+            for night in range(3)
+        )
+        told = []
+        for night in (first, second, third):
+            told.append(what_changed(night, history))
+            _add(history, night)
+        slow = told[1]
+        rows = [next(row for row in one.rows if row.metric == "time_taken_s") for one in told if one]
+        assert [row.verdict for row in rows] == [Verdict.INCONCLUSIVE, Verdict.REGRESSED, Verdict.INCONCLUSIVE]
+        assert "one night, unconfirmed: +30" in rows[0].reason
+        assert "the level since" in "; ".join(rows[2].notes)
         usual = what_changed([record(metrics={"time_taken_s": 10.1}, session="head", day=20)], history)
     assert slow is not None
     assert usual is not None
     row = next(row for row in slow.rows if row.metric == "time_taken_s")
     assert (row.verdict, row.design) == (Verdict.REGRESSED, "history")
-    assert any("14 earlier sessions" in note for note in row.notes)
+    assert any("15 earlier sessions" in note for note in row.notes)
     assert not usual.regressed
 
 
@@ -78,11 +90,11 @@ def test_nothing_changed_is_only_said_where_it_is_known(tmp_path: Path) -> None:
 
 
 def test_a_calibrated_noise_floor_is_the_margin_and_a_broken_file_costs_nothing(tmp_path: Path) -> None:
-    head = side(noisy(10.8, 0.003, seed=1), session="head", day=2)
+    head = side(noisy(12.5, 0.003, seed=1), session="head", day=2)
     with History(tmp_path / "h.sqlite") as history:
         _add(history, side(noisy(10, 0.003), session="older", day=1))
         assert what_changed(head, history).regressed  # type: ignore[union-attr]
-        floor = NoiseFloor("entry", "time_taken_s", head[0].fingerprint.key, 0.15, 20, "2026-01-01T00:00:00+00:00")
+        floor = NoiseFloor("entry", "time_taken_s", head[0].fingerprint.key, 0.35, 20, "2026-01-01T00:00:00+00:00")
         save_floors(tmp_path, [floor])
         assert not what_changed(head, history).regressed  # type: ignore[union-attr]
         (tmp_path / "noise_floors.json").write_text("{")

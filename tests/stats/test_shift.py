@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from assay.stats.biweight import location, spread
-from assay.stats.shift import history_shift, paired_shift, unpaired_shift
+from assay.stats.shift import level_shift, paired_shift, unpaired_shift
 
 MARGIN = np.log(1.03)
 
@@ -89,8 +89,8 @@ def test_measured_drift_replaces_the_assumed_one() -> None:
 def test_one_value_against_its_past() -> None:
     rng = np.random.default_rng(8)
     past = rng.normal(0, 0.02, 30)
-    assert _called(history_shift(past, np.array([0.01]))) == 0
-    assert _called(history_shift(past, np.array([0.2]))) == 1
+    assert _called(level_shift(past, np.array([0.01]))) == 0
+    assert _called(level_shift(past, np.array([0.2]))) == 1
 
 
 def test_biweight_is_the_mean_for_clean_values_and_stays_for_wild_ones() -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from assay.analysis.compare_records import compare
     from assay.analysis.comparison import Comparison, Row
     from assay.analysis.insights import Insight, extract, recommendations
+    from assay.analysis.judgement import Judgement, judge
     from assay.analysis.latest_changes import what_changed
     from assay.analysis.past import HistoryPast, NoPast, Past
     from assay.analysis.rules import MetricRule, Rules
@@ -22,6 +23,7 @@ __all__ = [
     "Comparison",
     "HistoryPast",
     "Insight",
+    "Judgement",
     "MetricRule",
     "NoPast",
     "Past",
@@ -31,6 +33,7 @@ __all__ = [
     "Verdict",
     "compare",
     "extract",
+    "judge",
     "recommendations",
     "summary_lines",
     "what_changed",
@@ -41,6 +44,8 @@ __getattr__, __dir__ = exports(
     {
         "BenchmarkAnalyzer": "analyzer",
         "Comparison": "comparison",
+        "Judgement": "judgement",
+        "judge": "judgement",
         "HistoryPast": "past",
         "Insight": "insights",
         "MetricRule": "rules",

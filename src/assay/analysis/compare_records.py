@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import exp, expm1, isfinite
+from math import exp, expm1, isclose, isfinite
 
 import numpy as np
 
-from assay.analysis.comparison import Comparison, Design, Row
+from assay.analysis.comparison import Comparison, Row
 from assay.analysis.conditions import unequal_conditions
 from assay.analysis.direction import direction
+from assay.analysis.evidence import Evidence, evidence
 from assay.analysis.exact import declared_exact, judge_exact, values, varying
-from assay.analysis.past import ENOUGH, NoPast, Past, movement
+from assay.analysis.judgement import judged
+from assay.analysis.past import NoPast, Past
 from assay.analysis.rules import MetricRule, Rules
 from assay.analysis.sample import FEWEST, Runs, Sample, sample
-from assay.analysis.verdict import Verdict, judge
+from assay.analysis.signed_values import signed_verdict
+from assay.analysis.verdict import Verdict
 from assay.history import reasons_against
 from assay.record import Outcome, Record
 from assay.record.metric import Better
-from assay.stats.biweight import spread
+from assay.stats.biweight import middle
 from assay.stats.false_discovery import adjusted
-from assay.stats.shift import Shift, history_shift, paired_shift, unpaired_shift
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)
 
@@ -31,7 +33,7 @@ class _Draft:
     """A row that waits for the p-values of all the others."""
 
     row: Row
-    shift: Shift | None = None
+    evidence: Evidence | None = None
 
 
 def compare(
@@ -70,15 +72,16 @@ def _by_entry(records: Iterable[Record]) -> dict[str, list[Record]]:
 
 def _judged(drafts: Sequence[_Draft]) -> Iterable[Row]:
     """Only rows that could become a verdict count as questions."""
-    asked = [draft for draft in drafts if draft.shift is not None and draft.row.better is not None]
-    corrected = dict(zip(map(id, asked), adjusted([d.shift.p for d in asked if d.shift]), strict=True))
+    asked = [draft for draft in drafts if draft.evidence and not draft.evidence.settled and draft.row.better]
+    corrected = dict(zip(map(id, asked), adjusted([d.evidence.shift.p for d in asked if d.evidence]), strict=True))
     for draft in drafts:
-        row, shift = draft.row, draft.shift
-        if shift is None:
+        row = draft.row
+        if draft.evidence is None:
             yield row
             continue
+        shift = draft.evidence.shift
         p = corrected.get(id(draft), shift.p)
-        verdict, reason = judge(shift, row.better, row.margin, p)
+        verdict, reason = judged(draft.evidence, row.better, row.margin, p)
         notes = () if verdict is Verdict.EQUIVALENT else row.notes
         yield replace(row, verdict=verdict, reason=reason, adjusted_p=p, notes=notes)
 
@@ -150,35 +153,24 @@ class _Table:
             row = replace(row, reason=_few(before, after, self._paired))
         if (before.values <= 0).any() or (after.values <= 0).any():
             return _Draft(_without_ratio(row, before, after, row.better))
-        return self._shifted(row, np.log(before.values), np.log(after.values), fingerprint, False)
+        return self._shifted(row, before.values, after.values, fingerprint)
 
-    def _shifted(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str, iterations: bool) -> _Draft:
-        fewest = min(before.size, after.size)
-        notes = row.notes
-        if fewest >= FEWEST and self._paired and before.size == after.size:
-            design: Design = "paired"
-            shift = paired_shift(before, after, looks=self._looks)
-        elif fewest >= FEWEST:
-            design = "unpaired"
-            levels = self._past.levels(row.entry, fingerprint, row.metric)
-            within = float(np.sqrt((spread(before) ** 2 + spread(after) ** 2) / 2))
-            shift = unpaired_shift(before, after, between=None if iterations else movement(levels, within, fewest))
-            if iterations:
-                notes = (*notes, "iterations within runs; whether runs differ from each other it cannot tell")
-        else:
-            levels = self._past.levels(row.entry, fingerprint, row.metric)
-            if levels.size < ENOUGH:
-                return _Draft(_too_few(row))
-            design = "history"
-            shift = history_shift(levels, after)
-            notes = (*notes, f"held against {levels.size} earlier sessions, since each side has few runs")
-        if shift.spikes:
-            notes = (*notes, f"{shift.spikes} spike(s) of the machine among the runs")
+    def _shifted(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str) -> _Draft:
+        past = np.empty(0) if self._paired else self._past.levels(row.entry, fingerprint, row.metric)
+        if past.size and isclose(past[-1], middle(np.log(before)), abs_tol=1e-12):
+            past = past[:-1]  # The base itself is the last session of the past.
+        found = evidence(
+            before, after, past, better=row.better, margin=row.margin, paired=self._paired, looks=self._looks
+        )
+        if found is None:
+            return _Draft(_too_few(row))
+        shift = found.shift
         measured = replace(
             row, ratio=exp(shift.estimate), low=_exp(shift.low), high=_exp(shift.high), confidence=shift.confidence,
-            floor=expm1(shift.floor) if isfinite(shift.floor) else 0.0, p=shift.p, design=design, notes=notes,
+            floor=expm1(shift.floor) if isfinite(shift.floor) else 0.0, p=shift.p, design=found.design,
+            notes=(*row.notes, *found.notes),
         )  # fmt: skip
-        return _Draft(measured, shift)
+        return _Draft(measured, found)
 
 
 def _measured(side: list[Record]) -> list[Record]:
@@ -229,18 +221,10 @@ def _too_few(row: Row) -> Row:
 
 
 def _without_ratio(row: Row, before: Sample, after: Sample, better: Better | None) -> Row:
-    """Zeros and negative numbers have no ratio. What never varies can be judged all the same."""
-    constant = np.ptp(before.values) == 0 and np.ptp(after.values) == 0
-    enough = min(before.values.size, after.values.size) >= FEWEST
-    if constant and before.middle == after.middle and enough:
-        return replace(row, verdict=Verdict.EQUIVALENT, reason=f"always {before.middle:g}")
-    if constant and enough and better is not None:
-        worse = (after.middle > before.middle) == (better == "lower")
-        verdict = Verdict.REGRESSED if worse else Verdict.IMPROVED
-        return replace(row, verdict=verdict, reason=f"{before.middle:g} became {after.middle:g}")
-    if not enough:
+    if min(before.values.size, after.values.size) < FEWEST and before.middle != after.middle:
         return _too_few(row)
-    return replace(row, verdict=Verdict.NOT_COMPARABLE, reason="it has no ratio: values of zero or below")
+    verdict, reason = signed_verdict(before.values, after.values, better, row.margin)
+    return replace(row, verdict=verdict, reason=reason)
 
 
 def _readable(reason: str, base: Record, head: Record) -> str:

@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 
 from assay.history import History
-from assay.stats.clipping import difference_sigma
 from assay.stats.intervals import Floats
 
 ENOUGH = 10
@@ -50,11 +49,3 @@ class HistoryPast:
         by_session = self._history.values_by_session(series_id, before=self._before, limit=_LOOK_BACK)
         levels = ([log(value) for value in values if value > 0] for values in by_session)
         return np.array([median(level) for level in levels if level], dtype=np.float64)
-
-
-def movement(levels: Floats, within: float, runs: int) -> float | None:
-    """Standard deviation of the level between sessions, beyond what few runs in each explain. None if unknown."""
-    if levels.size < ENOUGH:
-        return None
-    seen = difference_sigma(levels)
-    return float(np.sqrt(max(0.0, seen**2 - within**2 / max(1, runs))))

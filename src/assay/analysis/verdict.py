@@ -16,8 +16,10 @@ class Verdict(StrEnum):
     NOT_COMPARABLE = "not comparable"
 
 
-def judge(shift: Shift, better: Better | None, margin: float, adjusted_p: float) -> tuple[Verdict, str]:
-    """The rule, and in words what it rested on.
+def verdict_of(
+    shift: Shift, better: Better | None, margin: float, adjusted_p: float, advice: str = "more runs would tell"
+) -> tuple[Verdict, str]:
+    """The rule, and in words what it rested on; `advice` is what would tell where this does not.
 
     Changed: the interval excludes 1, the median is beyond the margin and beyond what chance alone would show, and it
     survives the correction for all rows of the table. Equivalent: the interval lies inside the margin.
@@ -36,24 +38,29 @@ def judge(shift: Shift, better: Better | None, margin: float, adjusted_p: float)
             )
         return _changed(shift, better, margin)
     if not excludes:
-        return Verdict.INCONCLUSIVE, "the interval holds both no change and one beyond the margin; more runs would tell"
+        return Verdict.INCONCLUSIVE, f"the interval holds both no change and one beyond the margin; {advice}"
     if by_chance and beyond:
         return (
             Verdict.INCONCLUSIVE,
-            f"identical code could differ by {_bound(shift.floor, shift)} with this noise; more runs would tell",
+            f"identical code could differ by {_bound(shift.floor, shift)} with this noise; {advice}",
         )
     return Verdict.INCONCLUSIVE, f"changed, but about as much as the margin of {margin:.1%}"
 
 
 def _changed(shift: Shift, better: Better | None, margin: float) -> tuple[Verdict, str]:
     change = f"{expm1(shift.estimate):+.1%}, beyond {_bound(max(log1p(margin), shift.floor), shift)}"
+    return changed(shift.estimate, better, change)
+
+
+def changed(by: float, better: Better | None, reason: str) -> tuple[Verdict, str]:
+    """`by`: above zero if it grew."""
     if better is None:
         return (
             Verdict.NOT_COMPARABLE,
-            f"{change}, but nothing says which way is better: declare better: higher or better: lower for it",
+            f"{reason}, but nothing says which way is better: declare better: higher or better: lower for it",
         )
-    worse = (shift.estimate > 0) == (better == "lower")
-    return (Verdict.REGRESSED if worse else Verdict.IMPROVED), change
+    worse = (by > 0) == (better == "lower")
+    return (Verdict.REGRESSED if worse else Verdict.IMPROVED), reason
 
 
 def _bound(size: float, shift: Shift) -> str:

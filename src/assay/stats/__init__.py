@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.stats.outliers import Outlier, find_outliers
     from assay.stats.repeats import Repeats, plan_repeats
     from assay.stats.scaling import PowerLaw, fit_power_law
-    from assay.stats.shift import Shift, history_shift, paired_shift, unpaired_shift
+    from assay.stats.shift import Shift, level_shift, paired_shift, unpaired_shift
     from assay.stats.warmup import Warmup, find_warmup
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "find_outliers",
     "find_warmup",
     "fit_power_law",
-    "history_shift",
+    "level_shift",
     "paired_shift",
     "plan_repeats",
     "quantile_interval",
@@ -54,7 +54,7 @@ __getattr__, __dir__ = exports(
         "find_outliers": "outliers",
         "find_warmup": "warmup",
         "fit_power_law": "scaling",
-        "history_shift": "shift",
+        "level_shift": "shift",
         "paired_shift": "shift",
         "plan_repeats": "repeats",
         "quantile_interval": "intervals",

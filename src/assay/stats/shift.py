@@ -3,35 +3,43 @@
 Three designs, in falling order of what they can tell:
 
 - `paired_shift`: runs alternate in random order, so that what the machine does to one of a pair it does to the other.
-- `unpaired_shift`: all of one side, then all of the other. What the machine did in between looks like a change; it is
-  allowed for with the movement between sessions that history shows or, unknown, with `ASSUMED_DRIFT` of the spread.
-- `history_shift`: too few runs for either, but the series has a past: would one more value like it be a surprise?
+- `level_shift`: a session against the level that earlier sessions of the same benchmark had. Their movement from
+  session to session is known, and what lies within it is no change.
+- `unpaired_shift`: all of one side, then all of the other, and no past. What the machine did in between looks like a
+  change; levels of machines move by a few per cent, so that only a large shift is told from it (`ASSUMED_LEVEL`).
 
-Each gives an interval and a floor. The interval is Student's t around the biweight centre. The floor is what identical
-code would show by chance with these numbers and this spread: a smaller shift is not called a change, however neatly the
-interval excludes zero, since with ten runs the interval itself is uncertain. The floor takes the spread within each
-side, which has twice the degrees of freedom of the differences; that is what keeps false alarms below 1% at 5% noise
-while losing less than a 99% interval would. `make bench-truth` prints both error rates.
+Each gives an interval (Student's t) and a floor: what identical code shows by chance in all but a few of a thousand
+comparisons. For pairs the floor is the smaller of two, one from the differences of the pairs, which cancel what a pair
+shares, and one from the spread within each side, which has twice the degrees of freedom. Both are plain standard
+deviations: a robust spread takes the rarer of two modes for noise that is not there. A shift that random signs of the
+same differences would give as often (sign-flip test; Fisher 1935) is below its floor, whatever t says: few pairs in two
+modes are not normal. `make bench-truth` prints how often all of it is right.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, log, sqrt
 
-import numpy as np
-
-from assay.stats.biweight import deviation, location, middle, spread
-from assay.stats.distributions import t_quantile, t_two_sided_p
+from assay.stats.biweight import middle
+from assay.stats.distributions import normal_quantile, t_quantile, t_two_sided_p
 from assay.stats.intervals import Floats
+from assay.stats.sign_flips import sign_flip_p
+from assay.stats.spikes import spikes
 
 CONFIDENCE = 0.95
-FALSE_ALARMS = 0.0065
-"""Of the floor, for ten pairs and more; what becomes a verdict is rarer or equal, see `make bench-truth`."""
-SPIKE = 10.0
-"""Median absolute deviations (6.7 standard deviations) beyond which a run is a spike of the machine."""
+PAIRS_ALARMS = 0.008
+"""Of the floor from differences of pairs, and of the one from within the sides: together below 1%."""
+WITHIN_ALARMS = 0.005
+FLIP_ALARMS = 0.015
+LEVEL_ALARMS = 0.01
+"""Of the floor against earlier sessions."""
+ASSUMED_LEVEL = 0.032
+"""Standard deviation of a session's level where nothing is known of the past, 3.2%: what shared machines show."""
 ASSUMED_DRIFT = 0.5
-"""Standard deviation of a session's level as a share of the spread within it, if history does not know better."""
+"""Standard deviation of a session's level as a share of the spread within it, likewise."""
+_FLIPS_FROM, _FLIPS_TO = 8, 30
+"""Pairs for which signs are flipped: fewer have too few patterns, of more the mean is normal enough."""
 
 
 @dataclass(frozen=True)
@@ -44,69 +52,74 @@ class Shift:
     runs: int
     """Of the smaller side."""
     spikes: int
+    """Lone runs far from all others, left out with their partners."""
     confidence: float = CONFIDENCE
 
 
 def paired_shift(base: Floats, head: Floats, *, looks: int = 1, confidence: float = CONFIDENCE) -> Shift:
     """`base[i]` and `head[i]` are logarithms of a pair. `looks`: how often the same experiment will be judged."""
-    n = base.size
-    mended_base, wild_base = _mend(base)
-    mended_head, wild_head = _mend(head)
-    wild = wild_base | wild_head
-    differences = mended_head - mended_base
-    centre = location(differences)
-    # A mended pair adds to the centre but is no evidence of how sure it is.
-    error = spread(differences, centre, 13.5) / sqrt(max(2, n - int(wild.sum())))
-    within = sqrt((spread(base) ** 2 + spread(head) ** 2) / n)
-    return _shift(centre, error, n - 1, within, 2 * n - 2, n, int(wild_base.sum() + wild_head.sum()), looks, confidence)
+    wild = spikes(base, head)
+    kept_base, kept_head = base[~wild], head[~wild]
+    n = kept_base.size
+    differences = kept_head - kept_base
+    centre = float(differences.mean())
+    if n < 2:
+        return Shift(centre, -inf, inf, 1.0, inf, n, int(wild.sum()), confidence)
+    error = float(differences.std(ddof=1)) / sqrt(n)
+    within = sqrt(float(kept_base.var(ddof=1) + kept_head.var(ddof=1)) / n)
+    share = min(1.0, n / 10) / looks / 2
+    floor = min(
+        t_quantile(1 - PAIRS_ALARMS * share, n - 1) * error, t_quantile(1 - WITHIN_ALARMS * share, 2 * n - 2) * within
+    )
+    beyond = abs(centre) > floor and _FLIPS_FROM <= n <= _FLIPS_TO
+    if beyond and sign_flip_p(differences) > FLIP_ALARMS / looks:
+        floor = abs(centre)
+    return _shift(centre, error, n - 1, floor, n, int(wild.sum()), confidence)
 
 
 def unpaired_shift(
     base: Floats, head: Floats, *, between: float | None = None, confidence: float = CONFIDENCE
 ) -> Shift:
-    """`between`: standard deviation of the level from session to session, if history knows it."""
+    """`between`: standard deviation of a session's level. Where it is not known, the interval is that of the runs with
+    half their spread for drift, and a change must be beyond what levels of shared machines are assumed to move."""
     n, m = base.size, head.size
-    s_base, s_head = spread(base), spread(head)
-    drift = ASSUMED_DRIFT * sqrt((s_base**2 + s_head**2) / 2) if between is None else between
-    error = sqrt(s_base**2 / n + s_head**2 / m + 2 * drift**2)
-    spikes = int(_mend(base)[1].sum() + _mend(head)[1].sum())
-    centre = location(head) - location(base)
-    return _shift(centre, error, n + m - 2, error, n + m - 2, min(n, m), spikes, 1, confidence)
+    centre = float(head.mean() - base.mean())
+    if min(n, m) < 2:
+        return Shift(centre, -inf, inf, 1.0, inf, min(n, m), 0, confidence)
+    runs = float(base.var(ddof=1)) / n + float(head.var(ddof=1)) / m
+    drift = ASSUMED_DRIFT * sqrt(float(base.var(ddof=1) + head.var(ddof=1)) / 2) if between is None else between
+    error = sqrt(runs + 2 * drift**2)
+    floor = t_quantile(1 - LEVEL_ALARMS / 2, n + m - 2) * error
+    if between is None:
+        floor = sqrt(floor**2 + 2 * (normal_quantile(1 - LEVEL_ALARMS / 2) * ASSUMED_LEVEL) ** 2)
+    return _shift(centre, error, n + m - 2, floor, min(n, m), 0, confidence)
 
 
-def history_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -> Shift:
-    """`past` has one value a session, so its spread holds what sessions differ by; so has each value of `head`."""
+def level_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -> Shift:
+    """`past`: one level a session, oldest first; `head`: the runs of the session in question.
+
+    Its own noise is in the movement of the past, since each level there had it too. A level within those seen before
+    is no change, whatever their standard deviation: tails are the past's own.
+    """
     n = past.size
-    error = spread(past) * sqrt(1 + 1 / n)
-    centre = middle(head) - location(past)
-    return _shift(centre, error, n - 1, error, n - 1, int(head.size), int(_mend(past)[1].sum()), 1, confidence)
+    error = float(past.std(ddof=1)) * sqrt(1 + 1 / n)
+    level = float(past.mean())
+    centre = middle(head) - level
+    floor = t_quantile(1 - LEVEL_ALARMS / 2, n - 1) * error
+    farthest = float(past.max()) - level if centre > 0 else level - float(past.min())
+    return _shift(centre, error, n - 1, max(floor, farthest), int(head.size), 0, confidence)
 
 
-def _mend(values: Floats) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """A spike says nothing about the code; the rest of its side stands in, so that its partner is not lost with it."""
-    centre = middle(values)
-    wild = np.abs(values - centre) > SPIKE * deviation(values, centre)
-    if not wild.any():
-        return values, wild
-    return np.where(wild, values[~wild].mean(), values), wild
+def at_least(shift: Shift, tick: float) -> Shift:
+    """Values come in steps, `tick` of their size: neither end of the interval is known better than by one step."""
+    reach = log(1 + tick)
+    low, high = min(shift.low, shift.estimate - reach), max(shift.high, shift.estimate + reach)
+    return Shift(
+        shift.estimate, low, high, shift.p, max(shift.floor, reach), shift.runs, shift.spikes, shift.confidence
+    )
 
 
-def _shift(
-    centre: float,
-    error: float,
-    df: int,
-    floor_error: float,
-    floor_df: int,
-    runs: int,
-    spikes: int,
-    looks: int,
-    confidence: float,
-) -> Shift:
-    if df < 1:
-        return Shift(centre, -inf, inf, 1.0, inf, runs, spikes, confidence)
+def _shift(centre: float, error: float, df: int, floor: float, runs: int, spikes: int, confidence: float) -> Shift:
     half = t_quantile((1 + confidence) / 2, df) * error
-    # Below ten values a side a robust spread is itself a guess: be more careful in proportion. Looks share the error.
-    alarms = FALSE_ALARMS * min(1.0, runs / 10 if floor_df == 2 * runs - 2 else 1.0) / looks
-    floor = t_quantile(1 - alarms / 2, floor_df) * floor_error
     p = t_two_sided_p(centre / error, df) if error > 0 else (0.0 if centre else 1.0)
     return Shift(centre, centre - half, centre + half, p, floor, runs, spikes, confidence)

@@ -154,7 +154,7 @@ def sessions_apart() -> None:
 
 def whole_tables() -> None:
     """A hundred metrics at 2% noise, five of them 10% slower: how much of what is called is false."""
-    from assay.analysis.verdict import judge
+    from assay.analysis.verdict import verdict_of
     from assay.stats.false_discovery import adjusted
     from assay.stats.shift import paired_shift
 
@@ -168,7 +168,7 @@ def whole_tables() -> None:
             b[:5] += np.log1p(0.10)
             shifts = [paired_shift(x, y) for x, y in zip(a, b, strict=True)]
             corrected = adjusted([s.p for s in shifts])
-            said = [judge(s, "lower", 0.03, p)[0] in CHANGED for s, p in zip(shifts, corrected, strict=True)]
+            said = [verdict_of(s, "lower", 0.03, p)[0] in CHANGED for s, p in zip(shifts, corrected, strict=True)]
             called, right, wrong = called + sum(said), right + sum(said[:5]), wrong + sum(said[5:])
             any_wrong += any(said[5:])
         target(f"false discoveries in a table, {level:.0%}", wrong / max(1, called), 0.05, at_least=False)

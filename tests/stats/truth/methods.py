@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from assay.analysis.verdict import Verdict, judge
+from assay.analysis.verdict import Verdict, verdict_of
 from assay.stats.sequential import looks, narrow
 from assay.stats.shift import paired_shift, unpaired_shift
 
@@ -59,7 +59,7 @@ def verdicts(a: Rows, b: Rows, *, paired: bool = True) -> list[Verdict]:
     """What `assay compare` and one look of `assay ab` say about a single metric."""
     shift = paired_shift if paired else unpaired_shift
     shifts = [shift(x, y) for x, y in zip(a, b, strict=True)]
-    return [judge(s, "lower", MARGIN, s.p)[0] for s in shifts]
+    return [verdict_of(s, "lower", MARGIN, s.p)[0] for s in shifts]
 
 
 def sequential(a: Rows, b: Rows) -> tuple[list[Verdict], list[int]]:
@@ -70,7 +70,7 @@ def sequential(a: Rows, b: Rows) -> tuple[list[Verdict], list[int]]:
     for x, y in zip(a, b, strict=True):
         for count in planned:
             shift = paired_shift(x[:count], y[:count], looks=len(planned))
-            verdict = judge(shift, "lower", MARGIN, shift.p)[0]
+            verdict = verdict_of(shift, "lower", MARGIN, shift.p)[0]
             if verdict is not Verdict.INCONCLUSIVE or narrow(shift, MARGIN):
                 break
         said.append(verdict)

@@ -1,0 +1,97 @@
+"""One value a night: is tonight still at the level of the nights before?
+
+A night beyond the level is named at once, and believed when the next is beyond it on the same side: one alarm. From
+then on the new level is what nights are held against, so that a lasting change is not announced again until it moves.
+Where the level itself has had nights as far away (spikes, a second mode), more in a row are asked for, as many as
+chance would take years to bring: several in a row are rare in any noise that is drawn anew each night, while a
+threshold on a single night is right only in the noise it was made for. Drift makes neighbours alike, so the reach grows
+with the autocorrelation of the level's nights (Marriott & Pope, Biometrika 41, 1954, for its bias).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log, log1p, sqrt
+from typing import Literal
+
+import numpy as np
+
+from assay.stats.biweight import deviation, middle
+from assay.stats.distributions import t_quantile
+from assay.stats.intervals import Floats
+
+WINDOW = 120
+"""Nights that are looked at: an older one says little about tonight."""
+ALARMS = 0.0165
+"""Two-sided share of single nights beyond the reach, in normal noise; twice in a row is what makes an alarm."""
+CORRELATED = 0.6
+FAR = 5.0
+"""Median absolute deviations (3.4 standard deviations) to which nights are clipped before their spread is taken."""
+YEARS = 10
+LEAST = log1p(0.03)
+"""The reach is never less: smaller changes are seldom worth a person's time."""
+
+Side = Literal[-1, 0, 1]
+
+
+@dataclass(frozen=True)
+class Night:
+    """Tonight, held against the level since it began. In logarithms."""
+
+    since: int
+    """The first night of the level tonight is held against."""
+    level: float
+    reach: float
+    """How far from the level a night may lie."""
+    side: Side
+    """Beyond it, above (1) or below (-1)."""
+    alarm: bool
+    """Enough nights in a row were beyond it on that side: a change, told tonight and not again."""
+    moved: float
+    """For how much the level itself had moved when it began; 0 if it never did."""
+
+
+def watch(values: Floats, begin: int = 10) -> Night:
+    """The last of the values, given all before it. The first `begin` make the first level."""
+    since, moved = 0, 0.0
+    streak, last = 0, 0
+    earlier = np.empty(0)
+    night = Night(0, float(values[0]), LEAST, 0, False, 0.0)
+    for at in range(max(1, min(begin, values.size - 1)), values.size):
+        told = values[max(since, at - WINDOW) : at - streak]
+        level = middle(told)
+        # A level that has just begun has no noise of its own yet: that of the one before it stands in.
+        noise = np.concatenate([earlier, told - level])[-WINDOW:]
+        reach = _reach(noise, told.size)
+        beyond = float(values[at]) - level
+        side: Side = 0 if abs(beyond) <= reach else 1 if beyond > 0 else -1
+        streak = streak + 1 if side and side == last else int(side != 0)
+        last = side
+        alarm = streak > 1 and streak >= _enough(noise, beyond)
+        night = Night(since, level, reach, side, alarm, moved)
+        if alarm:
+            since, moved = at - streak + 1, middle(values[at - streak + 1 : at + 1]) - level
+            streak, last, earlier = 0, 0, noise
+    return night
+
+
+def _enough(noise: Floats, beyond: float) -> int:
+    """Nights in a row that chance alone brings once in `YEARS`, given how many before were as far on that side."""
+    seen = int((noise * (1 if beyond > 0 else -1) >= abs(beyond)).sum())
+    share = (seen + 1) / (noise.size + 1)
+    return max(2, ceil(log(1 / (365 * YEARS)) / log(share))) if 0 < seen < noise.size else 2
+
+
+def _reach(noise: Floats, told: int) -> float:
+    """Of a night, from the standard deviation and the autocorrelation of those before, less what is far from all."""
+    centre = middle(noise)
+    far = FAR * deviation(noise, centre)
+    near = np.clip(noise, centre - far, centre + far)
+    around = near - near.mean()
+    square = float(around @ around)
+    if noise.size < 2 or square == 0.0:
+        return LEAST
+    measured = float(around[1:] @ around[:-1]) / square
+    correlation = min(0.9, max(0.0, measured + (1 + 3 * measured) / noise.size))
+    sigma = sqrt(square / (noise.size - 1)) * sqrt(1 + 1 / max(1, told)) * (1 + CORRELATED * correlation)
+    return max(LEAST, t_quantile(1 - ALARMS / 2, noise.size - 1) * sigma)

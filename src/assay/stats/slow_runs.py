@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+from assay.stats.biweight import middle
+from assay.stats.intervals import Floats
+
+BEYOND = 1.5
+"""Times the slowest run of the other side."""
+CERTAIN = 0.001
+
+
+@dataclass(frozen=True)
+class SlowRuns:
+    """Runs of one side that the other side has none of: a program that is sometimes slow."""
+
+    count: int
+    of: int
+    times: float
+    """The typical one of them, against the other side's median."""
+    chance: float
+    """Probability that so many fall on one side by chance (Fisher's exact test)."""
+
+    @property
+    def certain(self) -> bool:
+        return self.chance < CERTAIN
+
+    def __str__(self) -> str:
+        return f"{self.count} of {self.of} runs {self.times:.1f} times as large as the other side's"
+
+
+def slow_runs(base: Floats, head: Floats) -> SlowRuns | None:
+    """Of `head`, two or more at least `BEYOND` times the largest of `base`."""
+    slow = head[head >= BEYOND * base.max()]
+    if slow.size < 2 or base.max() <= 0:
+        return None
+    n, m, k = base.size, head.size, slow.size
+    return SlowRuns(k, m, middle(slow) / middle(base), comb(m, k) / comb(n + m, k))

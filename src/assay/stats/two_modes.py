@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import numpy as np
+
+from assay.stats.intervals import Floats
+
+FEWEST = 10
+EXPLAINED = 0.93
+"""Share of the variance between the two groups; of ten normal values two groups explain about 0.65, seldom 0.9."""
+
+
+def two_modes(values: Floats) -> tuple[float, float, int] | None:
+    """The two levels that values come at, lower first, and how many at the upper; None if they do not.
+
+    The split of the ordered values that explains most of their variance (Fisher, JASA 53, 1958).
+    """
+    n = values.size
+    ordered = np.sort(values)
+    total = float(((ordered - ordered.mean()) ** 2).sum())
+    if n < FEWEST or total == 0:
+        return None
+    at = np.arange(2, n - 1)
+    sums = np.cumsum(ordered)
+    between = (sums[at - 1] - at * ordered.mean()) ** 2 * n / (at * (n - at))
+    best = int(np.argmax(between))
+    if between[best] < EXPLAINED * total:
+        return None
+    cut = int(at[best])
+    return float(ordered[:cut].mean()), float(ordered[cut:].mean()), n - cut

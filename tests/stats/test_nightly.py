@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+
+from assay.stats.nightly import watch
+
+
+def alarms(values: np.ndarray, begin: int) -> list[int]:
+    return [at for at in range(begin, values.size) if watch(values[: at + 1]).alarm]
+
+
+def test_a_year_of_quiet_nights_has_hardly_an_alarm() -> None:
+    rng = np.random.default_rng(21)
+    assert sum(len(alarms(rng.normal(0, 0.02, 150), 30)) for _ in range(12)) <= 1
+
+
+def test_ten_per_cent_are_told_within_three_nights_and_once() -> None:
+    rng = np.random.default_rng(22)
+    told = []
+    for _ in range(40):
+        nights = rng.normal(0, 0.02, 60)
+        nights[40:] += np.log(1.1)
+        told.append(alarms(nights, 40))
+    assert sum(bool(found) and found[0] <= 42 for found in told) >= 37
+    assert sum(len(found) == 1 for found in told) >= 37
+
+
+def test_an_old_step_does_not_hide_a_new_one() -> None:
+    nights = np.random.default_rng(23).normal(0, 0.02, 80)
+    nights[30:] += np.log(1.2)
+    nights[70:] += np.log(1.1)
+    told = alarms(nights, 20)
+    assert any(30 <= at <= 32 for at in told)
+    assert any(70 <= at <= 73 for at in told)
+    assert len(told) <= 3
+
+
+def test_a_second_mode_that_comes_and_goes_is_no_change() -> None:
+    rng = np.random.default_rng(24)
+    nights = rng.normal(0, 0.01, 200) + 0.08 * (rng.random(200) < 0.5)
+    assert alarms(nights, 30) == []
+
+
+def test_constant_nights_and_the_first_ones() -> None:
+    assert not watch(np.zeros(1)).alarm
+    assert not watch(np.zeros(40)).alarm
+    assert watch(np.append(np.zeros(40), [0.2, 0.2])).alarm
+    assert watch(np.append(np.zeros(40), [0.2])).side == 1
