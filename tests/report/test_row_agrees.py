@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.analysis.records import side
 
 from assay.analysis import Comparison, Verdict, compare
-from assay.analysis.verdict import judge
+from assay.analysis.verdict import verdict_of
 from assay.record.strict_json import encode
 from assay.report.comparison_page import comparison_page
 from assay.report.comparison_text import cells_of, comparison_markdown
@@ -118,7 +118,7 @@ def test_a_change_is_printed_against_a_bound_on_its_own_side(
 ) -> None:
     """Half of the time is −50% and twice is +100%: as far in ratio, so a decrease has a bound of its own."""
     shift = Shift(estimate, estimate - half, estimate + half, 0.001, floor, 10, 0)
-    verdict, reason = judge(shift, "lower", margin, 0.001)
+    verdict, reason = verdict_of(shift, "lower", margin, 0.001)
     changed = re.match(r"([+-][\d.]+)%, beyond (-?[\d.]+)%", reason)
     if verdict in (Verdict.IMPROVED, Verdict.REGRESSED):
         assert changed
