@@ -74,6 +74,14 @@ def test_only_a_margin_for_this_very_metric_counts() -> None:
     assert (declared.verdict, declared.reason) == (Verdict.EQUIVALENT, "4 became 3.9, within ±5.0%")
 
 
+def test_a_program_may_declare_the_margin_of_its_own_metric() -> None:
+    """Bytes on disk of a store that keeps the time of each commit."""
+    nearly = _row(_sides(8_169_385, 8_169_384, "stored_bytes", better="lower", margin=0.001), "stored_bytes")
+    assert (nearly.verdict, nearly.reason) == (Verdict.EQUIVALENT, "8169385 became 8169384, within ±0.1%")
+    more = _row(_sides(8_169_385, 8_269_384, "stored_bytes", better="lower", margin=0.001), "stored_bytes")
+    assert more.verdict is Verdict.REGRESSED
+
+
 def test_declared_by_a_rule_or_by_one_side_only() -> None:
     base = [record(metrics={"compression_ratio": 4.0})]
     head = [record(metrics={"compression_ratio": 2.0}, session="head")]

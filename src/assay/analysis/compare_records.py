@@ -134,10 +134,16 @@ class _Table:
         for name, side in (("base", before), ("head", after)):
             if seen := varying(side):
                 return _row(run, metric, rule, base, head), f"declared exact, but runs of {name} gave {seen}"
-        margin = self._rules.declared_margin(run, metric)
+        margin = self._declared_margin(run, metric, base, head)
         row = _row(run, metric, rule, base, head, exact=True)
         verdict, reason = judge_exact(before[0], after[0], row.better, margin)
         return replace(row, verdict=verdict, reason=reason, margin=margin or 0.0, design="exact"), ""
+
+    def _declared_margin(self, run: Record, metric: str, base: Runs, head: Runs) -> float | None:
+        """What a person said for this very metric, otherwise what the program itself says."""
+        said = self._rules.declared_margin(run, metric)
+        known = (one[metric].margin for side in (head, base) for one in side if metric in one)
+        return next((margin for margin in known if margin is not None), None) if said is None else said
 
     def _noisy(
         self, run: Record, fingerprint: str, metric: str, rule: MetricRule, base: Runs, head: Runs,
@@ -148,7 +154,8 @@ class _Table:
         if before is None or after is None:
             which = "either side" if before is after else "base" if before is None else "head"
             return _Draft(replace(row, verdict=Verdict.NOT_COMPARABLE, reason=f"no finite number in {which}"))
-        row = replace(row, margin=self._rules.margin(run, metric, fingerprint))
+        declared = self._declared_margin(run, metric, base, head)
+        row = replace(row, margin=self._rules.margin(run, metric, fingerprint) if declared is None else declared)
         if min(before.values.size, after.values.size) < FEWEST:
             row = replace(row, reason=_few(before, after, self._paired))
         if (before.values <= 0).any() or (after.values <= 0).any():

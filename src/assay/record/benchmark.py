@@ -64,12 +64,14 @@ class Benchmark:
         better: Better | None = None,
         samples: Iterable[float] = (),
         exact: bool = False,
+        margin: float | None = None,
     ) -> None:
-        """With `samples` and no value, the value is their median. `exact`: any change of it counts, from one run."""
+        """With `samples` and no value, the value is their median. `exact`: any change of it counts, from one run;
+        `margin`: beyond this share, 0.05 is 5%."""
         measured = tuple(float(sample) for sample in samples)
         if value is None and measured:
             value = _median(measured)
-        self._metrics[name] = Metric(name, value, unit, better, measured, exact)
+        self._metrics[name] = Metric(name, value, unit, better, measured, exact, margin)
 
     def metrics(self, **values: Any) -> None:
         for name, value in values.items():

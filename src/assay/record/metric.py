@@ -30,6 +30,8 @@ class Metric:
     samples: tuple[float, ...] = ()
     exact: bool = False
     """Counted, not timed: the same code gives the same value, so any change is one, from a single run."""
+    margin: float | None = None
+    """Share by which it may differ and count as the same, where the program knows of one: 0.05 is 5%."""
 
     def __post_init__(self) -> None:
         if self.better is not None and self.better not in BETTER:
@@ -37,7 +39,7 @@ class Metric:
 
     @classmethod
     def parse(cls, name: str, written: Any) -> Metric:
-        """`written` is what metrics.json holds: a value, or `{value, unit, better, exact, samples}`."""
+        """`written` is what metrics.json holds: a value, or `{value, unit, better, exact, margin, samples}`."""
         if not (isinstance(written, Mapping) and "value" in written):
             return cls(name, written)
         better = written.get("better")
@@ -48,11 +50,10 @@ class Metric:
             better=better if better in BETTER else None,
             samples=_numbers(written.get("samples")),
             exact=written.get("exact") is True,
+            margin=_margin(written.get("margin")),
         )
 
     def to_json(self) -> Any:
-        if self.unit is None and self.better is None and not self.samples and not self.exact:
-            return self.value
         written: dict[str, Any] = {"value": self.value}
         if self.unit is not None:
             written["unit"] = self.unit
@@ -60,9 +61,11 @@ class Metric:
             written["better"] = self.better
         if self.exact:
             written["exact"] = True
+        if self.margin is not None:
+            written["margin"] = self.margin
         if self.samples:
             written["samples"] = list(self.samples)
-        return written
+        return written if len(written) > 1 else self.value
 
     @property
     def number(self) -> float | None:
@@ -87,7 +90,16 @@ def doubts(written: Mapping[str, Any]) -> list[str]:
             found.append(f"metric {name}: {unknown('better', better, BETTER)}; its direction is not taken from there")
         if exact is not None and not isinstance(exact, bool):
             found.append(f"metric {name}: exact is {exact!r}, not true or false; it is taken as not exact")
+        if (margin := item.get("margin")) is not None and _margin(margin) is None:
+            found.append(f"metric {name}: margin is {margin!r}, not a share such as 0.05; it is not taken")
     return found
+
+
+def _margin(written: Any) -> float | None:
+    """None for what is no share above 0."""
+    if isinstance(written, bool) or not isinstance(written, int | float):
+        return None
+    return as_float(written) if 0 < written < math.inf else None
 
 
 def _numbers(written: Any) -> tuple[float, ...]:

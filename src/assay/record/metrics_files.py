@@ -20,9 +20,10 @@ def apart(metrics: Iterable[Metric]) -> tuple[dict[str, Any], dict[str, Any]]:
     values: dict[str, Any] = {}
     details: dict[str, Any] = {}
     for metric in metrics:
-        plain = replace(metric, exact=False).to_json()
-        if metric.exact and plain is metric.value:
-            values[metric.name], details[metric.name] = plain, {"exact": True}
+        plain = replace(metric, exact=False, margin=None).to_json()
+        if plain is metric.value and (metric.exact or metric.margin is not None):
+            values[metric.name] = plain
+            details[metric.name] = {key: item for key, item in metric.to_json().items() if key != "value"}
         else:
             values[metric.name] = metric.to_json()
     return values, details

@@ -20,6 +20,8 @@ from assay.weights.limit import RepositoryLimit, repository_limit
 from assay.weights.store import StoreStats, Tensor, WeightStore
 
 T = TypeVar("T")
+BOOKKEEPING = 0.001
+"""Share by which what a store takes on disk differs between equal chains: it keeps the time of each commit."""
 
 
 @dataclass(frozen=True)

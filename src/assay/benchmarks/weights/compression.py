@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weights.chain import Chain, ChainRun, best_of, run_chain
+from assay.benchmarks.weights.chain import BOOKKEEPING, Chain, ChainRun, best_of, run_chain
 from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
@@ -132,15 +132,15 @@ class CompressionSuite(BenchmarkSuite):
 def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str) -> None:
     here = readings.at(store=best.store, dtype=dtype)
     stats = best.stats
-    here.add("compression_ratio", best.ratio, "x", "higher", exact=True)
-    here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher", exact=True)
-    here.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher", exact=True)
+    here.add("compression_ratio", best.ratio, "x", "higher", exact=True, margin=BOOKKEEPING)
+    here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher")
+    here.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING)
     here.add("limit_ratio", chain.limit.ratio, "x", exact=True)
     if stats.tensors and (stats.deltas or stats.dedup_hits):
         here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", exact=True)
         here.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%", exact=True)
         if stats.deltas:
-            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", exact=True)
+            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", exact=True, margin=BOOKKEEPING)
     for what in ("commit", "checkout"):
         if not getattr(best, f"{what}_mb_per_cpu_s"):
             continue
@@ -148,7 +148,7 @@ def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain,
         ratio = getattr(best, f"{what}_mb_per_cpu_s") / getattr(floor, f"{what}_mb_per_cpu_s")
         here.add(f"{what}_speed", getattr(best, f"{what}_mb_per_cpu_s"), "MB/CPU-s", "higher", speeds)
         here.add(f"{what}_of_safetensors", ratio, "x", "higher")
-    here.add("stored_bytes", best.stored_bytes, "B", "lower", exact=True)
+    here.add("stored_bytes", best.stored_bytes, "B", "lower", exact=True, margin=BOOKKEEPING)
     here.add("logical_bytes", best.logical_bytes, "B", exact=True)
     here.add("wrong_tensors", len(best.wrong), None, "lower", exact=True)
     if best.wrong:

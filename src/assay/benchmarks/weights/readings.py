@@ -38,9 +38,10 @@ class Readings(dict[str, Metric]):
         labels: Mapping[str, str] | None = None,
         *,
         exact: bool = False,
+        margin: float | None = None,
     ) -> None:
         name = ".".join([*(labels or {}).values(), what])
-        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples), exact)
+        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples), exact, margin)
         self[name] = metric
         self.rows.append(Reading(labels or {}, what, metric))
 
@@ -68,7 +69,9 @@ class Readings(dict[str, Metric]):
         readings = cls()
         for name, value in measured.items():
             metric = value if isinstance(value, Metric) else Metric.parse(name, value)
-            readings.add(name, metric.value, metric.unit, metric.better, metric.samples, exact=metric.exact)
+            readings.add(
+                name, metric.value, metric.unit, metric.better, metric.samples, exact=metric.exact, margin=metric.margin
+            )
         return readings
 
 
@@ -88,6 +91,7 @@ class Place:
         samples: Iterable[float] = (),
         *,
         exact: bool = False,
+        margin: float | None = None,
     ) -> None:
         """`exact`: the same data gives the same value, however fast the machine is."""
-        self.readings.add(what, value, unit, better, samples, self.labels, exact=exact)
+        self.readings.add(what, value, unit, better, samples, self.labels, exact=exact, margin=margin)
