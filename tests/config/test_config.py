@@ -124,6 +124,17 @@ entries:
     assert planned.sinks == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["results_dir: results\n", "entries: []\n", "entries: [{name: a, script: s.py, enabled: false}]\n",
+     "data_setups: [{name: fetch, script: s.py}]\n"],
+)  # fmt: skip
+def test_a_session_without_entries_is_refused(tmp_path: Path, text: str) -> None:
+    assert problems(tmp_path, text) == [
+        "f0.yaml: entries: there is none to run: it is missing or empty, or all are switched off (enabled: false)"
+    ]
+
+
 def test_anchors_and_x_keys_are_the_authors_own(tmp_path: Path) -> None:
     text = """
 ray_config: &ray {num_cpus: 3}

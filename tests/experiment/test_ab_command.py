@@ -114,9 +114,60 @@ def test_calibration_is_stored_and_becomes_the_margin(folder: Path, capsys: pyte
 
 
 @pytest.mark.slow
-def test_a_program_that_fails_is_not_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _ab("--strict", "--", "false", "--", "true", pairs=2) == 4
-    assert "not comparable: false@a: exited with code 1" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        ("true", "false", "failed: B failed: false: exited with code 1"),
+        ("false", "true", "failed: A failed: false: exited with code 1"),
+        ("false", "false", "failed: A and B failed in the same way: false: exited with code 1"),
+    ],
+)
+def test_a_side_that_fails_is_red(folder: Path, capsys: pytest.CaptureFixture[str], a: str, b: str, said: str) -> None:
+    assert _ab("--", a, "--", b, pairs=2) == 1
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_side_that_fails_now_and_then_is_red(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "sometimes.sh").write_text(SHELL + 'case "$ASSAY_RUN_ID" in *run-03*) exit 7;; esac\n')
+    assert _ab("--output", "c.json", "--", "sh tiny.sh 10", "--", "sh sometimes.sh 10", pairs=7) == 1
+    reason = "B failed in 1 of 7 runs: sh sometimes.sh 10: exited with code 7"
+    assert f"failed: {reason}" in capsys.readouterr().err
+    kept = json.loads((folder / "c.json").read_text())
+    assert (kept["reason"], kept["exit_code"], kept["regression_detected"]) == (reason, 1, None)
+    assert kept["rows"][0]["base_runs"] == 6
+
+
+@pytest.mark.slow
+def test_a_metric_that_nobody_has_compares_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _ab("--metric", "speed", "--", "sh tiny.sh 10", "--", "sh tiny.sh 10") == 1
+    assert "nothing compared: sh: it has no metric speed (--metric)" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_pull_request_whose_base_has_no_benchmarks_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def commit(*files: str) -> None:
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        for words in (["add", *files], [*who, "commit", "-qm", "change"]):
+            subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+    (folder / "bench.yaml").write_text("entries: [{name: tiny, script: tiny.py}]\n")
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True, capture_output=True)
+    commit("tiny.sh")
+    commit("tiny.py", "bench.yaml")
+    words = ["--config", "bench.yaml", "--a", "rev=HEAD~1", "--b", "rev=HEAD"]
+    assert _ab(*words) == 2
+    assert "rev=HEAD~1: bench.yaml does not exist in that revision" in capsys.readouterr().err
+    assert _ab(*words, "--allow-missing-base", "--confirm") == 0
+    assert "no baseline yet: nothing was compared (--allow-missing-base)" in capsys.readouterr().out
+    (folder / "tiny.py").write_text("raise SystemExit('this head does not run')")
+    commit("tiny.py")
+    words[words.index("rev=HEAD~1")] = "rev=HEAD~2"
+    assert _ab(*words, "--allow-missing-base") == 1
+    assert "failed: B failed: tiny: exited with code 1: this head does not run" in capsys.readouterr().out
+    words[words.index("rev=HEAD~2")] = "rev=HEAD~1"
+    assert _ab(*words, "--allow-missing-base") == 1
+    assert "failed: B failed: tiny: exited with code 1: this head does not run" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

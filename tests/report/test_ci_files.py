@@ -54,6 +54,11 @@ def test_their_commands_exist(workflows: dict[str, Any]) -> None:
         assert parses(words), words
 
 
+def test_a_first_pull_request_needs_no_base(workflows: dict[str, Any]) -> None:
+    [words] = [words for words in commands(workflows["assay-pull-request.yml"]) if words[0] == "ab"]
+    assert "--allow-missing-base" in words
+
+
 def test_nothing_from_outside_is_put_into_a_shell(workflows: dict[str, Any]) -> None:
     """A branch's or tag's name may hold anything: it reaches the shell only as a variable."""
     for workflow in workflows.values():

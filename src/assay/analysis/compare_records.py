@@ -13,6 +13,7 @@ from assay.analysis.conditions import unequal_conditions
 from assay.analysis.direction import direction
 from assay.analysis.evidence import Evidence, evidence
 from assay.analysis.exact import declared_exact, judge_exact, values, varying
+from assay.analysis.failure import MEASURED, failure
 from assay.analysis.judgement import judged
 from assay.analysis.past import NoPast, Past
 from assay.analysis.rules import MetricRule, Rules
@@ -20,12 +21,10 @@ from assay.analysis.sample import FEWEST, Runs, Sample, sample
 from assay.analysis.signed_values import signed_verdict
 from assay.analysis.verdict import Verdict
 from assay.history import reasons_against
-from assay.record import Outcome, Record
+from assay.record import Record
 from assay.record.metric import Better
 from assay.stats.biweight import middle
 from assay.stats.false_discovery import adjusted
-
-MEASURED = (Outcome.PASSED, Outcome.MISSED)
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,13 @@ def compare(
         for entry in dict.fromkeys([*sides[1], *sides[0]])
         for draft in table.entry(entry, sides[0].get(entry, []), sides[1].get(entry, []))
     ]
-    return Comparison(*names, tuple(_judged(drafts)))
+    failures = [
+        found
+        for entry in dict.fromkeys([*sides[1], *sides[0]])
+        for which, side in zip(("base", "head"), sides, strict=True)
+        for found in failure(which, entry, side.get(entry, []))
+    ]
+    return Comparison(*names, tuple(_judged(drafts)), failures=tuple(failures))
 
 
 def _by_entry(records: Iterable[Record]) -> dict[str, list[Record]]:

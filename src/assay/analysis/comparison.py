@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 from typing import Any, Literal
 
+from assay.analysis.failure import Failure, failure_lines
 from assay.analysis.verdict import Verdict
 from assay.record.metric import Better
 
@@ -71,6 +72,10 @@ class Comparison:
     head: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    """Runs of either side that gave no measurement."""
+    missing_base: bool = False
+    """A first run: somebody said that there need not be anything to compare with."""
 
     def of(self, verdict: Verdict) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.verdict is verdict)
@@ -85,12 +90,32 @@ class Comparison:
         return {verdict: counted[verdict] for verdict in Verdict}
 
     @property
+    def compared(self) -> bool:
+        """Something was held against something, even if it stayed inconclusive."""
+        return any(row.verdict is not Verdict.NOT_COMPARABLE for row in self.rows)
+
+    @property
     def regression_detected(self) -> bool | None:
-        """None where it cannot be told: nothing was comparable, or something that matters stayed inconclusive."""
+        """True: something regressed. False: everything that matters was compared, and neither regressed nor failed.
+
+        None where that cannot be told: a side failed, nothing was compared, or something that matters is inconclusive.
+        None is not False: ask `is True`, `is False`, or for the `exit_code`.
+        """
         if self.regressed:
             return True
+        if self.failures:
+            return None
         judged = self._decisive()
         return False if judged and all(row.conclusive for row in judged) else None
+
+    @property
+    def answer(self) -> str:
+        """In a word or two; `reason` says the rest."""
+        if self.failures:
+            return "failed"
+        if not self.compared:
+            return "no baseline yet" if self.missing_base else "nothing compared"
+        return {True: "regressed", False: "no regression", None: "cannot tell"}[self.regression_detected]
 
     def _decisive(self) -> list[Row]:
         """What has a direction, and what is exact and changed without one. What Assay measures of any program decides
@@ -107,33 +132,58 @@ class Comparison:
 
     @property
     def reason(self) -> str:
+        """Why the exit code is what it is."""
+        if self.failures:
+            lines = _first(failure_lines(self.failures))
+            return f"{lines}; regressed as well: {self._regressions()}" if self.regressed else lines
         if self.regressed:
-            named = ", ".join(f"{row.entry} {row.metric} ({row.reason})" for row in self.regressed[:5])
-            more = len(self.regressed) - 5
-            return named + (f" and {more} more" if more > 0 else "")
+            return self._regressions()
+        if not self.compared:
+            return self._nothing()
         decisive = self._decisive()
         undecided = [row for row in decisive if row.verdict is Verdict.INCONCLUSIVE]
         if undecided:
             first = undecided[0]
             return f"{len(undecided)} of {len(decisive)} inconclusive; {first.entry} {first.metric}: {first.reason}"
-        if self.regression_detected is None:
-            first_reason = next((row.reason for row in self.rows), "the sessions have no metric in common")
-            return f"nothing could be compared: {first_reason}"
+        if not decisive:
+            return "of nothing that was compared is it known which way is better"
         return f"all {sum(row.conclusive for row in self.rows)} comparable metrics are equivalent or improved"
 
+    def _regressions(self) -> str:
+        return _first([f"{row.entry} {row.metric} ({row.reason})" for row in self.regressed], ", ")
+
+    def _nothing(self) -> str:
+        if self.missing_base:
+            return "nothing was compared (--allow-missing-base)"
+        why = Counter(f"{row.entry} {row.metric}".strip() + f": {row.reason}" for row in self.rows)
+        return _first(list(why)) if why else "the two sides have nothing in common"
+
     def exit_code(self, *, strict: bool = False) -> int:
-        """3 regressed; 4 inconclusive, if that matters; otherwise 0."""
+        """1 a side failed, or nothing was compared (0 if a base may be missing); 3 regressed; 4 cannot be told, if that
+        matters; otherwise 0."""
+        if self.failures:
+            return 1
         if self.regressed:
             return 3
+        if not self.compared:
+            return 0 if self.missing_base else 1
         return 4 if strict and self.regression_detected is None else 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, strict: bool = False) -> dict[str, Any]:
         return {
             "base": self.base,
             "head": self.head,
             "regression_detected": self.regression_detected,
+            "answer": self.answer,
             "reason": self.reason,
+            "exit_code": self.exit_code(strict=strict),
+            "failures": [failure.to_json() for failure in self.failures],
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
             "notes": list(self.notes),
             "rows": [row.to_json() for row in self.rows],
         }
+
+
+def _first(sentences: Sequence[str], between: str = "; ", most: int = 5) -> str:
+    more = len(sentences) - most
+    return between.join(sentences[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay.analysis.compare_sessions import compare_sessions, rules_for
@@ -9,6 +10,7 @@ from assay.api.results import results
 from assay.api.results_dir import results_folder
 from assay.api.shown_comparison import ShownComparison
 from assay.errors import UsageError
+from assay.history.sessions import SessionNotFound
 
 
 def compare(
@@ -18,20 +20,33 @@ def compare(
     margin: str | Sequence[str] = (),
     anyway: bool = False,
     results_dir: str | Path | None = None,
+    allow_missing_base: bool = False,
 ) -> ShownComparison:
     """What changed from `base` to `head`, and whether to believe it, as `assay compare` says.
 
     Each is records (of `assay.run` or `assay.results`) or a session's word: `latest~1`, a name, a folder, a git
     revision. `margin`: "5%", "METRIC=5%" or "ENTRY:METRIC=5%", or several. `anyway` compares what was run with other
     parameters, another program or on another machine. Noise floors and history are those of `results_dir`, otherwise
-    of the folder that `head` is from.
+    of the folder that `head` is from. `allow_missing_base`: a first run; a base that is not there, or
+    not comparable, is no error and no failure.
     """
     known = [side.results_dir for side in (head, base) if isinstance(side, Records)]
     where = results_folder(results_dir or next((folder for folder in known if folder is not None), None))
-    old, new = (_records(side, where) for side in (base, head))
+    new = _records(head, where)
+    old = _base(base, where, allow_missing_base)
     rules = rules_for(where, [margin] if isinstance(margin, str) else margin)
-    names = _name(old), _name(new)
-    return ShownComparison.showing(compare_sessions(old, new, where, names=names, rules=rules, across=anyway))
+    names = _name(old) if old else str(base), _name(new)
+    found = compare_sessions(old, new, where, names=names, rules=rules, across=anyway)
+    return ShownComparison.showing(replace(found, missing_base=allow_missing_base))
+
+
+def _base(side: Records | str | Path, where: Path, may_be_missing: bool) -> Records | tuple[()]:
+    try:
+        return _records(side, where)
+    except SessionNotFound:
+        if not may_be_missing:
+            raise
+        return ()
 
 
 def _records(side: Records | str | Path, where: Path) -> Records:

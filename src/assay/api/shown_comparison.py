@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from assay.analysis import Comparison
 
@@ -11,7 +11,7 @@ class ShownComparison(Comparison):
 
     @classmethod
     def showing(cls, comparison: Comparison) -> ShownComparison:
-        return cls(comparison.base, comparison.head, comparison.rows, comparison.notes)
+        return cls(**{field.name: getattr(comparison, field.name) for field in fields(comparison)})
 
     def __str__(self) -> str:
         from assay.report.comparison_text import comparison_text

@@ -5,38 +5,63 @@ from contextlib import ExitStack
 from assay.api.experiment_inputs import ExperimentInputs
 from assay.config.plan import Plan
 from assay.errors import UsageError
-from assay.experiment.checkout import Checkout
+from assay.experiment.checkout import Checkout, MissingInRevision
 from assay.experiment.pair import Pair
 from assay.experiment.variant import Variant
+from assay.names import listed
+
+
+class NothingInCommon(UsageError):
+    pass
 
 
 class Sides:
     """The two variants of everything, as plans; revisions stay checked out while the block lasts."""
 
-    def __init__(self, inputs: ExperimentInputs, variants: tuple[Variant, Variant]) -> None:
+    def __init__(
+        self, inputs: ExperimentInputs, variants: tuple[Variant, Variant], *, allow_missing_base: bool = False
+    ) -> None:
         self._inputs, self._variants = inputs, variants
+        self._allow_missing_base = allow_missing_base
         self._closing = ExitStack()
+        self.missing_base = ""
+        """Why there is nothing to compare with, where that is allowed: then both sides of a pair are B."""
+        self.notes: tuple[str, ...] = ()
 
     def __enter__(self) -> tuple[list[Pair], Plan]:
         try:
-            plans = [self._plan(variant, at) for at, variant in enumerate(self._variants)]
+            return self._paired()
         except BaseException:
             self._closing.close()
             raise
-        by_name = {entry.name: entry for entry in plans[1].entries}
-        pairs = [
-            Pair.of(entry, by_name[entry.name])
-            for entry in plans[0].entries
-            if not entry.is_setup and entry.name in by_name
-        ]
-        if not pairs:
-            raise UsageError("there is nothing to compare: the two sides have no entry in common")
-        return pairs, plans[0]
+
+    def _paired(self) -> tuple[list[Pair], Plan]:
+        head = self._plan(1)
+        try:
+            base = self._plan(0)
+            wanted = {entry.name: entry for entry in head.entries if not entry.is_setup}
+            pairs = [
+                Pair.of(entry, wanted[entry.name])
+                for entry in base.entries
+                if not entry.is_setup and entry.name in wanted
+            ]
+            if not pairs:
+                raise NothingInCommon("there is nothing to compare: the two sides have no entry in common")
+        except (MissingInRevision, NothingInCommon) as error:
+            if not self._allow_missing_base:
+                raise
+            self.missing_base = str(error)
+            return [Pair.of(entry, entry) for entry in head.entries if not entry.is_setup], head
+        new = [name for name in wanted if name not in {pair.name for pair in pairs}]
+        if new:
+            self.notes = (f"only in B, so neither run nor compared: {listed(new)}",)
+        return pairs, base
 
     def __exit__(self, *gone: object) -> None:
         self._closing.close()
 
-    def _plan(self, variant: Variant, side: int) -> Plan:
+    def _plan(self, side: int) -> Plan:
+        variant = self._variants[side]
         revision = variant.revision
         checkout = self._closing.enter_context(Checkout(revision, self._inputs.repository())) if revision else None
         return self._inputs.plan(variant, side, checkout)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.api.run_experiment import run_experiment
 from assay.api.sides import Sides
-from assay.cli.compare import output_arguments, write
+from assay.cli.compare import missing_base_argument, output_arguments, write
 from assay.cli.experiment_arguments import ExperimentProgress, commands_of, experiment_arguments, experiment_inputs
 from assay.errors import UsageError
 from assay.experiment.variant import HELP, Variant
@@ -34,7 +34,11 @@ def arguments(parser: ArgumentParser) -> None:
                             help=HELP if label == "a" else "the same for the other side")  # fmt: skip
     parser.add_argument("--confirm", action="store_true", help="run what looks regressed again before saying so")
     output_arguments(parser)
-    parser.epilog = "exit code 3 if B is worse than A; with --strict, 4 if that cannot be told"
+    missing_base_argument(parser, "A's revision does not have the configuration yet: B is only run once")
+    parser.epilog = (
+        "exit code 1 if a run of either side failed or nothing was compared; 3 if B is worse than A; with --strict, 4 "
+        "if that cannot be told; otherwise 0"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -43,10 +47,16 @@ def run(args: Namespace) -> int:
     _check(args, commands, variants)
     names = _names(commands, variants)
     inputs, progress = experiment_inputs(args, commands), ExperimentProgress(args.quiet)
-    with Sides(inputs, variants) as (pairs, plan):
+    sides = Sides(inputs, variants, allow_missing_base=args.allow_missing_base)
+    with sides as (pairs, plan):
+        if sides.missing_base:
+            # One pair of B alone: whether it runs can be told without a base.
+            inputs = replace(inputs, budget=replace(inputs.budget, pairs=1, warmup=0))
         found, folder = _ran(inputs, pairs, plan, names, "ab", progress)
-        comparison = found.comparison
-        if args.confirm:
+        comparison = replace(found.comparison, notes=sides.notes)
+        if sides.missing_base:
+            comparison = _without_base(comparison, sides.missing_base)
+        elif args.confirm:
             comparison = _confirmed(inputs, comparison, pairs, plan, names, progress)
     write(comparison, args)
     _keep(comparison, folder)
@@ -86,6 +96,11 @@ def _confirmed(
         return first
     fresh = replace(plan, entries=tuple(entry for entry in plan.entries if not entry.is_setup))
     return confirmed(first, _ran(inputs, again, fresh, names, "confirm", told)[0].comparison)
+
+
+def _without_base(comparison: Comparison, why: str) -> Comparison:
+    failures = tuple(failure for failure in comparison.failures if failure.side == "B")
+    return replace(comparison, rows=(), failures=failures, notes=(why,), missing_base=True)
 
 
 def _keep(comparison: Comparison, folder: SessionFolder) -> None:

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 def arguments(parser: ArgumentParser) -> None:
     parser.usage = "assay calibrate [options] -- 'COMMAND'\n       assay calibrate --config FILE [--entries EXPR]"
     experiment_arguments(parser, pairs=20)
-    parser.epilog = "runs everything against itself; compare and ab use the noise floor, kept in the results folder"
+    parser.epilog = (
+        "runs everything against itself; compare and ab use the noise floor, kept in the results folder; exit code 1 "
+        "if a run failed or identical code was called different"
+    )
 
 
 def run(args: Namespace) -> int:
+    from assay.analysis.failure import failure_lines
     from assay.analysis.noise_floors import save_floors
     from assay.experiment.calibration import calibrated, floors
 
@@ -43,7 +47,9 @@ def run(args: Namespace) -> int:
     for plan_line in _repeats(found, measured):
         print(plan_line)
     print(f"\nstored in {path}; the runs are in {folder.path}")
-    return 1 if any(item.suspicious for item in measured) else 0
+    for line in failure_lines(found.comparison.failures):
+        print(line, file=sys.stderr)
+    return 1 if found.comparison.failures or any(item.suspicious for item in measured) else 0
 
 
 def _repeats(found: Found, measured: list[Calibrated]) -> list[str]:

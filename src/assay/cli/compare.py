@@ -22,7 +22,11 @@ def arguments(parser: ArgumentParser) -> None:
     output_arguments(parser)
     parser.add_argument("--anyway", action="store_true", help="even where parameters, program or machine differ")
     results_dir_argument(parser)
-    parser.epilog = "exit code 3 if something regressed; with --strict, 4 if that cannot be told"
+    missing_base_argument(parser, "BASE is not there or not comparable")
+    parser.epilog = (
+        "exit code 1 if a run of either side failed or nothing was compared; 3 if something regressed; with --strict, "
+        "4 if that cannot be told; otherwise 0"
+    )
 
 
 def output_arguments(parser: ArgumentParser) -> None:
@@ -36,10 +40,17 @@ def output_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="exit code 4 if it cannot be told")
 
 
+def missing_base_argument(parser: ArgumentParser, when: str) -> None:
+    parser.add_argument("--allow-missing-base", action="store_true", help=f"a first run: exit code 0 where {when}")
+
+
 def run(args: Namespace) -> int:
     from assay.api.compare import compare
 
-    comparison = compare(args.base, args.head, margin=args.margin, anyway=args.anyway, results_dir=results_dir(args))
+    comparison = compare(
+        args.base, args.head, margin=args.margin, anyway=args.anyway, results_dir=results_dir(args),
+        allow_missing_base=args.allow_missing_base,
+    )  # fmt: skip
     write(comparison, args)
     return comparison.exit_code(strict=args.strict)
 
@@ -50,9 +61,11 @@ def write(comparison: Comparison, args: Namespace) -> None:
         sys.stdout.write(text)
         return
     from assay.record.atomic_file import write_atomic
+    from assay.report.printable import printable
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(args.output, text)
+    print(printable(f"{comparison.answer}: {comparison.reason}"), file=sys.stderr)
 
 
 def _rendered(comparison: Comparison, args: Namespace) -> str:
@@ -62,7 +75,7 @@ def _rendered(comparison: Comparison, args: Namespace) -> str:
     if form == "json":
         from assay.record.strict_json import encode
 
-        return encode(comparison.to_json(), indent=2) + "\n"
+        return encode(comparison.to_json(strict=args.strict), indent=2) + "\n"
     if form == "html":
         from assay.report.comparison_page import comparison_page
 

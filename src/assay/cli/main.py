@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = """exit codes:
   0  all passed
-  1  an entry failed or missed a requirement
+  1  an entry failed or missed a requirement; of a comparison: a run failed, or nothing was compared
   2  usage or configuration
   3  regressed
   4  inconclusive, with --strict

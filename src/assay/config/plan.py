@@ -39,7 +39,7 @@ def make_plan(config: Config, environment: Mapping[str, str], entries: str | Non
     resolver = Resolver(config, environment)
     setups = [resolver.entry("data_setups", at) for at in range(len(session.data_setups))]
     planned = [resolver.entry("entries", at) for at in range(len(session.entries))]
-    problems = resolver.problems + _needs(setups + planned, resolver)
+    problems = resolver.problems + _needs(setups + planned, resolver) + _none(config, planned)
     if problems:
         raise ConfigError(problems)
     chosen = _chosen(setups, planned, entries)
@@ -55,6 +55,14 @@ def make_plan(config: Config, environment: Mapping[str, str], entries: str | Non
         baseline=session.baseline,
         reserve_disk_mb=session.reserve_disk_mb,
     )
+
+
+def _none(config: Config, planned: list[Entry]) -> list[str]:
+    """A session that measures nothing would pass whatever is wrong."""
+    if planned:
+        return []
+    files = ", ".join(map(str, config.files))
+    return [f"{files}: entries: there is none to run: it is missing or empty, or all are switched off (enabled: false)"]
 
 
 def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:

@@ -7,13 +7,16 @@ changes from favouring one side; see `assay.stats.shift` for what that is worth.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from assay.analysis import Comparison, Row, Rules, Verdict, compare
 from assay.analysis.comparison import OWN
+from assay.analysis.failure import Failure, failure
 from assay.analysis.until_sure import looks, open_entries
+from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.experiment.pair import Pair, complete_pairs, paired_order
@@ -22,6 +25,9 @@ from assay.record import Record
 from assay.session.events import Event, Listener, SessionFinished, SessionStarted
 from assay.session.interrupts import Interrupts
 from assay.session.open_session import OpenSession
+
+MOST_SHOWN = 120
+"""Characters of a command."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +116,15 @@ class AB:
             names=self._names, rules=self._rules, paired=True, looks=planned,
         )  # fmt: skip
         rows = [row for row in whole.rows if self._decides(row, whole.rows)]
-        failed = [_failed(pair, records) for pair, (base, _) in zip(self._pairs, sides, strict=True) if not base]
-        return replace(whole, rows=(*rows, *failed))
+        if whole.rows and not rows:
+            rows = [Row(entry, "", Verdict.NOT_COMPARABLE, _no_such(self._metrics)) for entry in _entries(whole.rows)]
+        empty = [
+            Row(pair.name, "", Verdict.NOT_COMPARABLE, "no pair was completed")
+            for pair, (base, _) in zip(self._pairs, sides, strict=True)
+            if not base
+        ]
+        failures = [found for pair in self._pairs for found in _failures(pair, records)]
+        return replace(whole, rows=(*rows, *empty), failures=tuple(failures))
 
     def _decides(self, row: Row, rows: Iterable[Row]) -> bool:
         """Where a program times nothing itself, the two times decide: the clock's, which is what a user waits, and the
@@ -125,11 +138,26 @@ class AB:
         return row.metric not in OWN if said else row.metric in OWN[:2]
 
 
-def _failed(pair: Pair, records: Sequence[Record]) -> Row:
-    why = [record for record in records if record.name in (pair.a.name, pair.b.name) and not record.success]
-    last = why[-1] if why else None
-    reason = f"{last.name}: {'; '.join(last.reasons) or last.outcome}" if last else "no pair was completed"
-    return Row(pair.name, "", Verdict.NOT_COMPARABLE, reason)
+def _failures(pair: Pair, records: Sequence[Record]) -> list[Failure]:
+    """A side that fails now and then leaves whole pairs to compare, and is not in order all the same."""
+    return [
+        found
+        for side, entry in (("A", pair.a), ("B", pair.b))
+        for found in failure(side, _what(pair, entry), [record for record in records if record.name == entry.name])
+    ]
+
+
+def _what(pair: Pair, entry: Entry) -> str:
+    """A command as it was given; a benchmark of a configuration by its name."""
+    return pair.name if entry.script else shlex.join((*entry.program, *entry.args))[:MOST_SHOWN]
+
+
+def _entries(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(row.entry for row in rows))
+
+
+def _no_such(patterns: Sequence[str]) -> str:
+    return f"it has no metric {' or '.join(patterns)} (--metric)"
 
 
 class _AsOneSession:

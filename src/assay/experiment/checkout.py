@@ -9,6 +9,10 @@ from typing import Self
 from assay.errors import UsageError
 
 
+class MissingInRevision(UsageError):
+    """A file that was not there yet, or is no longer."""
+
+
 class Checkout:
     """A git revision in a folder of its own; the user's working tree is not touched. Gone when the block ends."""
 
@@ -37,7 +41,7 @@ class Checkout:
         """Where a file of the working tree is in this revision."""
         found = self.path / path.resolve().relative_to(self.repository)
         if not found.exists():
-            raise UsageError(f"rev={self.revision}: {path.name} does not exist in that revision")
+            raise MissingInRevision(f"rev={self.revision}: {path.name} does not exist in that revision")
         return found
 
     def _git(self, *words: str) -> str:

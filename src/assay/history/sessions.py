@@ -13,6 +13,10 @@ from assay.record import SessionFolder
 from assay.record.session_kind import BASELINES, SessionKind
 
 
+class SessionNotFound(UsageError):
+    """There is none of that name (yet)."""
+
+
 def session_folders(results_dir: Path) -> list[SessionFolder]:
     """Of every kind, newest first by when they were started. One whose session.json is damaged is left out: it hides
     no other."""
@@ -54,7 +58,7 @@ def find_session(word: str, results_dir: Path) -> SessionFolder:
     by_commit = _by_revision(word, folders)
     if by_commit:
         return by_commit
-    raise UsageError(_not_found(word, folders, results_dir))
+    raise SessionNotFound(_not_found(word, folders, results_dir))
 
 
 def _latest(back: int, results_dir: Path) -> SessionFolder:
@@ -64,13 +68,15 @@ def _latest(back: int, results_dir: Path) -> SessionFolder:
     others = session_folders(results_dir)[: 0 if folders else 1]
     if others:
         newest = others[0].info()
-        raise UsageError(
+        raise SessionNotFound(
             f"there is no session of `assay run` in {results_dir}, which is what `latest` means; "
             f"name another one: the newest is {newest.name} (kind {newest.kind})"
         )
     if not folders:
-        raise UsageError(f"there is no session in {results_dir}: run one, or name another folder with --results-dir")
-    raise UsageError(
+        raise SessionNotFound(
+            f"there is no session in {results_dir}: run one, or name another folder with --results-dir"
+        )
+    raise SessionNotFound(
         f"{results_dir} has only {len(folders)} session(s) of `assay run`: latest~{back} is not among them"
     )
 

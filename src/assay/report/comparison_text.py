@@ -83,8 +83,7 @@ def counts_line(comparison: Comparison) -> str:
 
 
 def _conclusion(comparison: Comparison) -> str:
-    answer = {True: "regressed", False: "no regression", None: "cannot tell"}[comparison.regression_detected]
-    return f"{answer}: {comparison.reason}"
+    return f"{comparison.answer}: {comparison.reason}"
 
 
 def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> str:
