@@ -9,6 +9,7 @@ import assay
 from assay.errors import UsageError
 from assay.record import Metric
 from assay.record.metric import parse_metrics
+from assay.record.metrics_files import together
 from assay.session.results import read_results
 
 
@@ -96,7 +97,8 @@ def test_exact_counts_stay_plain_numbers(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "metrics_detail.json").read_text()) == {"rows": {"exact": True}}
     read = read_results(tmp_path, required=True)
     assert read.problems == read.warnings == []
-    assert {name: metric.exact for name, metric in parse_metrics(read.metrics).items()} == {
+    metrics = parse_metrics(together(read.metrics, read.metrics_detail))
+    assert {name: metric.exact for name, metric in metrics.items()} == {
         "rows": True, "ratio": True, "is_success": False,
     }  # fmt: skip
 

@@ -21,7 +21,8 @@ def read_results_folder(path: Path) -> Record:
 
     Two such folders count as the same entry: who compares them says so by naming both.
     """
-    metrics = together(_read(path / VALUES, required=True), _read(path / DETAILS, required=False))
+    metrics = _read(path / VALUES, required=True)
+    details = _read(path / DETAILS, required=False)
     params = _read(path / "params.json", required=False)
     written = datetime.fromtimestamp((path / VALUES).stat().st_mtime, UTC)
     lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}
@@ -37,7 +38,8 @@ def read_results_folder(path: Path) -> Record:
         script_params=params,
         script_metrics=metrics,
         tasks=tuple(read_tasks(path).tasks),
-        warnings=tuple(doubts(metrics)),
+        metrics_detail=details,
+        warnings=tuple(doubts(together(metrics, details))),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.record.fingerprint import Fingerprint
 from assay.record.metric import Metric, parse_metrics
+from assay.record.metrics_files import together
 from assay.record.outcome import Outcome
 from assay.record.requirement_result import RequirementResult
 from assay.record.task_perf import TaskPerf
@@ -34,6 +35,8 @@ class Record:
     script_params: Mapping[str, Any] = field(default_factory=dict)
     script_metrics: Mapping[str, Any] = field(default_factory=dict)
     """As the program wrote them; `metrics` has them typed."""
+    metrics_detail: Mapping[str, Any] = field(default_factory=dict)
+    """By metric: what a plain value in `script_metrics` does not say, such as that it is exact."""
     tasks: tuple[TaskPerf, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -74,7 +77,7 @@ class Record:
         if self.usage.samples or self.usage.wall_s:
             own["usage.cpu_s"] = Metric("usage.cpu_s", self.usage.cpu_s, unit="s", better="lower")
             own["usage.peak_rss_mb"] = Metric("usage.peak_rss_mb", self.usage.peak_rss_mb, unit="MB", better="lower")
-        return {**parse_metrics(self.script_metrics), **own}
+        return {**parse_metrics(together(self.script_metrics, self.metrics_detail)), **own}
 
     def to_json(self, with_tasks: bool = True) -> dict[str, Any]:
         """The seed's fields first. With `with_tasks=False`, for an index: tasks stay in the run's own file."""
@@ -107,6 +110,7 @@ class Record:
             "reason": self.reason,
             "sink_data": dict(self.sink_data),
             "margins": dict(self.margins),
+            "metrics_detail": dict(self.metrics_detail),
             "schema_version": self.schema_version,
         }
 
@@ -142,5 +146,6 @@ class Record:
             reason=current.get("reason"),
             sink_data=current.get("sink_data") or {},
             margins=current.get("margins") or {},
+            metrics_detail=current.get("metrics_detail") or {},
             schema_version=current["schema_version"],
         )

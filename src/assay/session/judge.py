@@ -11,6 +11,7 @@ from assay.config.entry import Entry
 from assay.process.result import ProcessResult
 from assay.record import Environment, Outcome, Record, Usage
 from assay.record.metric import Metric
+from assay.record.metrics_files import apart, together
 from assay.session.disk import free_mb
 from assay.session.execution import Execution
 from assay.session.requirement_check import Past, check
@@ -30,6 +31,7 @@ def judge(
     required = entry.keeps_contract
     results = ProgramResults() if result.failure else read_results(execution.results, required)
     outcome, reasons = _outcome(execution, result, results)
+    metrics, details = _declared(results, entry)
     record = Record(
         name=entry.name,
         session=session,
@@ -42,7 +44,8 @@ def judge(
         command=execution.command,
         stdouterr_file=str(execution.workspace.combined),
         script_params=results.params,
-        script_metrics=_declared(results.metrics, entry),
+        script_metrics=metrics,
+        metrics_detail=details,
         tasks=tuple(results.tasks),
         reasons=tuple(reasons),
         warnings=tuple(_warnings(result, results)),
@@ -123,16 +126,19 @@ def _usage(execution: Execution, result: ProcessResult) -> Usage:
     )
 
 
-def _declared(metrics: Mapping[str, Any], entry: Entry) -> dict[str, Any]:
+def _declared(results: ProgramResults, entry: Entry) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the configuration declares, where the program does not; on `exact` it has the last word."""
-    written = dict(metrics)
+    metrics, details = dict(results.metrics), dict(results.metrics_detail)
     for name, rule in entry.metrics.items():
-        if name in written:
-            metric = Metric.parse(name, written[name])
+        if name in metrics:
+            metric = Metric.parse(name, together(metrics, details)[name])
             exact = metric.exact if rule.exact is None else rule.exact
             metric = replace(metric, unit=metric.unit or rule.unit, better=metric.better or rule.better, exact=exact)
-            written[name] = metric.to_json()
-    return written
+            details.pop(name, None)
+            values, more = apart([metric])
+            metrics.update(values)
+            details.update(more)
+    return metrics, details
 
 
 def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: Environment) -> Any:
@@ -168,6 +174,7 @@ def _masked(record: Record, execution: Execution) -> Record:
         command=masker.text(record.command),
         script_params=masker.value(record.script_params),
         script_metrics=masker.value(record.script_metrics),
+        metrics_detail=masker.value(record.metrics_detail),
         reasons=tuple(masker.text(reason) for reason in record.reasons),
         warnings=tuple(masker.text(warning) for warning in record.warnings),
         requirements=tuple(

@@ -21,6 +21,7 @@ class ProgramResults:
 
     params: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    metrics_detail: Mapping[str, Any] = field(default_factory=dict)
     tasks: list[TaskPerf] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -29,11 +30,11 @@ class ProgramResults:
 def read_results(folder: Path, required: bool) -> ProgramResults:
     results = ProgramResults()
     results.params = _read(folder / "params.json", required, results.problems)
-    values = _read(folder / VALUES, required, results.problems)
+    results.metrics = _read(folder / VALUES, required, results.problems)
     read = read_tasks(folder)
     results.tasks, results.warnings = read.tasks, list(read.warnings)
-    results.metrics = together(values, _read(folder / DETAILS, False, results.warnings))
-    results.warnings += doubts(results.metrics)
+    results.metrics_detail = _read(folder / DETAILS, False, results.warnings)
+    results.warnings += doubts(together(results.metrics, results.metrics_detail))
     return results
 
 
