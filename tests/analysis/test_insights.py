@@ -146,3 +146,42 @@ def test_recommendations_say_why_once() -> None:
     assert said[0].startswith("Give each its own processors")
     assert "x loses p99 beside b" in said[0]
     assert "y loses p99 beside b" in said[0]
+
+
+def test_the_gain_counts_what_no_stage_accounts_for() -> None:
+    """Stages of 28 ms in a run of 590: the other 562 stay as they are."""
+    tasks = _tasks(read=0.002, embed=0.045, write=0.003)
+    [found] = _only([_lasting(record(tasks=tasks), 0.6)], "bottleneck")
+    assert found.numbers["gain_if_twice_as_fast"] == pytest.approx(1 / (1 - 0.045 / 0.6 / 2))
+    assert "twice as fast, the whole would be 1.04 times as fast" in found.advice
+    assert found.evidence == "0.045 s of 0.05 s in 10 calls; the runs took 0.6 s"
+    assert _only([_lasting(record(tasks=tasks), 1.0)], "bottleneck") == [], "4.5% of the run"
+    two = [_lasting(record(tasks=_tasks(read=0.002, embed=0.045, write=0.003), run=run), 0.3) for run in (1, 2)]
+    assert _only(two, "bottleneck")[0].numbers["gain_if_twice_as_fast"] == pytest.approx(1 / (1 - 0.09 / 0.6 / 2))
+
+
+def test_stages_that_ran_side_by_side_bound_the_gain() -> None:
+    [found] = _only([_lasting(record(tasks=_tasks(read=1.0, embed=8.0, write=1.0)), 3.0)], "bottleneck")
+    assert "at most 1.67 times" in found.advice
+
+
+def test_parts_of_less_than_a_twentieth_of_the_run_are_not_spoken_of() -> None:
+    spiked = [*noisy(3e-4, 0.01, 30), 3e-3, *noisy(3e-4, 0.01, 30, seed=1)]
+    names = [f"stage_{n}_s" for n in range(28)]
+    metrics = {name: {"value": 3e-4, "unit": "s", "samples": [float(value) for value in spiked]} for name in names}
+    assert extract([_lasting(record(metrics=metrics), 0.59)]) == []
+    assert len(_only([_lasting(record(metrics=metrics), 0.2)], "measurement")) == 5
+    alone = {"time_s": metrics["stage_0_s"]}
+    assert len(_only([_lasting(record(metrics=alone), 0.59)], "measurement")) == 1, "all that the program is about"
+
+
+def test_small_times_that_vary_between_runs_are_not_spoken_of_but_latencies_are() -> None:
+    factors = noisy(1, 0.2, 8)
+    times = [{"parse_s": 1e-3 * float(f), "load_s": 1e-3, "latency_p99_s": 1e-3 * float(f)} for f in factors]
+    runs = [_lasting(record(metrics=measured, run=number), 1.0) for number, measured in enumerate(times, 1)]
+    assert [insight.says.split()[0] for insight in _only(runs, "measurement")] == ["latency_p99_s"]
+    assert "runs would show" not in _only(runs, "measurement")[0].advice
+
+
+def _lasting(made: Record, seconds: float) -> Record:
+    return Record(**{**made.__dict__, "exec_time_s": seconds})

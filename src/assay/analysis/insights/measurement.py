@@ -11,6 +11,7 @@ import numpy as np
 from assay.analysis.conditions import disturbances
 from assay.analysis.direction import direction
 from assay.analysis.insights.insight import EntryRuns, Insight
+from assay.analysis.insights.run_share import too_little
 from assay.stats.biweight import spread
 from assay.stats.outliers import find_outliers
 from assay.stats.warmup import find_warmup
@@ -21,7 +22,7 @@ NOISY = 0.10
 def measurement(entry: EntryRuns) -> Iterator[Insight]:
     for name, metric in entry.metrics.items():
         samples = [value for value in metric.samples if isfinite(value)]
-        if len(samples) >= 3:
+        if len(samples) >= 3 and not too_little(entry, metric):
             yield from within_run(entry.name, name, samples)
     yield from _between_runs(entry)
     yield from _machine(entry)
@@ -54,17 +55,17 @@ def _between_runs(entry: EntryRuns) -> Iterator[Insight]:
         return
     metrics = [run.metrics for run in entry.runs]
     for name, metric in metrics[-1].items():
-        if direction(name, metric.unit, metric.better) is None:
+        if direction(name, metric.unit, metric.better) is None or too_little(entry, metric):
             continue
         values = [v for m in metrics if name in m and (v := m[name].number) is not None and v > 0 and isfinite(v)]
         variation = spread(np.log(values)) if len(values) >= 5 else 0.0
         if variation > NOISY:
-            needed = max(len(values), int(np.ceil(2 * (2 * variation / 0.03) ** 2)))
             yield Insight(
                 "measurement", entry.name, f"{name} varies by {variation:.0%} from run to run",
                 f"{len(values)} runs, {min(values):.4g} to {max(values):.4g}",
-                f"a change below {2 * variation * (2 / len(values)) ** 0.5:.0%} cannot be seen with so few; "
-                f"about {needed} runs would show 3%, `assay ab` fewer", numbers={"variation": variation},
+                f"a change below {2 * variation * (2 / len(values)) ** 0.5:.0%} can hardly be seen with so few; "
+                "`assay ab` runs two versions in turn until it can tell them apart or its pairs are spent",
+                numbers={"variation": variation},
             )  # fmt: skip
 
 
