@@ -9,6 +9,7 @@ from tests.analysis.records import noisy, record
 
 from assay.analysis.insights import Insight, extract, recommendations
 from assay.record import Record, TaskPerf, Usage
+from assay.stats.warmup import find_warmup
 
 
 def _only(records: list[Record], kind: str, folder: Path | None = None) -> list[Insight]:
@@ -185,3 +186,54 @@ def test_small_times_that_vary_between_runs_are_not_spoken_of_but_latencies_are(
 
 def _lasting(made: Record, seconds: float) -> Record:
     return Record(**{**made.__dict__, "exec_time_s": seconds})
+
+
+def _below(store: str, **more: Any) -> Insight:
+    metrics = {"of_limit": {"value": 60.0, "unit": "%"}, **more}
+    named = {f"compression.similar.{store}.float32.{name}": value for name, value in metrics.items()}
+    [found] = _only([record(metrics=named)], "compression")
+    assert store in found.says
+    return found
+
+
+def test_advice_on_compression_fits_its_store() -> None:
+    for other in ("safetensors", "zipnn", "hdf5"):
+        assert _below(other).advice == "", "settings of ours are not theirs"
+        assert _below(other).severity == 0
+    assert _below("assay-fast").advice.startswith("try the setting small in place of assay-fast, or clustering")
+    assert _below("assay-small").advice.startswith("try clustering"), "it is the smallest already"
+    apart = _below("assay-balanced", delta_share={"value": 20.0, "unit": "%"})
+    assert "only 20% of the tensors in assay-balanced" in apart.advice
+    assert "lower its similarity_threshold" in apart.advice
+    assert not any("raise" in _below(store).advice for store in ("assay-fast", "assay-small", "zipnn"))
+
+
+def test_a_lower_threshold_is_what_counts_more_as_similar() -> None:
+    """The direction of the advice, from the store itself."""
+    from assay.weights.clusters import cluster
+
+    rng = np.random.default_rng(0)
+    sketches = rng.standard_normal(64) + 0.3 * rng.standard_normal((12, 64))
+    sketches /= np.linalg.norm(sketches, axis=1, keepdims=True)
+    counts = [cluster(sketches, "hierarchical", threshold).count for threshold in (0.5, 0.9, 0.999)]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+def _settles(samples: list[float], **more: Any) -> list[Insight]:
+    metrics = {"step_s": {"value": 1.0, "samples": samples, **more}}
+    return [i for i in _only([record(metrics=metrics)], "measurement") if "iteration" in i.says]
+
+
+def test_warm_up_is_advised_only_where_it_gains_and_where_it_helps() -> None:
+    steady = [float(value) for value in noisy(1.0, 0.01, 60)]
+    [slow_start] = _settles([*(1.5 - 0.02 * n for n in range(20)), *steady])
+    assert "before those it measures" in slow_start.advice
+    assert "warmup: 1" not in slow_start.advice, "that is another process"
+    barely = [float(value) for value in (*noisy(1.01, 0.002, 5), *noisy(1.0, 0.002, 55, seed=1))]
+    assert find_warmup(barely).cut == 5
+    assert _settles(barely) == [], "neither the median nor the mean moves by 1%"
+    [fast_start] = _settles([*(0.6 + 0.01 * n for n in range(20)), *steady])
+    assert "better at first than afterwards" in fast_start.advice
+    [throughput] = _settles([*(0.6 + 0.01 * n for n in range(20)), *steady], better="higher")
+    assert "before those it measures" in throughput.advice

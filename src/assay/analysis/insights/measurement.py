@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -12,31 +12,38 @@ from assay.analysis.conditions import disturbances
 from assay.analysis.direction import direction
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.insights.run_share import too_little
+from assay.record.metric import Better
 from assay.stats.biweight import spread
 from assay.stats.outliers import find_outliers
-from assay.stats.warmup import find_warmup
+from assay.stats.warmup import Warmup, find_warmup
 
 NOISY = 0.10
+MATTERS = 0.01
+"""By how much a warm-up must move the median or the mean for leaving it out to gain anything."""
 
 
 def measurement(entry: EntryRuns) -> Iterator[Insight]:
     for name, metric in entry.metrics.items():
         samples = [value for value in metric.samples if isfinite(value)]
         if len(samples) >= 3 and not too_little(entry, metric):
-            yield from within_run(entry.name, name, samples)
+            better = direction(name, metric.unit, metric.better)
+            yield from within_run(entry.name, name, samples, better)
     yield from _between_runs(entry)
     yield from _machine(entry)
 
 
-def within_run(entry: str, name: str, samples: Sequence[float]) -> Iterator[Insight]:
+def within_run(entry: str, name: str, samples: Sequence[float], better: Better | None = None) -> Iterator[Insight]:
     """Flagged, never deleted: what to leave out is for the reader to decide."""
     warmup = find_warmup(samples)
-    if warmup.note:
-        rest = samples[warmup.cut :] or samples
-        shift = median(samples) / median(rest) - 1 if median(rest) else 0.0
+    rest = samples[warmup.cut :] or samples
+    shift, mean_shift = (m(samples) / m(rest) - 1 if m(rest) else 0.0 for m in (median, fmean))
+    gains = max(abs(shift), abs(mean_shift)) >= MATTERS
+    if warmup.note and warmup.cut and (gains or not warmup.steady):
+        head = median(samples[: warmup.cut])
         yield Insight(
-            "measurement", entry, f"{name}: {warmup.note}", f"with it the median is {shift:+.1%} off",
-            "warm up before measuring (`warmup: 1`)" if warmup.steady else "run longer, until it settles",
+            "measurement", entry, f"{name}: {warmup.note}",
+            f"with it the median is {shift:+.1%} off, the mean {mean_shift:+.1%}",
+            _settling(warmup, worse=better is None or (head > median(rest)) == (better == "lower")),
             numbers={"cut": warmup.cut, "iterations": warmup.iterations, "shift": shift},
         )  # fmt: skip
     severe = [outlier for outlier in find_outliers(samples) if outlier.severe]
@@ -48,6 +55,18 @@ def within_run(entry: str, name: str, samples: Sequence[float]) -> Iterator[Insi
             "they are kept; look at what happened then, and read the median rather than the mean", 0,
             {"outliers": len(severe), "values": len(samples)},
         )  # fmt: skip
+
+
+def _settling(warmup: Warmup, worse: bool) -> str:
+    """Iterations of one process: a warm-up of the session is a run of its own and changes nothing inside others."""
+    if not warmup.steady:
+        return "let it iterate longer, until it settles"
+    if not worse:
+        return "it is better at first than afterwards: look for what builds up (memory, heat, a queue, files)"
+    return (
+        f"let the program do {warmup.cut} iteration{'' if warmup.cut == 1 else 's'} before those it measures "
+        "(`warmup:` of an entry is another process and does not change this)"
+    )
 
 
 def _between_runs(entry: EntryRuns) -> Iterator[Insight]:

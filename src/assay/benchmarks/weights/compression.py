@@ -28,17 +28,16 @@ TITLES = {
     "sparse": "Sparse Updates",
     "training": "Real Training",
 }
+NEAR = 90.0
+"""Percent of the limit from which on a store has all but what the data allows."""
 HELD = 3.0
 """Copies of all versions in memory at the worst moment: the makers work in float32, and one version is checked out."""
 
 
 class CompressionSuite(BenchmarkSuite):
     interpretation = (
-        ">10x compression: Excellent deduplication opportunity",
-        "5-10x compression: Good optimization potential",
-        "<5x compression: Limited similarity, focus on other optimizations",
-        ">90% space saved: Highly effective for storage costs",
         "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
+        f"{NEAR:.0f}% of the limit and more: little is left to gain, however small the ratio: the data allows no more",
     )
 
     def __init__(self) -> None:
@@ -113,7 +112,8 @@ class CompressionSuite(BenchmarkSuite):
                 or (last and not note.startswith(tuple(f"{name}, " for name in stores)))
             )
             # What the figures mean is said once, under the last of several tables.
-            yield Table(title, columns, tuple(rows), self.interpretation if last else (), notes)
+            meaning = (*_meaning(result), *self.interpretation) if last else ()
+            yield Table(title, columns, tuple(rows), meaning, notes)
 
     def charts(self, result: SuiteResult) -> Iterable[Chart]:
         for what, unit in (("compression_ratio", "x"), ("of_limit", "% of the limit")):
@@ -127,6 +127,22 @@ class CompressionSuite(BenchmarkSuite):
             )
             ticks = tuple(TITLES[scenario.name] for scenario in result.scenarios)
             yield Chart(what.replace("_", " ").capitalize(), unit, series, ticks=ticks, log=what == "compression_ratio")
+
+
+def _meaning(result: SuiteResult) -> Iterable[str]:
+    """What is said of ratios, where there is one that it is true of."""
+    groups = [values for scenario in result.scenarios for values in scenario.readings.groups().values()]
+    measured = [(v["compression_ratio"].value, v["of_limit"].value, v["limit_ratio"].value) for v in groups]
+    if any(ratio > 10 for ratio, _, _ in measured):
+        yield ">10x compression: Excellent deduplication opportunity"
+    if any(5 <= ratio <= 10 for ratio, _, _ in measured):
+        yield "5-10x compression: Good optimization potential"
+    if any(ratio < 5 and limit < 5 and reached < NEAR for ratio, reached, limit in measured):
+        yield "<5x compression, and a limit below 5x: Limited similarity, focus on other optimizations"
+    if any(ratio < 5 <= limit and reached < NEAR for ratio, reached, limit in measured):
+        yield "<5x compression where the limit is 5x or more: the versions are alike, the store does not use it"
+    if any(1 - 1 / ratio > 0.9 for ratio, _, _ in measured):
+        yield ">90% space saved: Highly effective for storage costs"
 
 
 def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str) -> None:
