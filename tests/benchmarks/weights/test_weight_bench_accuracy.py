@@ -10,8 +10,10 @@ from assay.benchmarks.weights import accuracy
 from assay.benchmarks.weights.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
 from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.case_verdict import judge, judge_in_second_process
-from assay.benchmarks.weights.corruption import flip_bytes
+from assay.benchmarks.weights.corruption import CorruptionResult, flip_bytes
 from assay.benchmarks.weights.program import main
+from assay.benchmarks.weights.result import ScenarioResult, SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.settings import Settings
 from assay.weights.dtype import ELEMENT_TYPES
 
@@ -76,7 +78,43 @@ def test_flipped_bytes_of_plain_files_are_read_in_silence(tmp_path: Path) -> Non
     found = flip_bytes("safetensors", tmp_path, 40, Budget(60), Settings(), seed=0)
     assert found.flips == 40
     assert found.silent > 20
-    assert found.detection_rate < 50
+    assert found.detection_rate is not None
+    assert found.detection_rate.percent < 50
+
+
+def test_a_spent_budget_still_gives_the_flips_of_a_rate(tmp_path: Path) -> None:
+    found = flip_bytes("safetensors", tmp_path, 40, Budget(0), Settings(), seed=0)
+    assert 30 <= found.mattered <= 40
+    assert found.detection_rate is not None
+    assert found.detection_rate.percent < 50
+
+
+def test_no_rate_is_given_from_few_flips() -> None:
+    """One flip that was found is not "100% found": with 40 it is 12.5%."""
+    assert CorruptionResult(1, 1, 0, 0, 0).detection_rate is None
+    assert CorruptionResult(40, 0, 0, 40, 0).detection_rate is None, "none mattered"
+    rate = CorruptionResult(40, 5, 0, 0, 35).detection_rate
+    assert str(rate) == "12.5% found (4 to 27%)"
+    assert str(CorruptionResult(30, 28, 2, 0, 0).detection_rate) == "100.0% found (88 to 100%)"
+    assert str(CorruptionResult(30, 0, 0, 0, 30).detection_rate) == "0.0% found (0 to 12%)"
+
+
+@pytest.mark.parametrize(
+    ("flips", "found", "said"), [(1, 1, "too few flips to say"), (40, 5, "12.5% found (4 to 27%)")]
+)
+def test_the_table_and_the_metrics_say_no_more_than_the_flips_show(
+    flips: int, found: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = CorruptionResult(flips, found, 0, 0, flips - found)
+    monkeypatch.setattr(accuracy, "flip_bytes", lambda *words: result)
+    suite = accuracy.AccuracySuite()
+    readings = suite.run_scenario("data_integrity", ScenarioConfig(stores=("safetensors",)))
+    assert ("safetensors.corruption_detected" in readings) == (flips >= 30)
+    assert ("safetensors.corruption_detected_low" in readings) == (flips >= 30)
+    assert readings["safetensors.flips"].value == flips
+    [table] = suite.tables(SuiteResult("accuracy", (ScenarioResult("data_integrity", readings),)))
+    assert said in str(table)
+    assert "100" not in str(table.rows)
 
 
 def strict(tmp_path: Path, store: str, *more: str) -> tuple[int, dict[str, object]]:

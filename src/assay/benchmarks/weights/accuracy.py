@@ -9,7 +9,8 @@ import numpy as np
 
 from assay.benchmarks.weights.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
 from assay.benchmarks.weights.case_verdict import CaseVerdict, judge, judge_in_second_process
-from assay.benchmarks.weights.corruption import flip_bytes
+from assay.benchmarks.weights.corruption import CorruptionResult, flip_bytes
+from assay.benchmarks.weights.detection_rate import FEWEST
 from assay.benchmarks.weights.merge_case import judge_merge
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
@@ -35,7 +36,8 @@ class AccuracySuite(BenchmarkSuite):
     interpretation = (
         "Reconstruction accuracy must be 100%: anything less is another model than the one that was stored",
         "Wrong: came back changed and without an error; refused: answered with an error, nothing came back",
-        "Damage found: of the flipped bytes that changed what is read, those that raised an error",
+        "Damage found: of the flipped bytes that changed what is read, those that raised an error; its 95% interval",
+        f"Too few flips to say: fewer than {FEWEST} that changed what is read, so no rate is given",
         "Largest error: in units in the last place and as a number; 0 for a store that loses nothing",
     )
 
@@ -58,7 +60,11 @@ class AccuracySuite(BenchmarkSuite):
                     here = readings.at(store=store)
                     flips = FLIPS_PER_ITERATION * config.iterations
                     result = flip_bytes(store, folder, flips, budget, config.settings, config.seed)
-                    here.add("corruption_detected", result.detection_rate, "%", "higher")
+                    rate = result.detection_rate
+                    if rate is not None:
+                        here.add("corruption_detected", rate.percent, "%", "higher")
+                        here.add("corruption_detected_low", rate.low, "%")
+                        here.add("corruption_detected_high", rate.high, "%")
                     for what in ("flips", "detected", "crashed", "harmless", "silent"):
                         here.add(what, getattr(result, what), None)
                 else:
@@ -80,9 +86,11 @@ class AccuracySuite(BenchmarkSuite):
             for labels, values in scenario.readings.groups().items():
                 store = dict(labels)["store"]
                 if "flips" in values:
-                    found = values["corruption_detected"].value
-                    shown = f"{values['silent'].value} silent of {values['flips'].value} flips"
-                    rows.append((TITLES[scenario.name], store, f"{found:.1f}% found", shown, "-", "-"))
+                    silent, flips, harmless = (values[what].value for what in ("silent", "flips", "harmless"))
+                    rate = CorruptionResult(flips, 0, 0, harmless, silent).detection_rate
+                    shown = f"{silent} silent of {flips} flips ({harmless} harmless)"
+                    found = "too few flips to say" if rate is None else str(rate)
+                    rows.append((TITLES[scenario.name], store, found, shown, "-", "-"))
                 else:
                     cases, exact = values["cases"].value, values["exact_cases"].value
                     rows.append(

@@ -10,11 +10,15 @@ import numpy as np
 
 from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.chain import bytes_on_disk
+from assay.benchmarks.weights.detection_rate import FEWEST, DetectionRate
 from assay.benchmarks.weights.fresh_process import start_probe
 from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.store_kind import close, store_kind
 from assay.benchmarks.weights.tensor_digest import tensor_digest
 from assay.weights.store import Tensor
+
+MORE_S = 10.0
+"""Seconds beyond the budget that may be spent to come to the fewest flips that a rate is given from."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,14 @@ class CorruptionResult:
     silent: int
 
     @property
-    def detection_rate(self) -> float:
-        """Of the flips that mattered, those that were not silent."""
-        mattered = self.flips - self.harmless
-        return 100 * (1 - self.silent / mattered) if mattered else 100.0
+    def mattered(self) -> int:
+        """Flips that changed what is read, or would have."""
+        return self.flips - self.harmless
+
+    @property
+    def detection_rate(self) -> DetectionRate | None:
+        """Of the flips that mattered, those that were not silent. None where they are too few to say."""
+        return DetectionRate(self.mattered - self.silent, self.mattered) if self.mattered >= FEWEST else None
 
 
 def flip_bytes(store: str, folder: Path, flips: int, budget: Budget, settings: Settings, seed: int) -> CorruptionResult:
@@ -41,7 +49,7 @@ def flip_bytes(store: str, folder: Path, flips: int, budget: Budget, settings: S
     positions = [int(p) for p in np.sort(rng.choice(size, min(flips, size), replace=False))]
     rng.shuffle(positions)
     verdicts: Counter[str] = Counter()
-    while positions and (budget.left > 0 or not verdicts):
+    while positions and not _enough(verdicts, budget):
         question: dict[str, object] = {
             "store": store,
             "path": str(folder / "store"),
@@ -49,16 +57,23 @@ def flip_bytes(store: str, folder: Path, flips: int, budget: Budget, settings: S
             "versions": versions,
             "positions": positions,
         }
-        done, verdict_counts = _run(question, budget, settings)
-        verdicts += verdict_counts
-        positions = positions[done:]
+        before = sum(verdicts.values())
+        _run(question, budget, settings, verdicts)
+        positions = positions[sum(verdicts.values()) - before :]
     counted = {name: verdicts[name] for name in ("detected", "crashed", "harmless", "silent")}
     return CorruptionResult(sum(counted.values()), **counted)
 
 
-def _run(question: dict[str, object], budget: Budget, settings: Settings) -> tuple[int, Counter[str]]:
-    """Positions gone through until the end, the end of the budget, or the probe's death."""
-    verdicts: Counter[str] = Counter()
+def _enough(verdicts: Counter[str], budget: Budget) -> bool:
+    """A probe takes longer to start than for forty flips: a few seconds more make a rate of what would say nothing."""
+    if not verdicts or budget.left > 0:
+        return False
+    return verdicts.total() - verdicts["harmless"] >= FEWEST or budget.left < -MORE_S
+
+
+def _run(question: dict[str, object], budget: Budget, settings: Settings, verdicts: Counter[str]) -> None:
+    """Adds to the verdicts position by position until the end, until there are enough, or until the probe's death."""
+    before = verdicts.total()
     process = start_probe("flipped_bytes", settings)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -69,9 +84,9 @@ def _run(question: dict[str, object], budget: Budget, settings: Settings) -> tup
         for line in process.stdout:
             answer = json.loads(line)
             unfinished = answer["verdict"] == "began"
-            if unfinished and budget.left <= 0 and verdicts:
+            if unfinished and _enough(verdicts, budget):
                 process.kill()
-                return sum(verdicts.values()), verdicts
+                return
             if not unfinished:
                 verdicts[answer["verdict"]] += 1
     finally:
@@ -79,9 +94,8 @@ def _run(question: dict[str, object], budget: Budget, settings: Settings) -> tup
         process.wait()
     if unfinished:
         verdicts["crashed"] += 1
-    elif not verdicts:
+    elif verdicts.total() == before:
         raise subprocess.SubprocessError(f"the probe ended with code {process.returncode} before its first answer")
-    return sum(verdicts.values()), verdicts
 
 
 def _fill(store: str, folder: Path, settings: Settings, seed: int) -> list[tuple[str, dict[str, str]]]:
