@@ -2,11 +2,17 @@ from __future__ import annotations
 
 from io import StringIO
 
+import pytest
+
+from assay.benchmarks.weights import orchestrator
 from assay.benchmarks.weights.bench_plan import BenchPlan
 from assay.benchmarks.weights.budget import Budget
+from assay.benchmarks.weights.machine import Machine
 from assay.benchmarks.weights.profile import Profile
 from assay.benchmarks.weights.progress import Progress, clock_face
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_estimates import estimate_of_stores
 
 
 class Clock:
@@ -62,14 +68,16 @@ def test_time_to_spare_gives_up_to_twice_the_estimate() -> None:
 
 
 def test_the_plan_says_budget_and_estimate_side_by_side() -> None:
-    assert "budget 0:30, estimated on this machine 0:30" in str(plan(30, 1, 5, 100, 200))
+    assert "budget 0:30, estimated on this machine before any suite has run: at least 0:30" in str(
+        plan(30, 1, 5, 100, 200)
+    )
     assert "would take 5:06: there will be fewer" in str(plan(30, 1, 5, 100, 200))
     assert "fewer" not in str(plan(30, 1, 5))
 
 
 def test_time_left_follows_what_the_first_steps_really_took() -> None:
     clock, out = Clock(), StringIO()
-    progress = Progress([10, 10, 10, 10], out, clock)
+    progress = Progress([10, 10, 10, 10], None, out, clock)
     progress.begin("first")
     assert progress.left_s == 40
     clock.now = 20
@@ -77,5 +85,51 @@ def test_time_left_follows_what_the_first_steps_really_took() -> None:
     # One step took twice its time; two imagined ones that went to plan stand against it: 30 * (20 + 20) / (10 + 20).
     assert progress.left_s == 40
     progress.begin("second")
-    assert out.getvalue() == "[1/4] first: 0:40 left\n[2/4] second: 0:40 left\n"
+    assert out.getvalue() == "[1/4] first: at least 0:40 left\n[2/4] second: 0:40 left\n"
     assert clock_face(-3) == "0:00"
+
+
+def test_time_left_is_told_by_what_was_measured_of_each_kind() -> None:
+    clock, out = Clock(), StringIO()
+    progress = Progress([10, 10, 10, 10], ["quick", "slow", "quick", "slow"], out, clock)
+    for name, took in (("quick", 10), ("slow", 100), ("quick", 10)):
+        progress.begin(name)
+        clock.now += took
+        progress.end()
+    progress.begin("slow")
+    # Of its own kind one took 100 of 10; two imagined ones went to plan: 10 * (100 + 20) / (10 + 20).
+    assert progress.left_s == 40
+    said = out.getvalue().splitlines()
+    assert [" at least " in line for line in said] == [True, True, False, False]
+
+
+def test_what_is_done_once_takes_its_time_whatever_the_budget() -> None:
+    """Twelve stores once each do not fit into a minute because a minute was asked for."""
+    profile = Profile(budget_s=60, timeout=10_000.0)
+    steps = [("s", str(at), 100.0) for at in range(6)]
+    made = BenchPlan.of(profile, ScenarioConfig(), steps, once=[70.0] * 6)
+    assert made.estimate_s == 420
+    assert "at least 7:00" in str(made)
+    assert "everything once takes about 7:00: more than the budget, which bounds repeats" in str(made)
+    assert "fewer" not in str(made)
+
+
+def test_each_store_is_estimated_at_its_own_speed() -> None:
+    def seconds(config: ScenarioConfig) -> float:
+        return 5 + len(config.stores) * 100 / config.machine.commit_mb_s
+
+    config = ScenarioConfig(stores=("fast", "slow", "slower"))
+    machines = {name: Machine(commit_mb_s=speed) for name, speed in (("fast", 100), ("slow", 10), ("slower", 1))}
+    assert estimate_of_stores(seconds, config, machines) == pytest.approx(5 + 1 + 10 + 100)
+
+
+def test_every_store_is_probed(monkeypatch: pytest.MonkeyPatch) -> None:
+    speeds = {"assay-fast": 100.0, "zstd": 10.0}
+    monkeypatch.setattr(orchestrator, "probe_machine", lambda store, scratch: Machine(commit_mb_s=speeds[store]))
+    profile = Profile(suites=["compression"], iterations=1, models=["tiny"])
+    both, first = (
+        orchestrator.BenchmarkOrchestrator(Settings(), stores=stores).plan(profile)
+        for stores in (tuple(speeds), ("assay-fast",))
+    )
+    assert "commit 10 to 100 MB/s" in str(both)
+    assert both.whole_s > 2 * first.whole_s, "the second store is ten times as slow"

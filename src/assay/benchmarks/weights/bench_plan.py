@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from assay.benchmarks.weights.machine import Machine
 from assay.benchmarks.weights.profile import Profile
 from assay.benchmarks.weights.progress import clock_face
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
@@ -13,7 +14,7 @@ class Step:
     suite: str
     scenario: str
     estimate_s: float
-    """What it will take: its whole work, or its share of the budget if that is less."""
+    """What it will take: its whole work, or its share of the budget if that is less; never less than once."""
     budget_s: float
 
 
@@ -26,20 +27,34 @@ class BenchPlan:
     steps: tuple[Step, ...]
     whole_s: float
     """Without a budget."""
+    once_s: float
+    """Every scenario and store measured a single time, which no budget makes shorter."""
+    machines: Mapping[str, Machine] = field(default_factory=dict)
+    """Store by store, with the speeds measured of it."""
 
     @classmethod
-    def of(cls, profile: Profile, config: ScenarioConfig, estimates: Sequence[tuple[str, str, float]]) -> BenchPlan:
+    def of(
+        cls,
+        profile: Profile,
+        config: ScenarioConfig,
+        estimates: Sequence[tuple[str, str, float]],
+        once: Sequence[float] = (),
+        machines: Mapping[str, Machine] | None = None,
+    ) -> BenchPlan:
         """A scenario may take up to twice its estimate when there is time to spare. Too little of it shortens the
         longest scenarios first, down to the same length each, and none is left out.
+
+        `once`: what each scenario takes if nothing is repeated.
         """
         work = [seconds for _, _, seconds in estimates]
+        least = [min(whole, alone) for whole, alone in zip(work, once or [0.0] * len(work), strict=True)]
         cap = _common_cap(work, profile.seconds)
         slack = min(2.0, max(1.0, profile.seconds / max(sum(work), 1e-9)))
         steps = tuple(
-            Step(suite, scenario, min(seconds, cap), min(seconds, cap) * slack)
-            for suite, scenario, seconds in estimates
+            Step(suite, scenario, max(alone, min(seconds, cap)), min(seconds, cap) * slack)
+            for (suite, scenario, seconds), alone in zip(estimates, least, strict=True)
         )
-        return cls(profile, config, steps, sum(work))
+        return cls(profile, config, steps, sum(work), sum(least), machines or {"": config.machine})
 
     @property
     def estimate_s(self) -> float:
@@ -50,14 +65,25 @@ class BenchPlan:
 
     def __str__(self) -> str:
         machine = self.config.machine
+        speeds = [(each.commit_mb_s, each.checkout_mb_s) for each in self.machines.values()]
+        commit, checkout = (_range([pair[at] for pair in speeds]) for at in (0, 1))
         line = (
-            f"profile {self.profile.name}: budget {clock_face(self.profile.seconds)}, estimated on this machine "
-            f"{clock_face(self.estimate_s)} ({machine.cores} cores, {machine.available_mb / 1000:.1f} GB free, "
-            f"commit {machine.commit_mb_s:,.0f} MB/s, checkout {machine.checkout_mb_s:,.0f} MB/s)"
+            f"profile {self.profile.name}: budget {clock_face(self.profile.seconds)}, estimated on this machine before "
+            f"any suite has run: at least {clock_face(self.estimate_s)} ({machine.cores} cores, "
+            f"{machine.available_mb / 1000:.1f} GB free, commit {commit} MB/s, checkout {checkout} MB/s)"
         )
-        if self.whole_s > self.profile.seconds:
+        if self.once_s > self.profile.seconds:
+            line += (
+                f"\neverything once takes about {clock_face(self.once_s)}: more than the budget, which bounds repeats"
+            )
+        elif self.whole_s > self.profile.seconds:
             line += f"\nall repetitions would take {clock_face(self.whole_s)}: there will be fewer, to fit"
         return line
+
+
+def _range(speeds: Sequence[float]) -> str:
+    slowest, fastest = f"{min(speeds):,.0f}", f"{max(speeds):,.0f}"
+    return slowest if slowest == fastest else f"{slowest} to {fastest}"
 
 
 def _common_cap(work: Sequence[float], total: float) -> float:

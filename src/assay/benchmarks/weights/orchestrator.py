@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +18,7 @@ from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import BenchmarkResults, ScenarioResult, SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.store_kind import store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.suite_registry import load_suites, unknown_suite
@@ -34,7 +36,7 @@ class BenchmarkOrchestrator:
         settings: Settings | None = None,
         stores: tuple[str, ...] = (),
         strict: bool = False,
-        progress: Callable[[list[float]], Progress] = Silent,
+        progress: Callable[[list[float], list[str]], Progress] = Silent,
         on_suite: Callable[[BenchmarkSuite, SuiteResult], None] = lambda suite, result: None,
         on_plan: Callable[[BenchPlan], None] = lambda plan: None,
     ) -> None:
@@ -57,7 +59,7 @@ class BenchmarkOrchestrator:
         chosen = profile if isinstance(profile, Profile) else profile.load(custom_config)
         plan = self.plan(chosen)
         self._on_plan(plan)
-        progress = self._progress([step.estimate_s for step in plan.steps])
+        progress = self._progress([step.estimate_s for step in plan.steps], [step.suite for step in plan.steps])
         start, results = time.monotonic(), []
         try:
             for name in chosen.suites:
@@ -89,6 +91,7 @@ class BenchmarkOrchestrator:
             self.suites[name].settings = self.settings
         stores = self.stores or tuple(profile.stores) or (f"assay-{self.settings.setting}",)
         names = tuple(store_kind(name).name for name in stores)
+        machines = {name: self._probe(name) for name in names}
         config = ScenarioConfig(
             iterations=profile.iterations,
             models=tuple(profile.models),
@@ -98,13 +101,21 @@ class BenchmarkOrchestrator:
             stores=names,
             strict=self.strict,
             settings=self.settings,
-            machine=self._probe(names[0]),
+            machine=machines[names[0]],
         )
         scenarios = [(name, scenario) for name in profile.suites for scenario in self.suites[name].get_scenarios()]
         # Twice an equal share is what a scenario can hope for; sizes are chosen by it, here and when it runs.
         hoped = replace(config, budget=Budget(2 * profile.seconds / max(1, len(scenarios))))
-        estimates = [(name, scenario, self.suites[name].estimate(scenario, hoped)) for name, scenario in scenarios]
-        return BenchPlan.of(profile, config, estimates)
+
+        def estimates(config: ScenarioConfig) -> list[float]:
+            return [
+                estimate_of_stores(partial(self.suites[name].estimate, scenario), config, machines)
+                for name, scenario in scenarios
+            ]
+
+        whole, once = estimates(hoped), estimates(replace(hoped, iterations=1))
+        steps = [(*named, seconds) for named, seconds in zip(scenarios, whole, strict=True)]
+        return BenchPlan.of(profile, config, steps, once, machines)
 
     def _probe(self, store: str) -> Machine:
         with TemporaryDirectory(prefix="assay-weights-", dir=self.settings.temp_dir) as folder:

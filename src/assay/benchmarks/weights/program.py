@@ -73,7 +73,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     folder.write(results, profile, orchestrator)
     for line in _failures(results):
         print(f"FAILED {line}", file=sys.stderr)
-    print(f"{results.seconds:.0f} s (estimated {results.estimated_s:.0f} s); results in {folder.path}")
+    print(f"{results.seconds:.0f} s, {results.estimated_s:.0f} s had been estimated; results in {folder.path}")
     return 0 if results.success else 1
 
 

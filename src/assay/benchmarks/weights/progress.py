@@ -9,33 +9,61 @@ from typing import TextIO
 class Progress:
     """Which scenario is running and how long the rest will take.
 
-    Estimates are corrected by how those so far have turned out. On a terminal it is one line that is written over;
-    elsewhere a line a scenario, so that a log stays readable.
+    Estimates of a kind (a suite) are corrected by how those of its kind have turned out so far, others by all; until
+    each kind that is left has been seen, it is said to take at least so long. On a terminal it is one line that is
+    written over; elsewhere a line a scenario, so that a log stays readable.
     """
 
-    def __init__(self, estimates: list[float], out: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        estimates: list[float],
+        kinds: list[str] | None = None,
+        out: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._estimates = estimates
+        self._kinds = kinds or [""] * len(estimates)
         self._out = out or sys.stderr
         self._clock = clock
-        self._start = clock()
-        self._done = 0
+        self._begun = clock()
+        self._took: list[float] = []
 
     @property
     def left_s(self) -> float:
-        done, rest = sum(self._estimates[: self._done]), sum(self._estimates[self._done :])
-        if not done:
-            return rest
+        rest = zip(self._kinds[self._done :], self._estimates[self._done :], strict=True)
+        return sum(estimate * self._factor(kind if kind in self._seen else None) for kind, estimate in rest)
+
+    @property
+    def certain(self) -> bool:
+        """Something of every kind that is left has been run."""
+        return set(self._kinds[self._done :]) <= self._seen
+
+    @property
+    def _done(self) -> int:
+        return len(self._took)
+
+    @property
+    def _seen(self) -> set[str]:
+        return set(self._kinds[: self._done])
+
+    def _factor(self, kind: str | None) -> float:
+        """How much longer than estimated, among those of the kind that have ended; among all for None."""
+        ended = [at for at in range(self._done) if kind in (None, self._kinds[at])]
+        if not ended:
+            return 1.0
         # One slow scenario says little: the plan counts as two more that went as expected.
         prior = 2 * sum(self._estimates) / max(1, len(self._estimates))
-        return rest * (self._clock() - self._start + prior) / (done + prior)
+        return (sum(self._took[at] for at in ended) + prior) / (sum(self._estimates[at] for at in ended) + prior)
 
     def begin(self, name: str) -> None:
-        text = f"[{self._done + 1}/{len(self._estimates)}] {name}: {clock_face(self.left_s)} left"
+        self._begun = self._clock()
+        least = "" if self.certain else "at least "
+        text = f"[{self._done + 1}/{len(self._estimates)}] {name}: {least}{clock_face(self.left_s)} left"
         self._out.write(f"\r\x1b[K{text}" if self._out.isatty() else f"{text}\n")
         self._out.flush()
 
     def end(self) -> None:
-        self._done += 1
+        self._took.append(self._clock() - self._begun)
 
     def clear(self) -> None:
         if self._out.isatty():
