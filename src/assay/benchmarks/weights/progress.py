@@ -9,8 +9,8 @@ from typing import TextIO
 class Progress:
     """Which scenario is running and how long the rest will take.
 
-    Estimates of a kind (a suite) are corrected by how those of its kind have turned out so far, others by all; until
-    each kind that is left has been seen, it is said to take at least so long. On a terminal it is one line that is
+    Estimates of a kind (a suite) are corrected by how those of its kind have turned out so far; until each kind that
+    is left has been seen, it is said to take at least so long. On a terminal it is one line that is
     written over; elsewhere a line a scenario, so that a log stays readable.
     """
 
@@ -31,7 +31,7 @@ class Progress:
     @property
     def left_s(self) -> float:
         rest = zip(self._kinds[self._done :], self._estimates[self._done :], strict=True)
-        return sum(estimate * self._factor(kind if kind in self._seen else None) for kind, estimate in rest)
+        return sum(estimate * self._factor(kind) for kind, estimate in rest)
 
     @property
     def certain(self) -> bool:
@@ -46,9 +46,9 @@ class Progress:
     def _seen(self) -> set[str]:
         return set(self._kinds[: self._done])
 
-    def _factor(self, kind: str | None) -> float:
-        """How much longer than estimated, among those of the kind that have ended; among all for None."""
-        ended = [at for at in range(self._done) if kind in (None, self._kinds[at])]
+    def _factor(self, kind: str) -> float:
+        """How much longer than estimated those of the kind that have ended took; of another kind it says nothing."""
+        ended = [at for at in range(self._done) if kind == self._kinds[at]]
         if not ended:
             return 1.0
         # One slow scenario says little: the plan counts as two more that went as expected.
