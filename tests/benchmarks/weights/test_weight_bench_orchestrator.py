@@ -155,5 +155,5 @@ def test_no_visualize_leaves_no_page(tmp_path: Path) -> None:
 
 
 def test_a_run_cut_short_says_so(tmp_path: Path) -> None:
-    ResultsFolder.at(str(tmp_path), None, charts=True).failed(custom())
+    ResultsFolder.at(str(tmp_path), None, charts=True, profile=custom()).failed()
     assert json.loads((tmp_path / "metrics.json").read_text()) == {"is_success": False}

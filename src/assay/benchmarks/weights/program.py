@@ -5,10 +5,14 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from assay.benchmarks.weights.settings import Settings
 from assay.benchmarks.weights.termination import termination_cleans_up
 from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.benchmarks.weights.results_folder import ResultsFolder
 
 
 def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
@@ -54,7 +58,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
-    folder = ResultsFolder.at(args.output, args.benchmark_results_path, charts=not args.no_visualize)
+    folder = ResultsFolder.at(args.output, args.benchmark_results_path, charts=not args.no_visualize, profile=profile)
     orchestrator = BenchmarkOrchestrator(
         settings,
         stores,
@@ -67,7 +71,8 @@ def run(args: Namespace, suite: str | None = None) -> int:
         with termination_cleans_up():
             results = orchestrator.run_all(profile)
     except BaseException:
-        folder.failed(profile)
+        folder.failed()
+        print(_kept(folder, len(profile.suites)), file=sys.stderr)
         raise
     folder.compared(comparison(results))
     folder.write(results, profile, orchestrator)
@@ -89,6 +94,14 @@ def main(suite: str, argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("assay: interrupted", file=sys.stderr)
         return 130
+
+
+def _kept(folder: ResultsFolder, planned: int) -> str:
+    """What there is of a run that was cut short."""
+    names = [suite.suite for suite in folder.suites]
+    if not names:
+        return f"assay: cut short before any of {planned} suites had ended: there are no results"
+    return f"assay: cut short: {len(names)} of {planned} suites had ended ({', '.join(names)}): {folder.path} has them"
 
 
 def _log(settings: Settings, verbose: bool) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,16 +25,22 @@ if TYPE_CHECKING:
 class ResultsFolder:
     """What a run leaves behind: the three files of the result contract, tables as text, and a page of charts.
 
-    Tables are printed, and appended to the file, as soon as a suite has ended.
+    As soon as a suite has ended its tables are printed and everything is written, without success until all have ended:
+    what cuts the run short costs no suite that was finished.
     """
 
     path: Path
     contract: Path
     charts: bool = True
+    profile: Profile | None = None
     sections: list[tuple[str, list[Table], list[Chart]]] = field(default_factory=list)
+    suites: list[SuiteResult] = field(default_factory=list)
+    """Those that have ended."""
 
     @classmethod
-    def at(cls, output: str | None, contract: str | None, charts: bool) -> ResultsFolder:
+    def at(
+        cls, output: str | None, contract: str | None, charts: bool, profile: Profile | None = None
+    ) -> ResultsFolder:
         path = Path(output or contract or f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}")
         for folder in (path, Path(contract or path)):
             try:
@@ -41,12 +48,14 @@ class ResultsFolder:
             except OSError as error:
                 raise UsageError(f"{folder}: cannot be made: {error.strerror}") from None
         (path / "tables.txt").unlink(missing_ok=True)
-        return cls(path, Path(contract or path), charts)
+        return cls(path, Path(contract or path), charts, profile)
 
     def finished(self, suite: BenchmarkSuite, result: SuiteResult) -> None:
         tables = list(suite.tables(result))
         self.sections.append((suite.name, tables, list(suite.charts(result)) if self.charts else []))
         self._print(tables)
+        self.suites.append(result)
+        self.failed()
 
     def compared(self, tables: list[Table]) -> None:
         if tables:
@@ -60,38 +69,45 @@ class ResultsFolder:
                 out.write(f"{table}\n\n")
 
     def write(self, results: BenchmarkResults, profile: Profile, orchestrator: BenchmarkOrchestrator) -> None:
-        written = self._contract(profile)
+        self.profile = profile
+        written = self._contract(results.suites)
         written.params(stores=list(orchestrator.stores), settings=_plain(asdict(orchestrator.settings)))
+        written.metric("elapsed_s", results.seconds, unit="s", better="lower")
+        written.metric("estimated_s", results.estimated_s, unit="s")
+        written.finish(results.success)
+        self._draw()
+
+    def failed(self) -> None:
+        """A run that is cut short leaves the suites that have ended, and files that say so."""
+        self._contract(self.suites).finish(success=False)
+        if self.suites:
+            self._draw()
+
+    def _contract(self, suites: Sequence[SuiteResult]) -> Benchmark:
+        written = Benchmark(["--benchmark-results-path", os.fspath(self.contract)])
+        if self.profile is not None:
+            written.params(profile=self.profile.model_dump())
         sizes: dict[str, Any] = {}
-        for metric in results.metrics():
+        for metric in (metric for suite in suites for metric in suite.metrics()):
             written.add_metric(metric)
             if metric.name.endswith(".logical_bytes"):
                 sizes[metric.name] = metric.value
         # How large the data is depends on the time there is; results of other sizes are not to be compared.
         written.params(sizes=sizes)
-        written.metric("elapsed_s", results.seconds, unit="s", better="lower")
-        written.metric("estimated_s", results.estimated_s, unit="s")
         written.add_tasks(
             TaskPerf(
                 f"{suite.suite}.{scenario.name}", {"process_time": scenario.seconds, "cpu_time": scenario.cpu_seconds}
             )
-            for suite in results.suites
+            for suite in suites
             for scenario in suite.scenarios
             if not scenario.skipped
         )
-        written.finish(results.success)
-        if self.charts:
-            page = chart_page(f"Weight suites, profile {profile.name}", self.sections)
-            (self.path / "charts.html").write_text(page)
-
-    def failed(self, profile: Profile) -> None:
-        """A run that is cut short still leaves files that say so."""
-        self._contract(profile).finish(success=False)
-
-    def _contract(self, profile: Profile) -> Benchmark:
-        written = Benchmark(["--benchmark-results-path", os.fspath(self.contract)])
-        written.params(profile=profile.model_dump())
         return written
+
+    def _draw(self) -> None:
+        if self.charts:
+            name = "" if self.profile is None else f", profile {self.profile.name}"
+            (self.path / "charts.html").write_text(chart_page(f"Weight suites{name}", self.sections))
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
