@@ -191,6 +191,9 @@ class TestMetricsCollector:
         collector, agent = Collector(), Agent()
         assert MetricsCollector("otlp", collector.server.url).send_metrics([a_record(1).to_json()]).ok
         assert MetricsCollector("datadog", f"127.0.0.1:{agent.port}").send_metrics(a_record(2)).ok
+        assert (
+            MetricsCollector(backend="datadog", endpoint=f"http://127.0.0.1:{agent.port}").send_metrics(a_record(3)).ok
+        )
         wait_for(lambda: agent.gauges("assay.metric.speed"))
         agent.end()
         assert [p.value for p in collector.points if p.attributes.get("metric") == "speed"] == [2.0]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from assay.errors import MissingExtra
+from assay.sinks.agent_address import AgentAddress
 from assay.sinks.failure import Unavailable
 from assay.sinks.measurement import Measurement, plain_name
 
@@ -17,17 +18,16 @@ class DogStatsd:
     refused port on the socket that sent to it."""
 
     def __init__(self, endpoint: str = "127.0.0.1:8125", tags: Sequence[str] = ()) -> None:
+        address = AgentAddress.parse(endpoint)
         try:
             from datadog.dogstatsd.base import DogStatsd as Client
         except ImportError:
             raise MissingExtra("datadog", "monitoring") from None
         options = {"disable_telemetry": True, "disable_buffering": True, "constant_tags": list(tags)}
-        address = endpoint.removeprefix("udp://").removeprefix("statsd://")
-        if address.startswith(("unix://", "/")):
-            self._client = Client(socket_path=address.removeprefix("unix://"), **options)
+        if address.socket_path is not None:
+            self._client = Client(socket_path=address.socket_path, **options)
         else:
-            host, _, port = address.partition(":")
-            self._client = Client(host=host or "127.0.0.1", port=int(port or 8125), **options)
+            self._client = Client(host=address.host, port=address.port, **options)
 
     def send(self, measurements: Sequence[Measurement]) -> None:
         self._ask_for_errors()
