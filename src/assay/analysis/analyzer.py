@@ -9,10 +9,11 @@ from typing import Any
 from assay.analysis.compare_sessions import compare_sessions, rules_for
 from assay.analysis.comparison import Comparison
 from assay.analysis.insights import Insight, extract, recommendations
-from assay.analysis.results_folder import read_results_folder
+from assay.analysis.results_folder import is_results_folder, read_any_results
 from assay.analysis.rules import Rules
+from assay.analysis.surroundings import with_surroundings
 from assay.history import find_session
-from assay.record import Record, SessionFolder
+from assay.record import Record
 
 
 @dataclass(frozen=True)
@@ -42,20 +43,21 @@ class BenchmarkAnalyzer:
         self._rules = rules or rules_for(self._results_dir)
 
     def load_results(self, where: str | Path) -> Results:
-        """A session's folder or name, `latest`, a git revision, or a folder with `metrics.json`."""
+        """A session's folder or name, `latest`, a git revision, or the folder of a program that was run alone."""
         path = Path(where)
-        if (path / "metrics.json").is_file() and not SessionFolder.is_one(path):
-            return Results(path.name, path, (read_results_folder(path),))
+        if is_results_folder(path):
+            return Results(path.name, path, read_any_results(path))
         folder = find_session(str(where), self._results_dir)
         return Results(folder.info().name, folder.path, tuple(folder.records()))
 
     def compare(self, base: str | Path | Results, head: str | Path | Results, **options: Any) -> Comparison:
         """The same as `assay compare`, as an object; options are those of `assay.analysis.compare`."""
         before, after = (side if isinstance(side, Results) else self.load_results(side) for side in (base, head))
-        return compare_sessions(
+        comparison = compare_sessions(
             before.records, after.records, self._results_dir, names=(before.name, after.name),
             **{"rules": self._rules, **options},
         )  # fmt: skip
+        return with_surroundings(comparison, before.records, after.records, [before.folder], [after.folder])
 
     def compare_results(self, base: str | Path | Results, head: str | Path | Results, **options: Any) -> dict[str, Any]:
         return self.compare(base, head, **options).to_json()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import isclose
 from typing import Any, Literal
 
+from assay.analysis.environment_difference import Difference
 from assay.analysis.failure import Failure, failure_lines
 from assay.analysis.verdict import Verdict
 from assay.record.metric import Better
@@ -76,6 +77,8 @@ class Comparison:
     """Runs of either side that gave no measurement."""
     missing_base: bool = False
     """A first run: somebody said that there need not be anything to compare with."""
+    environment: tuple[Difference, ...] = ()
+    """What differs besides: machine, load, system, packages; the most telling first."""
 
     def of(self, verdict: Verdict) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.verdict is verdict)
@@ -180,6 +183,7 @@ class Comparison:
             "failures": [failure.to_json() for failure in self.failures],
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
             "notes": list(self.notes),
+            "environment": [difference.to_json() for difference in self.environment],
             "rows": [row.to_json() for row in self.rows],
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from assay.analysis.environment_difference import Difference
 from assay.record import Record
 
 STEAL = 0.02
@@ -26,8 +27,12 @@ def disturbances(run: Record) -> list[str]:
 
 
 def unequal_conditions(base: Sequence[Record], head: Sequence[Record]) -> list[str]:
-    """Said only where the sides differ: load that both had does not explain a difference."""
-    notes = []
+    return [f"{one.what}: {one.base} in base, {one.head} in head" for one in load_differences(base, head)]
+
+
+def load_differences(base: Sequence[Record], head: Sequence[Record]) -> list[Difference]:
+    """Busy against quiet. Said only where the sides differ: load that both had does not explain a difference."""
+    found = []
     for name, threshold, words in (
         ("steal", STEAL, "CPU time taken by the hypervisor"),
         ("neighbours", NEIGHBOURS, "CPUs kept busy by other processes"),
@@ -36,8 +41,8 @@ def unequal_conditions(base: Sequence[Record], head: Sequence[Record]) -> list[s
         before, after = (_typical(side, name) for side in (base, head))
         if abs(after - before) > threshold and max(before, after) > 1.5 * min(before, after):
             show = "{:.1f}" if name == "neighbours" else "{:.0%}"
-            notes.append(f"{words}: {show.format(before)} in base, {show.format(after)} in head")
-    return notes
+            found.append(Difference("load", words, show.format(before), show.format(after)))
+    return found
 
 
 def _typical(side: Sequence[Record], name: str) -> float:

@@ -8,6 +8,7 @@ from assay.analysis.comparison import Comparison
 from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.past import HistoryPast
 from assay.analysis.rules import Rules
+from assay.analysis.surroundings import with_surroundings
 from assay.errors import DataError
 from assay.history import History
 from assay.record import Record
@@ -34,14 +35,17 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     notes: tuple[str, ...] = ()
     if rules is None:
         rules, notes = _calibrated(history)
+    head = [record for record in counted if record.name in known]
     comparison = compare(
         base,
-        [record for record in counted if record.name in known],
+        head,
         names=(name, counted[0].session),
         rules=rules,
         past=HistoryPast(history, before),
     )
-    return replace(comparison, notes=notes)
+    folder = history.path.parent
+    before_folders, now = [folder / session for session in sessions], [folder / counted[0].session]
+    return with_surroundings(replace(comparison, notes=notes), base, head, before_folders, now)
 
 
 def _calibrated(history: History) -> tuple[Rules, tuple[str, ...]]:

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from assay.analysis.colocation_folder import FILE_NAME as COLOCATION
+from assay.analysis.colocation_folder import read_colocation
 from assay.errors import DataError
-from assay.record import Fingerprint, Outcome, Record
+from assay.record import Fingerprint, Outcome, Record, SessionFolder
 from assay.record.fingerprint import digest
 from assay.record.metric import doubts
 from assay.record.metrics_files import DETAILS, VALUES, together
@@ -14,6 +16,19 @@ from assay.record.strict_json import untagged
 from assay.record.tasks_file import read_tasks
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
+
+_SECONDS = ("time_taken", "time_taken_s", "elapsed_s")
+
+
+def is_results_folder(path: Path) -> bool:
+    """What a program that was run alone left: not a session, but it holds what it measured."""
+    written = any((path / name).is_file() for name in ("metrics.json", COLOCATION))
+    return written and not SessionFolder.is_one(path)
+
+
+def read_any_results(path: Path) -> tuple[Record, ...]:
+    """Of any program that keeps the contract (`assay weights bench` among them), or of `assay colocate`."""
+    return (read_results_folder(path),) if (path / "metrics.json").is_file() else read_colocation(path)
 
 
 def read_results_folder(path: Path) -> Record:
@@ -26,7 +41,7 @@ def read_results_folder(path: Path) -> Record:
     params = _read(path / "params.json", required=False)
     written = datetime.fromtimestamp((path / VALUES).stat().st_mtime, UTC)
     lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}
-    seconds = metrics.get("time_taken", metrics.get("time_taken_s", 0.0))
+    seconds = next((_number(metrics[name]) for name in _SECONDS if name in metrics), 0.0)
     return Record(
         name="results",
         session=path.name,
@@ -34,13 +49,18 @@ def read_results_folder(path: Path) -> Record:
         outcome=Outcome.FAILED if metrics.get("is_success") is False else Outcome.PASSED,
         started_at=written.isoformat(timespec="microseconds"),
         fingerprint=Fingerprint("results", digest(lasting), "", ""),
-        exec_time_s=float(seconds) if isinstance(seconds, int | float) else 0.0,
+        exec_time_s=seconds,
         script_params=params,
         script_metrics=metrics,
         tasks=tuple(read_tasks(path).tasks),
         metrics_detail=details,
         warnings=tuple(doubts(together(metrics, details))),
     )
+
+
+def _number(written: object) -> float:
+    value = written.get("value") if isinstance(written, dict) else written
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 from assay.analysis.comparison import Comparison, Row
+from assay.analysis.environment_difference import also_different
 from assay.analysis.verdict import Verdict
 
 
@@ -24,7 +25,8 @@ def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
         )
         lines.append(f"against {comparison.base}: {told}{', '.join(rest)}")
     lines += _why_not(comparison)
-    return [*lines, *comparison.notes]
+    besides = also_different(comparison.environment, most=3)
+    return [*lines, *comparison.notes, *([besides] if besides else [])]
 
 
 def _line(row: Row) -> str:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.analysis.compare_sessions import compare_sessions, rules_for
+from assay.analysis.results_folder import is_results_folder, read_any_results
+from assay.analysis.surroundings import with_surroundings
 from assay.api.records import Records
 from assay.api.results import results
 from assay.api.results_dir import results_folder
@@ -25,10 +27,11 @@ def compare(
     """What changed from `base` to `head`, and whether to believe it, as `assay compare` says.
 
     Each is records (of `assay.run` or `assay.results`) or a session's word: `latest~1`, a name, a folder, a git
-    revision. `margin`: "5%", "METRIC=5%" or "ENTRY:METRIC=5%", or several. `anyway` compares what was run with other
-    parameters, another program or on another machine. Noise floors and history are those of `results_dir`, otherwise
-    of the folder that `head` is from. `allow_missing_base`: a first run; a base that is not there, or
-    not comparable, is no error and no failure.
+    revision; or the folder that a program run alone, `assay weights bench` or `assay colocate` wrote. `margin`: "5%",
+    "METRIC=5%" or "ENTRY:METRIC=5%", or several. `anyway` compares what was run with other parameters, another program
+    or on another machine. Noise floors and history are those of `results_dir`, otherwise of the folder that `head` is
+    from. What differs between the environments is in `environment`. `allow_missing_base`: a first run; a
+    base that is not there, or not comparable, is no error and no failure.
     """
     known = [side.results_dir for side in (head, base) if isinstance(side, Records)]
     where = results_folder(results_dir or next((folder for folder in known if folder is not None), None))
@@ -37,6 +40,8 @@ def compare(
     rules = rules_for(where, [margin] if isinstance(margin, str) else margin)
     names = _name(old) if old else str(base), _name(new)
     found = compare_sessions(old, new, where, names=names, rules=rules, across=anyway)
+    if isinstance(old, Records):
+        found = with_surroundings(found, old, new, old.folders, new.folders)
     return ShownComparison.showing(replace(found, missing_base=allow_missing_base))
 
 
@@ -50,6 +55,9 @@ def _base(side: Records | str | Path, where: Path, may_be_missing: bool) -> Reco
 
 
 def _records(side: Records | str | Path, where: Path) -> Records:
+    if isinstance(side, str | Path) and is_results_folder(Path(side)):
+        folder = Path(side)
+        return Records(read_any_results(folder), None, [folder])
     records = side if isinstance(side, Records) else results(side, results_dir=where, everything=True)
     if not records:
         what = "the records" if isinstance(side, Records) else str(side)

@@ -19,10 +19,20 @@ if TYPE_CHECKING:
 class Records(Sequence[Record]):
     """The records of one or more sessions, oldest first; a table in whichever library you use."""
 
-    def __init__(self, records: Iterable[Record], results_dir: Path | None = None) -> None:
+    def __init__(
+        self, records: Iterable[Record], results_dir: Path | None = None, folders: Sequence[Path] = ()
+    ) -> None:
         self._records = tuple(records)
+        self._folders = tuple(folders)
         self.results_dir = results_dir
         """The folder that holds the sessions, where a comparison finds their history."""
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where the records are from; what else is there (the environment) is read from them."""
+        if self._folders or self.results_dir is None:
+            return self._folders
+        return tuple(self.results_dir / session for session in self.sessions)
 
     @property
     def sessions(self) -> tuple[str, ...]:
@@ -43,7 +53,7 @@ class Records(Sequence[Record]):
             for record in self._records
             if (entry is None or record.name == entry) and (session is None or record.session == session)
         )
-        return Records(kept, self.results_dir)
+        return Records(kept, self.results_dir, self._folders)
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row a run; metrics in columns of their names, `params.` and `usage.` before the others."""
@@ -103,7 +113,9 @@ class Records(Sequence[Record]):
     @overload
     def __getitem__(self, at: slice) -> Records: ...
     def __getitem__(self, at: int | slice) -> Record | Records:
-        return Records(self._records[at], self.results_dir) if isinstance(at, slice) else self._records[at]
+        return (
+            Records(self._records[at], self.results_dir, self._folders) if isinstance(at, slice) else self._records[at]
+        )
 
 
 def _has_gaps(values: list[Any]) -> bool:

@@ -31,4 +31,5 @@ def results(
         folders = [find_session(str(word), where) for word in words]
     found = (record for folder in folders for record in folder.records())
     kept = (record for record in found if (everything or record.counts) and (entry is None or record.name == entry))
-    return Records(kept, folders[-1].path.absolute().parent if folders else where)
+    parent = folders[-1].path.absolute().parent if folders else where
+    return Records(kept, parent, [folder.path for folder in folders])

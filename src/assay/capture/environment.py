@@ -36,6 +36,7 @@ def capture_environment(folder: Path, artifacts: Path, reason: str | None = None
         git_dirty=git.dirty,
         container_image=machine.container_image(),
         gpus=machine.gpus(),
+        gpu_driver=machine.gpu_driver(),
         packages=key_packages(installed),
         reason=reason,
         user=_user(),

@@ -44,6 +44,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.cli.kept_environment import keep_environment
     from assay.loadgen.colocation.colocation import Colocation, folder_name
     from assay.loadgen.colocation.read import read_config
 
@@ -64,6 +65,7 @@ def run(args: Namespace) -> int:
         good = _matrix(args, config, colocation, results)
     else:
         good = _together(args, config, colocation, results)
+    keep_environment(results)
     print(f"\nresults: {results}")
     return 0 if good else 1
 

@@ -16,7 +16,7 @@ FORMATS = ("text", "markdown", "json", "html")
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "base", nargs="?", default="latest~1", metavar="BASE",
-        help="a session, folder, `latest~1` or git revision (default: latest~1)",
+        help="a session, any results folder, `latest~1` or git revision (default: latest~1)",
     )  # fmt: skip
     parser.add_argument("head", nargs="?", default="latest", metavar="HEAD", help="the same (default: latest)")
     output_arguments(parser)

@@ -21,6 +21,7 @@ class Environment:
     git_dirty: bool | None = None
     container_image: str | None = None
     gpus: tuple[str, ...] = ()
+    gpu_driver: str | None = None
     packages: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
     user: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.analysis.environment_difference import also_different
 from assay.report.printable import printable
 from assay.report.quantity import percent, quantity
 from assay.report.text_table import text_table
@@ -37,6 +38,8 @@ def comparison_text(comparison: Comparison, *, everything: bool = False, colour:
         blocks.append(_table(rows, colour))
     blocks += [counts_line(comparison), printable(_conclusion(comparison))]
     blocks += [f"note: {printable(note)}" for note in comparison.notes]
+    besides = also_different(comparison.environment, most=None if everything else 4)
+    blocks += [printable(besides)] if besides else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -102,6 +105,8 @@ def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> 
             f"<details{opened}><summary>{len(same)} equivalent</summary>\n\n{_markdown_table(same)}\n\n</details>"
         )
     blocks += [f"> {_escape(note)}" for note in comparison.notes]
+    besides = also_different(comparison.environment, most=None if everything else 10)
+    blocks += [_escape(besides)] if besides else []
     return "\n\n".join(blocks) + "\n"
 
 

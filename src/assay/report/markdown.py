@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.analysis import Comparison, Verdict, extract, what_changed
+from assay.analysis.environment_difference import also_different
 from assay.history import History
 from assay.record import SessionFolder
 from assay.report.entry_page import EntryPage
@@ -50,6 +51,8 @@ def _insights(folder: SessionFolder) -> list[str]:
 def _changes(comparison: Comparison) -> str:
     changed = [*comparison.regressed, *comparison.of(Verdict.IMPROVED)]
     head = f"Against {escaped(comparison.base)}: {verdict_counts(comparison)}."
+    if comparison.environment:
+        head += f"\n\n{escaped(also_different(comparison.environment, most=10))}"
     if not changed:
         return head
     rows = (

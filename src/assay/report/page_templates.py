@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.analysis.environment_difference import also_different
 from assay.report.dashboard.address import address, changed
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity
@@ -58,7 +59,7 @@ def templates() -> Environment:
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
-        shown=_safe, line_chart=line_chart,
+        shown=_safe, line_chart=line_chart, also_different=also_different,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
     made.globals["style"] = page_style

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -11,5 +13,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from assay.benchmarks.weights import program
+    from assay.cli.kept_environment import keep_environment
 
-    return program.run(args)
+    if args.benchmark_results_path:
+        return program.run(args)  # A session reads its results, and has the environment itself.
+    args.output = args.output or f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}"
+    code = program.run(args)
+    keep_environment(Path(args.output))
+    return code

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from assay.analysis import Comparison, Row
 from assay.analysis.compare_sessions import compare_sessions
+from assay.analysis.surroundings import with_surroundings
 from assay.history import History, RunRow
 from assay.record import Metric, Record
 from assay.report.comparison_text import ordered
@@ -59,7 +60,8 @@ def compare_two(store: Store, asked: Asked) -> Compared:
     comparison = compare_sessions(
         base, head, store.results_dir, names=(asked["base"], asked["head"]), across="anyway" in asked
     )
-    return Compared(comparison, _side_by_side(base, head), names)
+    folders = ((store.results_dir / record.session for record in side) for side in (base, head))
+    return Compared(with_surroundings(comparison, base, head, *folders), _side_by_side(base, head), names)
 
 
 def _records(store: Store, history: History, name: str) -> list[Record]:

@@ -1,0 +1,80 @@
+"""What `assay colocate` left in its folder, as records: one a pipeline and round, an entry each way it was run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay.errors import DataError
+from assay.record import Fingerprint, Outcome, Record, Usage
+from assay.record.fingerprint import digest
+from assay.record.strict_json import untagged
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import NAMED
+
+FILE_NAME = "colocation.json"
+_RATES = ("throughput", "goodput")
+_LATENCIES = ("latency", "first_result", "per_item", "group_latency")
+_SHARES = ("p50_us", "p99_us", "p99.9_us")
+
+
+def read_colocation(folder: Path) -> tuple[Record, ...]:
+    path = folder / FILE_NAME
+    written = read_json(path, NAMED, untagged)
+    if not isinstance(written, dict):
+        raise DataError(f"{path}: holds a {type(written).__name__}, not what `assay colocate` writes")
+    started = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
+    try:
+        runs = [_record(folder.name, started, *one) for one in _pipelines(written)]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise DataError(f"{path}: is not what `assay colocate` writes: {type(error).__name__} {error}") from None
+    if not runs:
+        raise DataError(f"{path}: has no pipelines")
+    return tuple(runs)
+
+
+def _pipelines(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    """Entry, round and result: of all pipelines together, or of a matrix."""
+    groups = [[written]]
+    if "solo" in written:
+        groups = [*written["solo"].values(), *(together["rounds"] for together in written["together"])]
+    for rounds in groups:
+        for number, outcome in enumerate(rounds, 1):
+            names = [pipeline["pipeline"] for pipeline in outcome["pipelines"]]
+            for name, pipeline in zip(names, outcome["pipelines"], strict=True):
+                others = " + ".join(other for other in names if other != name)
+                yield f"{name} beside {others}" if others else f"{name} alone", number, pipeline
+
+
+def _record(session: str, started: str, entry: str, number: int, pipeline: Mapping[str, Any]) -> Record:
+    params = {"asked_rate": pipeline["asked_rate"]}
+    return Record(
+        name=entry,
+        session=session,
+        run_id=f"{session}/{entry}/run-{number:02d}",
+        outcome=Outcome.PASSED if pipeline["ending"]["how"] == "finished" else Outcome.FAILED,
+        started_at=started,
+        fingerprint=Fingerprint(entry, digest(params), "", ""),
+        exec_time_s=float(pipeline["duration_s"]),
+        script_params=params,
+        script_metrics=dict(_metrics(pipeline)),
+        usage=Usage(),
+        repeat=number,
+    )
+
+
+def _metrics(pipeline: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in _RATES:
+        if pipeline.get(name) is not None:
+            yield name, {"value": pipeline[name], "unit": "1/s", "better": "higher"}
+    for name in _LATENCIES:
+        for share in _SHARES if name in pipeline else ():
+            value = pipeline[name].get(share)
+            if value is not None:
+                yield f"{name}_{share}", {"value": value, "unit": "us", "better": "lower"}
+    yield "cpu_s", {"value": pipeline["process_cpu_s"], "unit": "s", "better": "lower"}
+    yield "peak_rss_mb", {"value": pipeline["process_peak_rss_mb"], "unit": "MB", "better": "lower"}
+    for name in ("sent", "completed", "failed", "held_back"):
+        yield name, pipeline[name]

@@ -1,0 +1,105 @@
+"""`assay compare` takes the folder of any program: those of `colocate` and `weights bench` as they write them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay.analysis.colocation_folder import read_colocation
+from assay.cli.kept_environment import keep_environment
+from assay.cli.main import main
+from assay.errors import DataError
+
+TWO = """\
+name: two
+pipelines:
+  - name: api
+    loadgen: {component: poisson, duration: 0.3, config: {rate: 100}}
+    stages: [{id: 0, component: no_op}]
+  - name: batch
+    loadgen: {component: single_stream, duration: 0.3}
+    stages: [{id: 0, component: busy_cpu, config: {iterations: 500}}]
+"""
+
+
+def _compared(capsys: pytest.CaptureFixture[str], *folders: Path) -> dict[str, object]:
+    capsys.readouterr()
+    assert main(["compare", *map(str, folders), "--format", "json"]) in (0, 1)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_two_folders_of_colocate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "two.yml"
+    config.write_text(TWO)
+    for name in "ab":
+        main(["colocate", str(config), "--results", str(tmp_path / name), "--events", "none", "--quiet"])
+    compared = _compared(capsys, tmp_path / "a", tmp_path / "b")
+    rows = {(row["entry"], row["metric"]): row for row in compared["rows"]}
+    written = json.loads((tmp_path / "b" / "colocation.json").read_text())["pipelines"][0]
+    row = rows["api beside batch", "throughput"]
+    assert (row["head"], row["unit"], row["better"]) == (written["throughput"], "1/s", "higher")
+    assert rows["batch beside api", "latency_p99_us"]["better"] == "lower"
+    environment = json.loads((tmp_path / "a" / "env.json").read_text())
+    environment["kernel"] = "5.0"
+    (tmp_path / "a" / "env.json").write_text(json.dumps(environment))
+    kernel = next(one for one in _compared(capsys, tmp_path / "a", tmp_path / "b")["environment"])
+    assert (kernel["what"], kernel["base"]) == ("kernel", "5.0")
+
+
+def _pipeline(name: str, throughput: float) -> dict[str, object]:
+    return {
+        "pipeline": name, "process_cpu_s": 1.0, "process_peak_rss_mb": 50.0, "ending": {"how": "finished"},
+        "asked_rate": 100.0, "throughput": throughput, "goodput": throughput, "duration_s": 1.0,
+        "sent": 9, "completed": 9, "failed": 0, "held_back": 0, "latency": {"p50_us": 5.0, "p99_us": 9.0},
+    }  # fmt: skip
+
+
+def test_a_matrix_has_an_entry_for_each_way_a_pipeline_was_run(tmp_path: Path) -> None:
+    rounds = [{"pipelines": [_pipeline("a", 10.0 + i), _pipeline("b", 5.0)]} for i in range(2)]
+    written = {
+        "pipelines": ["a", "b"], "solo": {"a": [{"pipelines": [_pipeline("a", 20.0)]}]},
+        "together": [{"group": ["a", "b"], "rounds": rounds}], "slowdown": [],
+    }  # fmt: skip
+    (tmp_path / "colocation.json").write_text(json.dumps(written))
+    records = read_colocation(tmp_path)
+    assert [(r.name, r.repeat, r.metrics["throughput"].number) for r in records] == [
+        ("a alone", 1, 20.0),
+        ("a beside b", 1, 10.0),
+        ("b beside a", 1, 5.0),
+        ("a beside b", 2, 11.0),
+        ("b beside a", 2, 5.0),
+    ]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"pipelines": []}', '{"pipelines": [{"pipeline": "a"}]}'])
+def test_what_colocate_did_not_write_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "colocation.json").write_text(text)
+    with pytest.raises(DataError, match=r"colocation\.json: "):
+        read_colocation(tmp_path)
+
+
+@pytest.mark.slow
+def test_two_folders_of_weights_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = ["--output", str(tmp_path / "a"), "--no-visualize"]
+    assert main(["weights", "bench", "--profile", "quick", "--suite", "accuracy", *output]) == 0
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    compared = _compared(capsys, tmp_path / "a", tmp_path / "b")
+    metrics = {row["metric"] for row in compared["rows"]}
+    assert "accuracy.bit_perfect.assay-balanced.exact_cases" in metrics
+    assert next(row for row in compared["rows"] if row["metric"] == "exec_time_s")["base"] > 0
+    assert (tmp_path / "a" / "env.json").is_file()
+    assert [one for one in compared["environment"] if one["kind"] != "load"] == []
+
+
+def test_the_kept_environment_names_every_package_and_never_fails_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_environment(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["env.json"]
+    packages = json.loads((tmp_path / "env.json").read_text())["packages"]
+    assert {"numpy", "pytest"} <= set(packages)
+    keep_environment(tmp_path / "env.json" / "no folder")
+    assert "env.json could not be written: " in capsys.readouterr().err
