@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import ruptures
 
-from assay.stats.change_points import find_changes, segment
+from assay.stats.change_points import find_changes
+from assay.stats.segmentation import segment
 
 
 def _series(

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 
 from assay.stats.clipping import clip_spikes
 from assay.stats.intervals import Floats, finite
+from assay.stats.segmentation import MIN_SIZE, segment
 
-MIN_SIZE = 5
 FLOOR = 0.02
 PRICE = 2.8
 _MOST_CORRELATED = 0.9
@@ -84,31 +84,6 @@ def _noise(series: Floats, cuts: list[int]) -> float:
     # Taking a mean out of each segment makes the rest look less correlated than it was (Marriott & Pope, 1954).
     rho = min(_MOST_CORRELATED, max(0.0, measured + (1 + 3 * measured) * segments / n))
     return square / (n - segments) * (1 + rho) / (1 - rho)
-
-
-def segment(series: Floats, penalty: float) -> list[int]:
-    n = series.size
-    total = np.concatenate([[0.0], np.cumsum(series)])
-    squares = np.concatenate([[0.0], np.cumsum(series**2)])
-    best = np.full(n + 1, np.inf)
-    best[0] = -penalty
-    last = np.zeros(n + 1, dtype=np.intp)
-    starts = np.array([0], dtype=np.intp)
-    for end in range(MIN_SIZE, n + 1):
-        length = end - starts
-        cost = best[starts] + squares[end] - squares[starts] - (total[end] - total[starts]) ** 2 / length
-        at = int(np.argmin(cost))
-        best[end] = cost[at] + penalty
-        last[end] = starts[at]
-        # A start that is already worse than the best by a penalty can never win again. The newest start becomes
-        # usable once a whole segment fits behind it.
-        starts = np.append(starts[cost <= best[end]], end - MIN_SIZE + 1)
-    cuts: list[int] = []
-    at = int(last[n])
-    while at > 0:
-        cuts.append(at)
-        at = int(last[at])
-    return cuts[::-1]
 
 
 def _merge_small(series: Floats, cuts: list[int], floor: float) -> list[int]:
