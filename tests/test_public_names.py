@@ -11,7 +11,7 @@ import pytest
 PUBLIC = {
     "assay": "Benchmark Records Task TaskPerfUtils __version__ benchmark compare results run",
     "assay.analysis": "BenchmarkAnalyzer Comparison HistoryPast Insight Judgement MetricRule NoPast Past Results Row "
-    "Rules Verdict compare extract judge recommendations summary_lines what_changed",
+    "Rules SeriesChange Verdict change_points compare extract judge recommendations summary_lines what_changed",
     "assay.benchmarks.weights": "BenchmarkOrchestrator BenchmarkProfile BenchmarkSuite",
     "assay.loadgen": "ConcurrentLoadScheduler ConstantLoadScheduler GammaLoadScheduler Graph LoadGen LoadResult "
     "LoadScheduler MultiStreamLoadScheduler Node Objective OfflineLoadScheduler PoissonLoadScheduler RampLoadScheduler "
@@ -22,8 +22,8 @@ PUBLIC = {
     "TaskPerf TaskPerfUtils Usage",
     "assay.sinks": "Delivery MetricsCollector Rejected Sink SinkStatus Unavailable check_spec",
     "assay.stats": "Interval LevelChange Outlier PowerLaw Repeats Shift TailEstimate Warmup bootstrap find_changes "
-    "find_outliers find_warmup fit_power_law level_shift paired_shift plan_repeats quantile_interval tail_estimate "
-    "unpaired_shift",
+    "find_outliers find_warmup fit_power_law level_shift level_since paired_shift plan_repeats quantile_interval "
+    "tail_estimate unpaired_shift",
     "assay.weights": "Commit Diff MergeConflict Repository RepositoryConfig StoreStats Verification WeightStore clone "
     "pull push repository_limit tensor_limit verify",
 }

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from tests.analysis.records import record
 
-from assay.analysis.change_point import all_change_points, group
+from assay.analysis.change_point import ChangePoint, all_change_points, group, series_changes
 from assay.analysis.commits import commits_between
 from assay.analysis.verdict import Verdict
-from assay.history import History
+from assay.history import History, Point, Series
 from assay.record import Environment, SessionInfo
 
 
@@ -43,6 +43,8 @@ def test_steps_are_found_grouped_and_dated(tmp_path: Path) -> None:
     assert {point.verdict for point in event.points} == {Verdict.REGRESSED}
     assert len(event.regressed) == 2
     assert event.commits == (f"{15:040x}", f"{16:040x}")
+    assert [(p.earliest, p.latest, p.possible) for p in event.points] == [("night-16", "night-16", 1)] * 2
+    assert event.points[0].commits == (f"{16:040x}",)
     times = next(point for point in event.points if point.metric == "time_s")
     assert abs(times.ratio - 1.2) < 0.02
 
@@ -56,8 +58,38 @@ def test_steps_far_apart_are_two_events(tmp_path: Path) -> None:
 
 
 def test_a_short_history_has_none(tmp_path: Path) -> None:
-    with _history(tmp_path, nights=8, step_at=4) as history:
+    with _history(tmp_path, nights=7, step_at=4) as history:
         assert all_change_points(history) == []
+
+
+def _series(values: list[float], commits: list[str | None], unit: str | None = None) -> list[ChangePoint]:
+    points = [
+        Point(f"2026-01-01T00:{i:02d}:00+00:00", value, f"run-{i}", f"night-{i:02d}", commit)
+        for i, (value, commit) in enumerate(zip(values, commits, strict=True))
+    ]
+    series = Series(1, "fp", "a", "errors", unit, None, len(points), values[-1], points[-1].started_at)
+    return series_changes(series, points)
+
+
+def test_a_step_that_may_be_at_several_sessions_names_all_their_commits() -> None:
+    values = [10.0, 10.1, 9.9, 10.0, 10.2, 9.8, 10.1, 10.0, 9.9, 10.1] * 2 + [10.45, 10.35]
+    values += [10.7, 10.9, 10.8, 10.6, 10.9, 10.7, 10.8, 10.9, 10.7, 10.8]
+    [change] = _series(values, [f"{i:040x}" for i in range(len(values))])
+    assert change.possible > 1
+    first, last = int(change.earliest[-2:]), int(change.latest[-2:])
+    assert first <= 20 <= last
+    assert change.possible == last - first + 1 == len(change.commits)
+    assert change.commits[0] == f"{first:040x}"
+    assert (change.commit_before, change.commit_after) == (f"{first - 1:040x}", f"{last:040x}")
+
+
+def test_a_step_from_zero_has_no_ratio_and_a_verdict() -> None:
+    [change] = _series([0.0] * 20 + [5.0] * 8, [None] * 28)
+    assert (change.index, change.before, change.after, change.ratio) == (20, 0.0, 5.0, None)
+    assert change.verdict is Verdict.REGRESSED
+    assert (change.commit_before, change.commit_after, change.commits) == (None, None, ())
+    [event] = group([change], [f"night-{i:02d}" for i in range(28)])
+    assert event.session == "night-20"
 
 
 def test_commits_between_two_nights(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.analysis.latest_changes import what_changed
     from assay.analysis.past import HistoryPast, NoPast, Past
     from assay.analysis.rules import MetricRule, Rules
+    from assay.analysis.series_change import SeriesChange, change_points
     from assay.analysis.summary import summary_lines
     from assay.analysis.verdict import Verdict
 
@@ -30,7 +31,9 @@ __all__ = [
     "Results",
     "Row",
     "Rules",
+    "SeriesChange",
     "Verdict",
+    "change_points",
     "compare",
     "extract",
     "judge",
@@ -54,7 +57,9 @@ __getattr__, __dir__ = exports(
         "Results": "analyzer",
         "Row": "comparison",
         "Rules": "rules",
+        "SeriesChange": "series_change",
         "Verdict": "verdict",
+        "change_points": "series_change",
         "compare": "compare_records",
         "extract": "insights",
         "recommendations": "insights",

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from statistics import median
 
 from assay.analysis.direction import direction
+from assay.analysis.series_change import worse_or_better
 from assay.analysis.verdict import Verdict
 from assay.history import History, Point, Series
 from assay.record.metric import Better
-from assay.stats.change_points import find_changes
+from assay.stats.change_points import FEWEST, LevelChange, find_changes
 
-FEWEST = 10
-"""Sessions; a step needs five on either side."""
 TOGETHER = 2
 """Sessions that two steps may lie apart and still be one event: noise moves a step's place by that much."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A series changed its level for good."""
+    """A series changed its level."""
 
     entry: str
     metric: str
@@ -27,22 +26,35 @@ class ChangePoint:
     unit: str | None
     better: Better | None
     session: str
-    """The first at the new level, and when it began."""
+    """The likeliest first at the new level, and when it began."""
     at: str
-    ratio: float
+    ratio: float | None
+    """None where `before` is 0."""
     before: float
     after: float
     index: int
     """Of that session among those of the series, as `sessions` orders them."""
+    earliest: str
+    """The first session at the new level is one from here to `latest`, both included, in 95 of 100 changes."""
+    latest: str
+    possible: int
+    """How many sessions of the series that are."""
     commit_before: str | None
+    """Of the session before `earliest`, or the newest known before that."""
     commit_after: str | None
+    """Of `latest`. The cause, if it was a commit, is after `commit_before` and not after this one."""
+    commits: tuple[str, ...]
+    """The commits measured from `earliest` to `latest`, oldest first, each once."""
 
     @property
     def verdict(self) -> Verdict | None:
         """None where nothing says which way is better."""
-        if self.better is None:
-            return None
-        return Verdict.REGRESSED if (self.ratio > 1) == (self.better == "lower") else Verdict.IMPROVED
+        return worse_or_better(self.before, self.after, self.better)
+
+    @property
+    def size(self) -> float:
+        """How far the level moved, for sorting: |ln ratio|; infinite to or from zero and between signs."""
+        return abs(math.log(self.ratio)) if self.ratio and self.ratio > 0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -55,11 +67,10 @@ class Event:
 
     @property
     def commits(self) -> tuple[str | None, str | None]:
-        """The newest commit known before, the first one after. Between them lies the cause, if it was a commit."""
-        return (
-            next((p.commit_before for p in self.points if p.commit_before), None),
-            next((p.commit_after for p in self.points if p.commit_after), None),
-        )
+        """Those of the change that is placed best. Between them lies the cause, if it was one and a commit."""
+        known = [point for point in self.points if point.commit_before and point.commit_after]
+        best = min(known or self.points, key=lambda point: point.possible)
+        return best.commit_before, best.commit_after
 
     @property
     def regressed(self) -> tuple[ChangePoint, ...]:
@@ -77,10 +88,10 @@ class Level:
 
 
 def levels(points: Iterable[Point]) -> list[Level]:
-    """One a session, oldest first; values that have no logarithm are left out."""
+    """One a session, oldest first; NaN and infinite values are left out."""
     by_session: dict[str, list[Point]] = {}
     for point in points:
-        if point.value > 0 and math.isfinite(point.value):
+        if math.isfinite(point.value):
             by_session.setdefault(point.session, []).append(point)
     return [
         Level(session, runs[0].started_at, median(run.value for run in runs), runs[0].git_commit)
@@ -88,20 +99,27 @@ def levels(points: Iterable[Point]) -> list[Level]:
     ]
 
 
-def change_points(series: Series, points: Iterable[Point]) -> list[ChangePoint]:
+def series_changes(series: Series, points: Iterable[Point]) -> list[ChangePoint]:
     over_time = levels(points)
-    if len(over_time) < FEWEST:
-        return []
     better = direction(series.metric, series.unit, series.better)
     return [
-        ChangePoint(
-            series.entry, series.metric, series.fingerprint, series.unit, better,
-            session=over_time[change.index].session, at=over_time[change.index].at,
-            ratio=change.ratio, before=change.before, after=change.after, index=change.index,
-            commit_before=_last_commit(over_time[: change.index]), commit_after=over_time[change.index].commit,
-        )
+        _change_point(series, better, over_time, change)
         for change in find_changes([level.value for level in over_time])
-    ]  # fmt: skip
+    ]
+
+
+def _change_point(
+    series: Series, better: Better | None, over_time: Sequence[Level], change: LevelChange
+) -> ChangePoint:
+    likeliest, latest = over_time[change.index], over_time[change.latest]
+    possible = over_time[change.earliest : change.latest + 1]
+    return ChangePoint(
+        series.entry, series.metric, series.fingerprint, series.unit, better,
+        session=likeliest.session, at=likeliest.at, ratio=change.ratio, before=change.before, after=change.after,
+        index=change.index, earliest=over_time[change.earliest].session, latest=latest.session, possible=len(possible),
+        commit_before=_last_commit(over_time[: change.earliest]), commit_after=latest.commit,
+        commits=tuple(dict.fromkeys(level.commit for level in possible if level.commit)),
+    )  # fmt: skip
 
 
 def _last_commit(before: Sequence[Level]) -> str | None:
@@ -113,7 +131,7 @@ def all_change_points(history: History, *, entry: str | None = None, last: int =
         change
         for series in history.series(entry=entry, limit=100_000)
         if series.points >= FEWEST
-        for change in change_points(series, history.points(series.id, limit=last))
+        for change in series_changes(series, history.points(series.id, limit=last))
     ]
 
 
@@ -131,7 +149,7 @@ def group(changes: Iterable[ChangePoint], sessions: Sequence[str]) -> list[Event
 
 
 def _event(cluster: list[ChangePoint]) -> Event:
-    largest = sorted(cluster, key=lambda c: -abs(math.log(c.ratio)))
+    largest = sorted(cluster, key=lambda c: -c.size)
     # The session that most of them name is the likeliest place.
     names = [change.session for change in cluster]
     session = max(dict.fromkeys(names), key=names.count)

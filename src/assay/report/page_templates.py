@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.environment_difference import also_different
+from assay.report.change_text import change_commits, change_size
 from assay.report.dashboard.address import address, changed
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity
@@ -60,6 +61,7 @@ def templates() -> Environment:
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
         shown=_safe, line_chart=line_chart, also_different=also_different,
+        change_size=change_size, change_commits=change_commits,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
     made.globals["style"] = page_style

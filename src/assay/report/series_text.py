@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from assay.analysis.change_point import change_points
+from assay.analysis.change_point import series_changes
 from assay.history import Point, Series
 from assay.record import Fingerprint
+from assay.report.change_text import change_commits, change_sessions, change_size
 from assay.report.printable import printable
 from assay.report.quantity import percent, quantity
 from assay.report.text_table import text_table
@@ -39,12 +40,12 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
     if fingerprint is not None:
         parts = f"params {fingerprint.params}, workload {fingerprint.workload}, {fingerprint.machine}"
         lines.append(f"  {series.fingerprint}: {printable(parts)}")
-    for change in change_points(series, points):
-        commits = f"{(change.commit_before or '?')[:10]} … {(change.commit_after or '?')[:10]}"
+    for change in series_changes(series, points):
         verdict = f"{change.verdict}: " if change.verdict else ""
+        where = f"{change_sessions(change)}; {change_commits(change)}"
         lines.append(
-            f"  change point: {verdict}{percent(change.ratio)}, {quantity(change.before, series.unit)} to "
-            f"{quantity(change.after, series.unit)}, from {printable(change.session)} on, commits {printable(commits)}"
+            f"  change point: {verdict}{change_size(change)}, {quantity(change.before, series.unit)} to "
+            f"{quantity(change.after, series.unit)}, {printable(where)}"
         )
     middle = median(values)
     for point in points[-newest:]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.stats.change_points import LevelChange, find_changes
+    from assay.stats.change_points import LevelChange, find_changes, level_since
     from assay.stats.early_stopping import TailEstimate, tail_estimate
     from assay.stats.intervals import Interval, bootstrap, quantile_interval
     from assay.stats.outliers import Outlier, find_outliers
@@ -31,6 +31,7 @@ __all__ = [
     "find_warmup",
     "fit_power_law",
     "level_shift",
+    "level_since",
     "paired_shift",
     "plan_repeats",
     "quantile_interval",
@@ -55,6 +56,7 @@ __getattr__, __dir__ = exports(
         "find_warmup": "warmup",
         "fit_power_law": "scaling",
         "level_shift": "shift",
+        "level_since": "change_points",
         "paired_shift": "shift",
         "plan_repeats": "repeats",
         "quantile_interval": "intervals",

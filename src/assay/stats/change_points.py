@@ -1,16 +1,19 @@
-"""Where a series changed its level for good.
+"""Where a series changed its level: several steps, close together, there and back, up to the newest values.
 
-Logarithms, spikes clipped to a running median, then the exact least-squares segmentation (Jackson et al., "An algorithm
-for optimal partitioning of data on an interval", IEEE SPL 12, 2005) with PELT pruning (Killick et al., JASA 107, 2012)
-and a price a change point. It is what `ruptures.KernelCPD("linear")` computes (a test compares them) without the second
-of CPU time that importing ruptures and scipy costs, so that it can run after every session.
+1. Logarithms where every value is positive, plain values otherwise (zeros, negative scores) and for counts (whole
+   numbers, some below ten), whose noise does not grow in proportion.
+2. Spikes are brought to the running median of seven ± 2σ, σ from differences of neighbours. A bump of up to three
+   values is a spike, not a level, unless it is the newest.
+3. The exact least-squares segmentation (`segmentation`) at a low price gives all steps there might be. The weakest is
+   taken out until it is worth `PRICE` · long-run variance · ln n, the variance being measured around the steps that
+   are left; at that price the exact segmentation decides. Beginning with too many steps matters: a step that is not
+   taken out passes for autocorrelation and hides itself and all others (Chakar et al., "A robust approach for
+   estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017, use differences alone instead, which
+   tell the autocorrelation less well).
+4. Each step is placed on the values as they were, with the range it may lie in (`change_range`).
 
-The price is scaled by the noise and its autocorrelation, since a machine that drifts makes steps of its own. Both are
-measured on what is left when the steps are taken out, beginning with the best single step and going on until the steps
-found stay the same: measured on the raw series, a step would pass for correlation and hide itself.
-
-A step smaller than `FLOOR` is not worth a person's time and is merged away. At 5% noise a step of 5% cannot be found
-reliably by any method we tried; `make bench-truth` says how often.
+A step smaller than `FLOOR` of the level is not worth a person's time and is merged away. At 5% noise a step of 5%
+cannot be found reliably by any method we tried; `make bench-truth` says how often.
 """
 
 from __future__ import annotations
@@ -21,78 +24,144 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assay.stats.clipping import clip_spikes
+from assay.stats.change_range import Place, place_step
+from assay.stats.clipping import running_median
 from assay.stats.intervals import Floats, finite
 from assay.stats.segmentation import MIN_SIZE, segment
+from assay.stats.series_noise import SILENCE, Noise, noise_around, white_sigma
 
 FLOOR = 0.02
-PRICE = 2.8
-_MOST_CORRELATED = 0.9
-_ROUNDS = 4
+PRICE = 4.0
+FEWEST = 8
+"""Values of a series in which a step can be told from noise."""
+CONFIRMED = 5
+"""Values at a new level after which it hardly ever turns out to have been noise."""
+_LOW_PRICE = 3.0
+_SPIKE = 2.0
+_FEW = 8
+"""Values of a level that one spike among them can make."""
+_SHORT = 50
+"""Values below which a series pays the price of this many: its noise is not well known."""
 
 
 @dataclass(frozen=True)
 class LevelChange:
     index: int
     """The first value at the new level."""
-    ratio: float
+    ratio: float | None
+    """None where `before` is 0."""
     before: float
     after: float
+    earliest: int
+    """The first value at the new level lies from here to `latest`, in 95 of 100 steps."""
+    latest: int
 
 
 def find_changes(series: ArrayLike, *, price: float = PRICE, floor: float = FLOOR) -> list[LevelChange]:
-    """Values must be positive; a series shorter than two segments has no change points."""
     values = finite(series)
-    if values.size < 2 * MIN_SIZE:
+    if values.size < FEWEST:
         return []
-    if (values <= 0).any():
-        raise ValueError("a series of ratios needs positive values")
-    logs = np.log(values)
-    clipped = clip_spikes(logs)
-    cuts = _best_single(clipped)
-    for _ in range(_ROUNDS):
-        found = _merge_small(
-            clipped, segment(clipped, price * _noise(clipped, cuts) * float(np.log(values.size))), floor
-        )
-        if found in (cuts, []):
-            cuts = found
-            break
-        cuts = found
-    levels = [float(np.exp(np.median(part))) for part in np.split(logs, cuts)]
+    scaled, logs = _scale(values)
+    sigma = white_sigma(scaled)
+    centre = running_median(scaled)
+    clipped = np.clip(scaled, centre - _SPIKE * sigma, centre + _SPIKE * sigma)
+    cuts, noise, full = _cuts(scaled, clipped, sigma, price)
+    least = np.log1p(floor) if logs else floor
+    cuts = _merge_small(scaled, cuts, least, relative=not logs)
+    places = _placed(scaled, cuts, noise, full)
+    levels = [float(np.median(part)) for part in np.split(values, [place.index for place in places])]
     return [
-        LevelChange(cut, after / before, before, after)
-        for cut, (before, after) in zip(cuts, pairwise(levels), strict=True)
+        LevelChange(place.index, _ratio(before, after), before, after, place.earliest, place.latest)
+        for place, (before, after) in zip(places, pairwise(levels), strict=True)
     ]
 
 
-def _best_single(series: Floats) -> list[int]:
-    n = series.size
-    at = np.arange(MIN_SIZE, n - MIN_SIZE + 1)
-    head = np.cumsum(series)[at - 1]
-    gain = (head - at * series.mean()) ** 2 * n / (at * (n - at))
-    return [int(at[np.argmax(gain)])]
+def level_since(series: ArrayLike) -> int:
+    """Index of the first value of the current level: that of the last change with `CONFIRMED` values behind it, or 0.
+
+    One more value moves it only when it confirms a change or takes one back, which is rare (`make bench-truth`).
+    """
+    values = finite(series)
+    confirmed = [change.index for change in find_changes(values) if change.latest <= values.size - CONFIRMED]
+    return confirmed[-1] if confirmed else 0
 
 
-def _noise(series: Floats, cuts: list[int]) -> float:
-    """The long-run variance of AR(1) noise around the given steps."""
-    left = np.concatenate([part - part.mean() for part in np.split(series, cuts)])
-    n, segments = left.size, len(cuts) + 1
-    square = float(left @ left)
-    if square == 0:
-        return 0.0
-    measured = float(left[1:] @ left[:-1]) / square
-    # Taking a mean out of each segment makes the rest look less correlated than it was (Marriott & Pope, 1954).
-    rho = min(_MOST_CORRELATED, max(0.0, measured + (1 + 3 * measured) * segments / n))
-    return square / (n - segments) * (1 + rho) / (1 - rho)
+def _scale(values: Floats) -> tuple[Floats, bool]:
+    lowest = values.min()
+    counts = lowest < 10 and bool((values == np.round(values)).all())
+    if lowest > 0 and not counts:
+        return np.log(values), True
+    return values, False
 
 
-def _merge_small(series: Floats, cuts: list[int], floor: float) -> list[int]:
+def _cuts(scaled: Floats, clipped: Floats, sigma: float, price: float) -> tuple[list[int], Noise, float]:
+    """And the noise around them, and what a step costs in it."""
+    size = float(np.log(max(scaled.size, _SHORT)))
+    cuts = np.array(segment(clipped, _LOW_PRICE * sigma**2 * size), dtype=np.intp)
+    noise = SILENCE
+    while cuts.size:
+        starts = np.concatenate([[0], cuts])
+        lengths = np.diff(np.append(starts, scaled.size))
+        levels = np.add.reduceat(clipped, starts) / lengths
+        heights = np.abs(np.diff(levels))
+        gains = heights**2 * lengths[1:] * lengths[:-1] / (lengths[1:] + lengths[:-1])
+        order = np.argsort(gains, kind="stable")
+        reach = max(float(heights[order[0]]), _SPIKE * sigma)
+        noise = noise_around(scaled - np.repeat(levels, lengths), cuts.size, reach)
+        full = price * noise.long_run * size
+        if gains[order[0]] >= full:
+            return segment(clipped, full), noise, full
+        # One at a time; of the hundreds that a trend or a random walk has, a twentieth.
+        weakest = order[: max(1, cuts.size // 20)]
+        cuts = np.delete(cuts, weakest[gains[weakest] < full])
+    return [], noise, 0.0
+
+
+def _merge_small(series: Floats, cuts: list[int], least: float, *, relative: bool) -> list[int]:
     kept = list(cuts)
     while kept:
-        levels = [float(part.mean()) for part in np.split(series, kept)]
-        steps = [abs(after - before) for before, after in pairwise(levels)]
-        smallest = int(np.argmin(steps))
-        if steps[smallest] >= np.log1p(floor):
+        levels = [float(np.median(part)) for part in np.split(series, kept)]
+        sizes = [abs(b - a) / (max(abs(a), abs(b)) if relative and a != b else 1.0) for a, b in pairwise(levels)]
+        smallest = int(np.argmin(sizes))
+        if sizes[smallest] >= least and sizes[smallest] > 0:
             break
         del kept[smallest]
     return kept
+
+
+def _placed(series: Floats, cuts: list[int], noise: Noise, full: float) -> list[Place]:
+    kept = list(cuts)
+    while True:
+        places = _places(series, kept, noise)
+        ends = [0, *(place.index for place in places), series.size]
+        spans = zip(ends, ends[1:], ends[2:], strict=False)
+        unfit = next((i for i, span in enumerate(spans) if _is_spike(series, *span, full)), None)
+        if unfit is None:
+            return places
+        del kept[unfit]
+
+
+def _places(series: Floats, cuts: list[int], noise: Noise) -> list[Place]:
+    edges = [0, *cuts, series.size]
+    levels = [float(np.median(series[a:b])) for a, b in pairwise(edges)]
+    places = []
+    for i in range(len(cuts)):
+        start, end = edges[i], edges[i + 2]
+        place = place_step(series[start:end], levels[i], levels[i + 1], noise)
+        places.append(Place(start + place.index, start + place.earliest, start + place.latest))
+    return places
+
+
+def _is_spike(series: Floats, start: int, cut: int, end: int, full: float) -> bool:
+    """A level of few values rests on one or two of them: it has too few, or its median is not worth the price."""
+    before, after = cut - start, end - cut
+    if min(before, after) >= _FEW:
+        return False
+    if min(before, after) < MIN_SIZE:
+        return True
+    height = float(np.median(series[cut:end]) - np.median(series[start:cut]))
+    return height**2 * before * after / (before + after) < full
+
+
+def _ratio(before: float, after: float) -> float | None:
+    return after / before if before else None

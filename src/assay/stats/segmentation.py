@@ -11,10 +11,10 @@ import numpy as np
 
 from assay.stats.intervals import Floats
 
-MIN_SIZE = 5
+MIN_SIZE = 3
 
 
-def segment(series: Floats, penalty: float) -> list[int]:
+def segment(series: Floats, penalty: float, min_size: int = MIN_SIZE) -> list[int]:
     n = series.size
     total = np.concatenate([[0.0], np.cumsum(series)])
     squares = np.concatenate([[0.0], np.cumsum(series**2)])
@@ -22,7 +22,7 @@ def segment(series: Floats, penalty: float) -> list[int]:
     best[0] = -penalty
     last = np.zeros(n + 1, dtype=np.intp)
     starts = np.array([0], dtype=np.intp)
-    for end in range(MIN_SIZE, n + 1):
+    for end in range(min_size, n + 1):
         length = end - starts
         cost = best[starts] + squares[end] - squares[starts] - (total[end] - total[starts]) ** 2 / length
         at = int(np.argmin(cost))
@@ -30,7 +30,7 @@ def segment(series: Floats, penalty: float) -> list[int]:
         last[end] = starts[at]
         # A start that is already worse than the best by a penalty can never win again. The newest start becomes
         # usable once a whole segment fits behind it.
-        starts = np.append(starts[cost <= best[end]], end - MIN_SIZE + 1)
+        starts = np.append(starts[cost <= best[end]], end - min_size + 1)
     cuts: list[int] = []
     at = int(last[n])
     while at > 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from assay.analysis.change_point import ChangePoint, change_points
+from assay.analysis.change_point import ChangePoint, series_changes
 from assay.history import Point, RunRow, Series
 from assay.history.instant import microseconds
 from assay.record import Fingerprint
@@ -110,7 +110,7 @@ def series(store: Store, asked: Asked) -> SeriesShown:
             theirs = history.fingerprint(other.fingerprint)
             if other.id != one.id and mark and theirs:
                 others.append((other, tuple(theirs.differences(mark))))
-    return SeriesShown(one, mark, tuple(points), tuple(change_points(one, points)), tuple(others))
+    return SeriesShown(one, mark, tuple(points), tuple(series_changes(one, points)), tuple(others))
 
 
 def _seconds(iso: str) -> float:
