@@ -164,6 +164,15 @@ def test_rare_events_are_no_changes() -> None:
     assert sum(len(find_changes(rng.poisson(rate, 120))) for rate in (0.05, 0.1, 0.3, 1, 3) for _ in range(30)) <= 8
 
 
+def test_a_part_that_is_noisier_makes_no_changes_of_its_own() -> None:
+    rng = np.random.default_rng(9)
+    both = [find_changes(np.exp(rng.normal(0, np.where(np.arange(120) < 60, 0.01, 0.05)))) for _ in range(60)]
+    assert sum(map(len, both)) <= 8
+    errors = [find_changes([*[0] * 80, *rng.poisson(5, 40)]) for _ in range(60)]
+    assert sum(any(c.earliest <= 80 <= c.latest for c in found) for found in errors) >= 57
+    assert sum(len(found) - 1 for found in errors) <= 15
+
+
 def test_a_change_below_the_floor_is_not_reported() -> None:
     series = np.where(np.arange(100) < 50, 1.0, 1.015) * np.exp(np.random.default_rng(5).normal(0, 1e-4, 100))
     assert find_changes(series) == []

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from assay.stats.change_range import Place, place_step
 from assay.stats.clipping import running_median
 from assay.stats.intervals import Floats, finite
-from assay.stats.segmentation import MIN_SIZE, segment
+from assay.stats.segmentation import MIN_SIZE, Segments, segment
 from assay.stats.series_noise import SILENCE, Noise, noise_around, white_sigma
 
 FLOOR = 0.02
@@ -38,8 +38,11 @@ CONFIRMED = 5
 """Values at a new level after which it hardly ever turns out to have been noise."""
 _LOW_PRICE = 3.0
 _SPIKE = 2.0
+_TAIL = 3.0
 _FEW = 8
 """Values of a level that one spike among them can make."""
+_KNOWN = 10
+"""Values at which what is seen beside a step counts as much as the noise of the whole series."""
 _SHORT = 50
 """Values below which a series pays the price of this many: its noise is not well known."""
 
@@ -97,24 +100,38 @@ def _scale(values: Floats) -> tuple[Floats, bool]:
 def _cuts(scaled: Floats, clipped: Floats, sigma: float, price: float) -> tuple[list[int], Noise, float]:
     """And the noise around them, and what a step costs in it."""
     size = float(np.log(max(scaled.size, _SHORT)))
-    cuts = np.array(segment(clipped, _LOW_PRICE * sigma**2 * size), dtype=np.intp)
+    cuts = segment(clipped, _LOW_PRICE * sigma**2 * size)
     noise = SILENCE
-    while cuts.size:
-        starts = np.concatenate([[0], cuts])
-        lengths = np.diff(np.append(starts, scaled.size))
-        levels = np.add.reduceat(clipped, starts) / lengths
-        heights = np.abs(np.diff(levels))
-        gains = heights**2 * lengths[1:] * lengths[:-1] / (lengths[1:] + lengths[:-1])
-        order = np.argsort(gains, kind="stable")
-        reach = max(float(heights[order[0]]), _SPIKE * sigma)
-        noise = noise_around(scaled - np.repeat(levels, lengths), cuts.size, reach)
+    while cuts:
+        parts = Segments.of(clipped, cuts)
+        order = np.argsort(parts.gains, kind="stable")
+        reach = max(float(parts.heights[order[0]]), _SPIKE * sigma)
+        noise = noise_around(scaled - np.repeat(parts.levels, parts.lengths), len(cuts), reach)
         full = price * noise.long_run * size
-        if gains[order[0]] >= full:
-            return segment(clipped, full), noise, full
+        if parts.gains[order[0]] >= full:
+            return _worth_it(scaled, segment(clipped, full), noise, full), noise, full
         # One at a time; of the hundreds that a trend or a random walk has, a twentieth.
-        weakest = order[: max(1, cuts.size // 20)]
-        cuts = np.delete(cuts, weakest[gains[weakest] < full])
+        weakest = order[: max(1, len(cuts) // 20)]
+        cuts = np.delete(cuts, weakest[parts.gains[weakest] < full]).tolist()
     return [], noise, 0.0
+
+
+def _worth_it(scaled: Floats, cuts: list[int], noise: Noise, full: float) -> list[int]:
+    """Noise is not the same everywhere (zeros, then errors): a step also pays for that of the levels beside it."""
+    kept, usual = list(cuts), noise.sigma**2
+    while kept and usual > 0:
+        parts = Segments.of(_within_tails(scaled, noise), kept)
+        worth = parts.gains / (full * np.maximum(1.0, parts.variances(usual, _KNOWN) / usual))
+        weakest = int(np.argmin(worth))
+        if worth[weakest] >= 1:
+            break
+        del kept[weakest]
+    return kept
+
+
+def _within_tails(scaled: Floats, noise: Noise) -> Floats:
+    centre, reach = running_median(scaled), _TAIL * noise.sigma
+    return np.clip(scaled, centre - reach, centre + reach)
 
 
 def _merge_small(series: Floats, cuts: list[int], least: float, *, relative: bool) -> list[int]:
@@ -144,10 +161,12 @@ def _placed(series: Floats, cuts: list[int], noise: Noise, full: float) -> list[
 def _places(series: Floats, cuts: list[int], noise: Noise) -> list[Place]:
     edges = [0, *cuts, series.size]
     levels = [float(np.median(series[a:b])) for a, b in pairwise(edges)]
+    usual = noise.sigma**2
     places = []
-    for i in range(len(cuts)):
+    for i, seen in enumerate(Segments.of(_within_tails(series, noise), cuts).larger_variances(usual, _KNOWN)):
+        variance = max(usual, float(seen))
         start, end = edges[i], edges[i + 2]
-        place = place_step(series[start:end], levels[i], levels[i + 1], noise)
+        place = place_step(series[start:end], levels[i], levels[i + 1], Noise(variance**0.5, noise.rho))
         places.append(Place(start + place.index, start + place.earliest, start + place.latest))
     return places
 

@@ -7,11 +7,54 @@ them) without the second of CPU time that importing ruptures and scipy costs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.stats.intervals import Floats
 
 MIN_SIZE = 3
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The parts of a series between cuts; arrays of one value a part, or a cut where it says so."""
+
+    lengths: NDArray[np.intp]
+    levels: Floats
+    squares: Floats
+    """Sum of squares around the level."""
+
+    @classmethod
+    def of(cls, series: Floats, cuts: Sequence[int]) -> Segments:
+        starts = np.array([0, *cuts], dtype=np.intp)
+        lengths = np.diff(np.append(starts, series.size)).astype(np.intp)
+        levels = np.add.reduceat(series, starts) / lengths
+        return cls(lengths, levels, np.add.reduceat((series - np.repeat(levels, lengths)) ** 2, starts))
+
+    @property
+    def heights(self) -> Floats:
+        """Of each cut."""
+        return np.abs(np.diff(self.levels))
+
+    @property
+    def gains(self) -> Floats:
+        """What each cut takes off the sum of squares."""
+        before, after = self.lengths[:-1], self.lengths[1:]
+        return np.asarray(self.heights**2 * before * after / (before + after), dtype=np.float64)
+
+    def variances(self, usual: float, known: int) -> Floats:
+        """Around the levels on both sides of each cut; the `usual` one counts as if it had been seen `known` times."""
+        seen = self.lengths[:-1] + self.lengths[1:] - 2
+        squares = self.squares[:-1] + self.squares[1:]
+        return np.asarray((squares + known * usual) / (seen + known), dtype=np.float64)
+
+    def larger_variances(self, usual: float, known: int) -> Floats:
+        """Of the noisier side of each cut."""
+        each = (self.squares + known * usual) / (self.lengths - 1 + known)
+        return np.maximum(each[:-1], each[1:])
 
 
 def segment(series: Floats, penalty: float, min_size: int = MIN_SIZE) -> list[int]:
