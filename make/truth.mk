@@ -1,6 +1,11 @@
+.peers/otava/.ready: requirements/peer-otava.txt $(VENV)/.python
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .peers/otava
+	$(BIN)/uv pip install --quiet --python .peers/otava/bin/python -r requirements/peer-otava.txt
+	@touch $@
+
 .PHONY: bench-truth
-bench-truth: setup ## how often the statistics are right, where the truth is known (about 4 minutes of CPU time)
-	PYTHONPATH=. $(BIN)/python -m tests.stats.truth
+bench-truth: setup .peers/otava/.ready ## how often the statistics are right, where the truth is known (about 10 minutes of CPU time; ASSAY_SERIES=DIR: real series too)
+	PYTHONPATH=. ASSAY_OTAVA=.peers/otava/bin/python $(BIN)/python -m tests.stats.truth
 
 .PHONY: bench-ab
 bench-ab: setup ## is `assay ab` right on this machine? identical code and 10% more work, 20 times each (half an hour)

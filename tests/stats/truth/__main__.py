@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from tests.stats.truth import change_methods
+from tests.stats.truth import change_bench, change_methods
 from tests.stats.truth.generator import KINDS, LEVELS, Kind, blocks, pairs, series
 from tests.stats.truth.methods import USUAL, paired_bootstrap, peeking, sequential, share, verdicts
 
@@ -208,6 +208,11 @@ def change_points() -> None:
             ["level", "φ", *change_methods.METHODS],
             rows,
         )
+    change_bench.still(trials, table, target)
+    change_bench.stepped(trials, table, target)
+    change_bench.nightly(trials, table)
+    change_bench.long_series(table, target)
+    change_bench.real_series(table)
 
 
 def _hit(called: list[int]) -> bool:

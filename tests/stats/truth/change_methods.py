@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 
 from assay.stats.change_points import find_changes
@@ -49,6 +55,28 @@ def _windows(series: np.ndarray, test: str) -> list[int]:
         p = stats.mannwhitneyu(before, after, axis=1).pvalue
     called = np.flatnonzero(p < 0.01) + size
     return [int(i) for k, i in enumerate(called) if k == 0 or i - called[k - 1] > 1]
+
+
+def pelt_bic(series: np.ndarray) -> list[int]:
+    """The exact optimum that PELT finds, two parameters a step at the price of Schwarz's criterion."""
+    import ruptures
+
+    values = np.log(series) if (series > 0).all() else series
+    sigma = 1.4826 * np.median(np.abs(np.diff(values))) / np.sqrt(2)
+    price = max(2 * sigma**2 * np.log(values.size), 1e-9)
+    found = ruptures.KernelCPD(kernel="linear", min_size=2).fit(values.reshape(-1, 1)).predict(pen=price)
+    return [int(index) for index in found[:-1]]
+
+
+def otava(many: Sequence[np.ndarray]) -> list[list[int]] | None:
+    """Apache Otava as it comes, by its own Python, which `ASSAY_OTAVA` names; None where there is none."""
+    python = os.environ.get("ASSAY_OTAVA", "")
+    if not python or not Path(python).exists():
+        return None
+    script = Path(__file__).with_name("otava_changes.py")
+    asked = json.dumps([values.tolist() for values in many])
+    done = subprocess.run([python, str(script)], input=asked, capture_output=True, text=True, check=True)
+    return [[int(index) for index in indices] for indices in json.loads(done.stdout)]
 
 
 METHODS = {
