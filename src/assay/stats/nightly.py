@@ -10,6 +10,8 @@ with the autocorrelation of the level's nights (Marriott & Pope, Biometrika 41, 
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log, log1p, sqrt
 from typing import Literal
@@ -53,10 +55,14 @@ class Night:
 
 def watch(values: Floats, begin: int = 10) -> Night:
     """The last of the values, given all before it. The first `begin` make the first level."""
+    return next(iter(deque(nights(values, begin), maxlen=1)), Night(0, float(values[0]), LEAST, 0, False, 0.0))
+
+
+def nights(values: Floats, begin: int = 10) -> Iterator[Night]:
+    """Each value from the `begin`-th on, given all before it; of fewer values the last."""
     since, moved = 0, 0.0
     streak, last = 0, 0
     earlier = np.empty(0)
-    night = Night(0, float(values[0]), LEAST, 0, False, 0.0)
     for at in range(max(1, min(begin, values.size - 1)), values.size):
         told = values[max(since, at - WINDOW) : at - streak]
         level = middle(told)
@@ -68,11 +74,10 @@ def watch(values: Floats, begin: int = 10) -> Night:
         streak = streak + 1 if side and side == last else int(side != 0)
         last = side
         alarm = streak > 1 and streak >= _enough(noise, beyond)
-        night = Night(since, level, reach, side, alarm, moved)
+        yield Night(since, level, reach, side, alarm, moved)
         if alarm:
             since, moved = at - streak + 1, middle(values[at - streak + 1 : at + 1]) - level
             streak, last, earlier = 0, 0, noise
-    return night
 
 
 def _enough(noise: Floats, beyond: float) -> int:

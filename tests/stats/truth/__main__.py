@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from tests.stats.truth import change_bench, change_methods
+from tests.stats.truth import change_bench, change_methods, second_look
 from tests.stats.truth.generator import KINDS, LEVELS, Kind, blocks, pairs, series
 from tests.stats.truth.methods import USUAL, paired_bootstrap, peeking, sequential, share, verdicts
 
@@ -219,7 +219,17 @@ def _hit(called: list[int]) -> bool:
     return any(abs(index - 110) <= 3 for index in called)
 
 
-PARTS = (identical_code, slower_code, until_sure, sessions_apart, whole_tables, change_points)
+def other_noise() -> None:
+    rows = second_look.pairs_of_every_kind(trials, target)
+    table("Ten pairs, noise of other kinds", ["noise", "level", "false alarms", "covered", "+5% found"], rows)
+    rows = second_look.sessions_with_a_past(trials, target)
+    table("A session against twenty before it", ["levels", "false alarms", "+10% found"], rows)
+    rows = second_look.one_run_a_night(trials, target)
+    head = ["noise", "false alarms a night", "alarms a year", "+10% told within three nights", "told once"]
+    table("One run a night", head, rows)
+
+
+PARTS = (other_noise, identical_code, slower_code, until_sure, sessions_apart, whole_tables, change_points)
 
 
 def main() -> int:
