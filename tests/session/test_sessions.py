@@ -167,7 +167,7 @@ entries:
 GROWING = SCRIPT.replace('"cpus": len(os.sched_getaffinity(0))', '"rows_per_s": float(open("speed").read())')
 
 
-def test_max_regression_is_held_against_the_last_comparable_record(workplace: Workplace) -> None:
+def test_max_regression_is_held_against_the_recent_level(workplace: Workplace) -> None:
     config = f"""
 entries:
   - name: a
@@ -177,13 +177,13 @@ entries:
 """
     with_script(workplace, config, GROWING)
     outcomes = []
-    for speed in (100, 95, 80, 94):
+    for speed in (100, 95, 80, 94):  # 80 was missed, so it is no part of the level
         workplace.write("speed", str(speed))
         outcomes.append(workplace.assay("run", "--config", "session.yaml").code)
     assert outcomes == [0, 0, 1, 0]
     missed = workplace.sessions()[2].records()[0]
     assert "rows_per_s is 80, required: at most 0.1 (as a share) worse" in missed.reasons[0]
-    assert "which was 95" in missed.reasons[0]
+    assert "which was 97.5 (median of 2 sessions; how much sessions differ is not known yet)" in missed.reasons[0]
 
 
 def test_scratch_is_deleted_unless_told_and_large_things_go_to_artifacts_dir(workplace: Workplace) -> None:

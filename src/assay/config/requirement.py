@@ -15,7 +15,7 @@ class Requirement(BaseModel):
     min_value: float | None = None
     max_value: float | None = None
     max_regression: float | None = Field(
-        default=None, ge=0, description="Share by which it may be worse than the last comparable record: 0.05 or 5%."
+        default=None, ge=0, description="Share by which it may be worse than the recent level: 0.05 or 5%."
     )
 
     @field_validator("max_regression", mode="before")

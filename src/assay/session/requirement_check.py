@@ -2,21 +2,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assay.config.requirement import Requirement
 from assay.record import Record, RequirementResult
 
 
+@dataclass(frozen=True)
+class Level:
+    """What earlier sessions say of a metric."""
+
+    value: float
+    """Median of one value a session."""
+    worse: float
+    """Share by which the record is worse."""
+    sessions: int
+    by_chance: float | None = None
+    """Share by which one more session could differ; None where they are too few to tell."""
+
+    def __str__(self) -> str:
+        of = f"median of {self.sessions} sessions" if self.sessions > 1 else "one session"
+        unknown = "how much sessions differ is not known yet"
+        spread = unknown if self.by_chance is None else f"one more could differ by {self.by_chance:.1%}"
+        return f"{_shown(self.value)} ({of}; {spread})"
+
+
 class Past(Protocol):
     """What a session needs to know of earlier ones; handed to it by the command."""
 
-    def worse_by(self, record: Record, metric: str, baseline: str | None) -> tuple[float, float] | None:
-        """The baseline's value and the share by which the record is worse; None without a comparable record."""
+    def level(self, record: Record, metric: str, baseline: str | None) -> Level | None:
+        """None without a comparable record."""
 
 
 class NoPast:
-    def worse_by(self, record: Record, metric: str, baseline: str | None) -> tuple[float, float] | None:
+    def level(self, record: Record, metric: str, baseline: str | None) -> Level | None:
         return None
 
 
@@ -25,7 +45,7 @@ def check(requirement: Requirement, record: Record, baseline: str | None, past: 
     name = requirement.metric
     values = measured(record)
     bounds = requirement.model_fields_set
-    expected = ", ".join(_bounds_in_words(requirement, bounds))
+    expected = ", ".join(_bounds_in_words(requirement, bounds, baseline))
     if name not in values:
         return RequirementResult(
             name, expected, None, False, f"{name} is required to be {expected}, but was not measured"
@@ -55,12 +75,12 @@ def _broken(requirement: Requirement, bounds: set[str], actual: Any) -> bool:
 def _regressed(
     requirement: Requirement, record: Record, baseline: str | None, past: Past, expected: str
 ) -> tuple[bool, str]:
-    compared = past.worse_by(record, requirement.metric, baseline)
-    if compared is None:
+    """Worse than allowed, and by more than the sessions before differ among themselves."""
+    level = past.level(record, requirement.metric, baseline)
+    if level is None:
         return False, f"{expected} (no comparable record yet)"
-    value, worse = compared
-    expected = f"{expected}, which was {_shown(value)}"
-    return not worse <= _number(requirement.max_regression), expected
+    allowed = max(_number(requirement.max_regression), level.by_chance or 0.0)
+    return not level.worse <= allowed, f"{expected}, which was {level}"
 
 
 def _same(expected: Any, actual: Any) -> bool:
@@ -75,7 +95,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _bounds_in_words(requirement: Requirement, bounds: set[str]) -> list[str]:
+def _bounds_in_words(requirement: Requirement, bounds: set[str], baseline: str | None) -> list[str]:
     words = []
     if "exact_value" in bounds:
         words.append(f"= {_shown(requirement.exact_value)}")
@@ -84,9 +104,8 @@ def _bounds_in_words(requirement: Requirement, bounds: set[str]) -> list[str]:
     if "max_value" in bounds:
         words.append(f"≤ {_shown(requirement.max_value)}")
     if "max_regression" in bounds:
-        words.append(
-            f"at most {_number(requirement.max_regression):.3g} (as a share) worse than the last comparable record"
-        )
+        than = "the recent level" if baseline is None else f"session {baseline}"
+        words.append(f"at most {_number(requirement.max_regression):.3g} (as a share) worse than {than}")
     return words
 
 
