@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import time
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
 from assay.benchmarks.weights import orchestrator
 from assay.benchmarks.weights.bench_plan import BenchPlan
 from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.machine import Machine
+from assay.benchmarks.weights.compression import CompressionSuite
+from assay.benchmarks.weights.machine import Machine, probe_machine
 from assay.benchmarks.weights.profile import Profile
 from assay.benchmarks.weights.progress import Progress, clock_face
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
@@ -125,7 +128,9 @@ def test_each_store_is_estimated_at_its_own_speed() -> None:
 
 def test_every_store_is_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     speeds = {"assay-fast": 100.0, "zstd": 10.0}
-    monkeypatch.setattr(orchestrator, "probe_machine", lambda store, scratch: Machine(commit_mb_s=speeds[store]))
+    monkeypatch.setattr(
+        orchestrator, "probe_machine", lambda store, scratch: Machine(commit_mb_s=speeds[store], settle_s=0)
+    )
     profile = Profile(suites=["compression"], iterations=1, models=["tiny"])
     both, first = (
         orchestrator.BenchmarkOrchestrator(Settings(), stores=stores).plan(profile)
@@ -133,3 +138,15 @@ def test_every_store_is_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert "commit 10 to 100 MB/s" in str(both)
     assert both.whole_s > 2 * first.whole_s, "the second store is ten times as slow"
+
+
+def test_the_probe_counts_what_goes_on_around_a_store(tmp_path: Path) -> None:
+    """Most of a chain through a fast store is spent around it: opening it anew, settling the machine, comparing."""
+    start = time.perf_counter()
+    machine = probe_machine("safetensors", tmp_path)
+    took = time.perf_counter() - start
+    assert 0 < machine.settle_s < took
+    assert machine.chain_s(8, versions=2) == pytest.approx(machine.chain_s(8) + 2 * machine.settle_s)
+    compression = CompressionSuite()
+    estimates = [compression.estimate("similar", ScenarioConfig(versions=n, machine=machine)) for n in (2, 8)]
+    assert estimates[1] - estimates[0] >= 6 * machine.settle_s

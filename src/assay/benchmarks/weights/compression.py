@@ -47,7 +47,9 @@ class CompressionSuite(BenchmarkSuite):
         return list(TITLES)
 
     def estimate(self, name: str, config: ScenarioConfig) -> float:
-        chains = sum(config.machine.chain_s(_megabytes(name, config, dtype)) for dtype in config.dtypes)
+        chains = sum(
+            config.machine.chain_s(_megabytes(name, config, dtype), config.versions) for dtype in config.dtypes
+        )
         # The limit takes about as long as committing; every further round of a store costs a chain.
         return chains * (2 + len(config.stores) * min(config.iterations, 3))
 
