@@ -178,6 +178,10 @@ class Supervisor:
         self._wait_status = status
         self._last_end = self._ending.at
         self._poll.unregister(self._main_fd)
+        if _childless():
+            self._accounts.close(set())
+            self._term_at = self._term_at or time.monotonic()
+            return
         companion = self._companion.pids() if self._companion else set()
         self._accounts.close(companion)
         self._tree.forget()
@@ -198,22 +202,21 @@ class Supervisor:
             self._kill_at = self._kill_at or now
 
     def _gone(self) -> bool:
-        try:
-            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
+        if _childless():
             return True
         return bool(self._kill_at) and time.monotonic() > self._kill_at + GIVE_UP_S
 
     def _result(self) -> "dict[str, Any]":
         status = self._wait_status
         self._tree.forget()
+        left = set() if _childless() else self._tree.walk()
         return {
             "failure": "",
             "returncode": None if status is None else os.waitstatus_to_exitcode(status),
             "exec_time_s": (self._ending.at or time.monotonic()) - self._started,
             "ended_because": self._ended_because,
             "left_behind": self._left_behind,
-            "immortal": sorted(self._tree.walk()),
+            "immortal": sorted(left),
             "output_error": next((pump.error for pump in self._pumps if pump.error), ""),
             "usage": self._sampler.finish(self._accounts, (self._last_end or time.monotonic()) - self._started),
         }
@@ -225,6 +228,15 @@ class Supervisor:
             self._end("abandoned")
 
 
+def _childless() -> bool:
+    """Then nothing of the tree is left: an orphan below a subreaper is its child."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
+
+
 def _running(pids: set[int]) -> int:
     return sum(1 for pid in pids if (stat_fields(pid) or [b"Z"])[0] != b"Z")
 
@@ -234,10 +246,11 @@ def _append(path: str) -> int:
 
 
 def _become_subreaper() -> None:
-    import ctypes
+    import _ctypes  # What `ctypes` is made of: importing that takes milliseconds of every run.
 
-    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+    prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]  # None: what is loaded
+    if _ctypes.call_function(prctl, (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)):
+        raise OSError("prctl(PR_SET_CHILD_SUBREAPER) is refused here")
 
 
 def main() -> None:
