@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis.change_point import ChangePoint
+from assay.history import Point, Series
 from assay.report.change_text import change_commits, change_sessions, change_size
+from assay.report.series_text import trend
 
 A, B, C, D = (letter * 40 for letter in "abcd")
 SURE = ChangePoint(
@@ -56,3 +58,16 @@ def test_the_sessions_it_may_have_begun_with() -> None:
 def test_per_cent_only_of_what_has_them(before: float, after: float, unit: str | None, says: str) -> None:
     ratio = after / before if before else None
     assert change_size(replace(SURE, before=before, after=after, ratio=ratio, unit=unit)) == says
+
+
+def test_the_terminal_says_where_a_series_changed() -> None:
+    values = [0.0] * 20 + [5.0] * 8
+    points = [
+        Point(f"2026-01-01T00:{i:02d}:00+00:00", value, f"run-{i}", f"night-{i:02d}", f"{i:02d}" * 20)
+        for i, value in enumerate(values)
+    ]
+    series = Series(1, "fp", "alm", "errors", None, "lower", len(points), 5.0, points[-1].started_at)
+    said = [line.strip() for line in trend(series, None, points).splitlines() if "change point" in line]
+    assert said == [
+        "change point: regressed: +5, 0 to 5, from night-20 on; at commit 2020202020, measured before it 1919191919"
+    ]
