@@ -31,7 +31,8 @@ from assay.stats.segmentation import MIN_SIZE, Segments, segment
 from assay.stats.series_noise import SILENCE, Noise, noise_around, white_sigma
 
 FLOOR = 0.02
-PRICE = 4.0
+PRICE = 3.5
+NIGHTLY_PRICE = 6.0
 FEWEST = 8
 """Values of a series in which a step can be told from noise."""
 CONFIRMED = 5
@@ -82,10 +83,12 @@ def find_changes(series: ArrayLike, *, price: float = PRICE, floor: float = FLOO
 def level_since(series: ArrayLike) -> int:
     """Index of the first value of the current level: that of the last change with `CONFIRMED` values behind it, or 0.
 
-    One more value moves it only when it confirms a change or takes one back, which is rare (`make bench-truth`).
+    Made for looking every night: the higher price keeps a year of looks from finding what one look would not, and one
+    more value moves it only when it confirms a change or, rarely, takes one back (`make bench-truth` counts).
     """
     values = finite(series)
-    confirmed = [change.index for change in find_changes(values) if change.latest <= values.size - CONFIRMED]
+    found = find_changes(values, price=NIGHTLY_PRICE)
+    confirmed = [change.index for change in found if change.latest <= values.size - CONFIRMED]
     return confirmed[-1] if confirmed else 0
 
 
@@ -152,7 +155,7 @@ def _placed(series: Floats, cuts: list[int], noise: Noise, full: float) -> list[
         places = _places(series, kept, noise)
         ends = [0, *(place.index for place in places), series.size]
         spans = zip(ends, ends[1:], ends[2:], strict=False)
-        unfit = next((i for i, span in enumerate(spans) if _is_spike(series, *span, full)), None)
+        unfit = next((i for i, (a, b, c) in enumerate(spans) if _is_spike(series[a:b], series[b:c], noise, full)), None)
         if unfit is None:
             return places
         del kept[unfit]
@@ -171,15 +174,17 @@ def _places(series: Floats, cuts: list[int], noise: Noise) -> list[Place]:
     return places
 
 
-def _is_spike(series: Floats, start: int, cut: int, end: int, full: float) -> bool:
-    """A level of few values rests on one or two of them: it has too few, or its median is not worth the price."""
-    before, after = cut - start, end - cut
-    if min(before, after) >= _FEW:
+def _is_spike(before: Floats, after: Floats, noise: Noise, full: float) -> bool:
+    """A level of few values rests on one or two of them: without those far from it, it is not worth the price."""
+    if min(before.size, after.size) >= _FEW:
         return False
-    if min(before, after) < MIN_SIZE:
+    if min(before.size, after.size) < MIN_SIZE:
         return True
-    height = float(np.median(series[cut:end]) - np.median(series[start:cut]))
-    return height**2 * before * after / (before + after) < full
+    old, new = float(np.median(before)), float(np.median(after))
+    olds, news = (
+        int((np.abs(part - level) <= _TAIL * noise.sigma).sum()) for part, level in ((before, old), (after, new))
+    )
+    return (new - old) ** 2 * olds * news < full * (olds + news)
 
 
 def _ratio(before: float, after: float) -> float | None:
