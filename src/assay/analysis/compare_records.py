@@ -8,6 +8,7 @@ from math import exp, expm1, isclose, isfinite
 
 import numpy as np
 
+from assay.analysis.canary import told_by_canaries
 from assay.analysis.comparison import Comparison, Row
 from assay.analysis.conditions import unequal_conditions
 from assay.analysis.direction import direction
@@ -64,7 +65,9 @@ def compare(
         for which, side in zip(("base", "head"), sides, strict=True)
         for found in failure(which, entry, side.get(entry, []))
     ]
-    return Comparison(*names, tuple(_judged(drafts)), failures=tuple(failures))
+    canaries = {entry for entry, runs in sides[1].items() if any(run.canary for run in runs)}
+    rows, notes = told_by_canaries(_judged(drafts), canaries)
+    return Comparison(*names, rows, notes, failures=tuple(failures))
 
 
 def _by_entry(records: Iterable[Record]) -> dict[str, list[Record]]:

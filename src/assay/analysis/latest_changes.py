@@ -45,7 +45,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     )
     folder = history.path.parent
     before_folders, now = [folder / session for session in sessions], [folder / counted[0].session]
-    return with_surroundings(replace(comparison, notes=notes), base, head, before_folders, now)
+    return with_surroundings(replace(comparison, notes=(*comparison.notes, *notes)), base, head, before_folders, now)
 
 
 def _calibrated(history: History) -> tuple[Rules, tuple[str, ...]]:

@@ -44,6 +44,7 @@ class Entry:
     profiler: str | None = None
     sink_data: Mapping[str, Any] = field(default_factory=dict)
     baseline: str | None = None
+    canary: bool = False
     is_setup: bool = False
     cwd: Path | None = None
     """Where it runs: the working folder, unless an experiment has checked out another revision."""

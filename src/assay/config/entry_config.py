@@ -96,6 +96,9 @@ class EntryConfig(Model):
     baseline: str | None = Field(
         default=None, description="Session to hold max_regression against; the last comparable one by default."
     )
+    canary: bool = Field(
+        default=False, description="Its code is fixed: what changes in it is the machine, and a comparison says so."
+    )
     tags: list[str] = []
 
     @field_validator("name")

@@ -73,6 +73,7 @@ class Resolver:
             profiler=written.profiler,
             sink_data=_by_sink(written.sink_data),
             baseline=written.baseline or session.baseline,
+            canary=written.canary,
             is_setup=key == "data_setups",
             datasets_used=tuple(datasets),
         )

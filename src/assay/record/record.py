@@ -53,6 +53,8 @@ class Record:
     reason: str | None = None
     """Why the session was run, as its user said."""
     sink_data: Mapping[str, Any] = field(default_factory=dict)
+    canary: bool = False
+    """Its code is fixed: what changes in it is the machine."""
     margins: Mapping[str, float] = field(default_factory=dict)
     """By metric: smaller changes count as none. Declared in the configuration."""
     schema_version: int = SCHEMA_VERSION
@@ -109,6 +111,7 @@ class Record:
             "git_commit": self.git_commit,
             "reason": self.reason,
             "sink_data": dict(self.sink_data),
+            "canary": self.canary,
             "margins": dict(self.margins),
             "metrics_detail": dict(self.metrics_detail),
             "schema_version": self.schema_version,
@@ -145,6 +148,7 @@ class Record:
             git_commit=current.get("git_commit"),
             reason=current.get("reason"),
             sink_data=current.get("sink_data") or {},
+            canary=bool(current.get("canary", False)),
             margins=current.get("margins") or {},
             metrics_detail=current.get("metrics_detail") or {},
             schema_version=current["schema_version"],

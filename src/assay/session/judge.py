@@ -57,6 +57,7 @@ def judge(
         git_commit=environment.git_commit,
         reason=environment.reason,
         sink_data=entry.sink_data,
+        canary=entry.canary,
         margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
     )
     return _masked(_with_requirements(record, entry, past), execution)
