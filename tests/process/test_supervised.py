@@ -122,6 +122,16 @@ def test_usage_is_of_the_whole_tree(tmp_path: Path) -> None:
     assert float(rows[-1].split(",")[1]) <= usage["cpu_s"] + 0.05
 
 
+def test_the_peak_is_the_programs_however_large_the_process_that_started_it_is(tmp_path: Path) -> None:
+    """Short peaks come from the kernel's accounts, which in a large parent's child begin with the parent's."""
+    large = bytearray(200 << 20)
+    large[::4096] = b"x" * len(large[::4096])
+    burn = "import time\nwhile time.process_time() < 0.2: pass\nx = b'x' * (60 << 20)"
+    usage = run(tmp_path, python(burn)).usage
+    assert 60 <= usage["peak_rss_mb"] < 150
+    assert len(large) == 200 << 20
+
+
 def test_processors_can_be_limited(tmp_path: Path) -> None:
     run(tmp_path, python("import os; print(len(os.sched_getaffinity(0)))"), cpus=[0])
     assert (tmp_path / "stdout").read_text() == "1\n"

@@ -1,7 +1,6 @@
 """Samples what a tree uses, from /proc. All counts are in the units the kernel gives them in."""
 
 import os
-import resource
 import time
 
 from assay.process.accounts import TICK, Accounts
@@ -85,8 +84,7 @@ class Sampler:
 
     def _peak_mb(self, largest_mb: float) -> float:
         """Up to its exec a process had our memory, and the kernel's peak of it is never less than that was."""
-        ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        if self.count and largest_mb <= ours:
+        if self.count and largest_mb <= _own_peak_mb():
             return self.peak_rss_mb
         return max(self.peak_rss_mb, largest_mb)
 
@@ -116,3 +114,10 @@ class Sampler:
             self._out.write(line)
         except OSError:
             self._out = None
+
+
+def _own_peak_mb() -> float:
+    """Of the memory that this process has now. Its `ru_maxrss` may be what the process that started it once had."""
+    with open("/proc/self/status", "rb") as status:
+        line = next((line for line in status if line.startswith(b"VmHWM:")), b"VmHWM: 0 kB")
+    return int(line.split()[1]) / 1024
