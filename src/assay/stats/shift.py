@@ -21,6 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
+import numpy as np
+
 from assay.stats.biweight import middle
 from assay.stats.distributions import normal_quantile, t_quantile, t_two_sided_p
 from assay.stats.intervals import Floats
@@ -38,8 +40,9 @@ ASSUMED_LEVEL = 0.032
 """Standard deviation of a session's level where nothing is known of the past, 3.2%: what shared machines show."""
 ASSUMED_DRIFT = 0.5
 """Standard deviation of a session's level as a share of the spread within it, likewise."""
-_FLIPS_FROM, _FLIPS_TO = 8, 30
-"""Pairs for which signs are flipped: fewer have too few patterns, of more the mean is normal enough."""
+_FLIPS_TO = 30
+"""Pairs up to which signs are flipped: of more the mean is normal enough. Few pairs have too few patterns to tell."""
+_TRIMMED_FROM = 20
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,28 @@ def paired_shift(base: Floats, head: Floats, *, looks: int = 1, confidence: floa
     centre = float(differences.mean())
     if n < 2:
         return Shift(centre, -inf, inf, 1.0, inf, n, int(wild.sum()), confidence)
-    error = float(differences.std(ddof=1)) / sqrt(n)
+    error, df = float(differences.std(ddof=1)) / sqrt(n), n - 1
     within = sqrt(float(kept_base.var(ddof=1) + kept_head.var(ddof=1)) / n)
+    if n >= _TRIMMED_FROM:
+        centre, error, df = _trimmed(differences)
     share = min(1.0, n / 10) / looks / 2
-    floor = min(
-        t_quantile(1 - PAIRS_ALARMS * share, n - 1) * error, t_quantile(1 - WITHIN_ALARMS * share, 2 * n - 2) * within
-    )
-    beyond = abs(centre) > floor and _FLIPS_FROM <= n <= _FLIPS_TO
+    floor = t_quantile(1 - PAIRS_ALARMS * share, df) * error
+    floor = min(floor, t_quantile(1 - WITHIN_ALARMS * share, 2 * n - 2) * within)
+    beyond = abs(centre) > floor and n <= _FLIPS_TO and 0.5 ** (n - 1) <= FLIP_ALARMS / looks
     if beyond and sign_flip_p(differences) > FLIP_ALARMS / looks:
         floor = abs(centre)
-    return _shift(centre, error, n - 1, floor, n, int(wild.sum()), confidence)
+    return _shift(centre, error, df, floor, n, int(wild.sum()), confidence)
+
+
+def _trimmed(differences: Floats) -> tuple[float, float, int]:
+    """Mean, standard error and degrees of freedom without 15% at either end (Tukey & McLaughlin, Sankhya A 25,
+    1963): with twenty differences and more, a few slow runs of either side are not all there is."""
+    ordered = np.sort(differences)
+    n = ordered.size
+    cut = round(0.15 * n)
+    inner = ordered[cut : n - cut]
+    winsorised = np.clip(ordered, inner[0], inner[-1])
+    return float(inner.mean()), float(winsorised.std(ddof=1)) * sqrt(n) / inner.size, inner.size - 1
 
 
 def unpaired_shift(
