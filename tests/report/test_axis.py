@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assay.report.svg.axis import Axis
@@ -53,6 +53,7 @@ def test_ticks_are_round_and_written_as_short_as_they_can_be(low: float, high: f
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@example([-500001.0, -400000000900002.0], 2, False, 0.0)
 @given(st.lists(FINITE, min_size=0, max_size=5), st.integers(2, 9), st.booleans(), st.sampled_from([0.0, 0.08]))
 def test_any_numbers_give_an_axis_that_holds_them_and_sound_ticks(
     values: list[float], most: int, zero: bool, pad: float

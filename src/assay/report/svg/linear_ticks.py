@@ -13,16 +13,24 @@ def linear_ticks(axis: Axis, most: int) -> list[Tick]:
     """At most `most` + 1, a step of 1, 2 or 5 times a power of ten apart. Reckoned in decimals, so that none is off."""
     low, high = axis.exact
     raw = (high - low) / most
-    power = raw.adjusted()
-    step = next(s for m in (1, 2, 5, 10) if (s := Decimal(m).scaleb(power)) >= raw * (1 - _WITHIN))
+    steps = [Decimal(digit).scaleb(raw.adjusted()) for digit in ("0.5", "1", "2", "5", "10")]
+    fits = next(place for place, step in enumerate(steps) if step >= raw * (1 - _WITHIN))
+    step = steps[fits]
+    if not (values := _multiples(step, low, high)):
+        step = steps[fits - 1]  # two steps can be longer than the axis, which then lies between two multiples
+        values = _multiples(step, low, high)
+    top = max(abs(value) for value in values)
+    written = _plain if _is_plain(top, step) else _scientific
+    return [Tick(axis.share_of(value), written(value, step)) for value in values]
+
+
+def _multiples(step: Decimal, low: Decimal, high: Decimal) -> list[Decimal]:
     number = ((low / step) - _WITHIN).to_integral_value(ROUND_CEILING)
     values = []
     while number * step <= high + step * _WITHIN:
         values.append(number * step)
         number += 1
-    top = max((abs(value) for value in values), default=step)
-    written = _plain if _is_plain(top, step) else _scientific
-    return [Tick(axis.share_of(value), written(value, step)) for value in values]
+    return values
 
 
 def _is_plain(top: Decimal, step: Decimal) -> bool:
