@@ -91,7 +91,7 @@ class AB:
             counts.update(dict.fromkeys(going_on, count))
             records = self._records(counts)
             comparison = self._compare(records, len(planned))
-            going_on &= open_entries(comparison, self._budget.pairs)
+            going_on &= open_entries(comparison)
             self._looked(Looked(count, self._budget.pairs, comparison, len(going_on)))
             if not going_on or self._listen.interrupted:
                 break

@@ -7,13 +7,7 @@ little tighter). With blocks of ten and a budget of sixty that costs about two p
 
 from __future__ import annotations
 
-from math import log1p
-
-from assay.stats.shift import Shift
-
 BLOCK = 10
-NARROW = 1 / 3
-"""Of the margin: an interval this narrow will not become another verdict by adding runs."""
 
 
 def looks(budget: int, block: int = BLOCK) -> list[int]:
@@ -21,7 +15,3 @@ def looks(budget: int, block: int = BLOCK) -> list[int]:
     if budget < 1:
         raise ValueError("a budget of at least one pair is needed")
     return sorted({*range(block, budget, block), budget})
-
-
-def narrow(shift: Shift, margin: float) -> bool:
-    return (shift.high - shift.low) / 2 < NARROW * log1p(margin)

@@ -43,6 +43,8 @@ ASSUMED_DRIFT = 0.5
 _FLIPS_TO = 30
 """Pairs up to which signs are flipped: of more the mean is normal enough. Few pairs have too few patterns to tell."""
 _TRIMMED_FROM = 20
+_CHOSEN = 4.0
+"""Pairs with a spike were left out after looking at them; a p without them is so many times as large."""
 
 
 @dataclass(frozen=True)
@@ -137,4 +139,5 @@ def at_least(shift: Shift, tick: float) -> Shift:
 def _shift(centre: float, error: float, df: int, floor: float, runs: int, spikes: int, confidence: float) -> Shift:
     half = t_quantile((1 + confidence) / 2, df) * error
     p = t_two_sided_p(centre / error, df) if error > 0 else (0.0 if centre else 1.0)
+    p = min(1.0, p * _CHOSEN) if spikes else p
     return Shift(centre, centre - half, centre + half, p, floor, runs, spikes, confidence)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from assay.analysis.verdict import Verdict, verdict_of
-from assay.stats.sequential import looks, narrow
+from assay.stats.sequential import looks
 from assay.stats.shift import paired_shift, unpaired_shift
 
 MARGIN = 0.03
@@ -71,7 +71,7 @@ def sequential(a: Rows, b: Rows) -> tuple[list[Verdict], list[int]]:
         for count in planned:
             shift = paired_shift(x[:count], y[:count], looks=len(planned))
             verdict = verdict_of(shift, "lower", MARGIN, shift.p)[0]
-            if verdict is not Verdict.INCONCLUSIVE or narrow(shift, MARGIN):
+            if verdict is not Verdict.INCONCLUSIVE:
                 break
         said.append(verdict)
         used.append(count)
