@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
             inputs, pairs, plan, ("A", "A again"), "calibrate", command=["assay", *sys.argv[1:]],
             listen=told.heard, looked=told.looked,
         )  # fmt: skip
-    measured = calibrated(found.comparison)
+    measured = calibrated(found)
     if not measured:
         raise UsageError(f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}")
     path = save_floors(plan.results_dir, floors(found, measured, [pair.name for pair in pairs]))
@@ -62,18 +62,24 @@ def _repeats(found: Found, measured: list[Calibrated]) -> list[str]:
     return [printable(str(plan)) for plan in plans if plan is not None]
 
 
+def _needed(item: Calibrated) -> str:
+    from assay.analysis.pairs_needed import TRIED
+
+    return f"over {TRIED[-1]}" if item.pairs_needed is None else str(item.pairs_needed)
+
+
 def _table(measured: list[Calibrated]) -> str:
     from assay.report.comparison_text import interval
     from assay.report.printable import printable
     from assay.report.text_table import text_table
 
     rows: list[tuple[str, ...]] = [
-        ("entry", "metric", "identical code differs by", "noise floor", "pairs needed", "remark")
+        ("entry", "metric", "identical code differs by", "noise floor", "pairs for ±3%", "remark")
     ]
     rows += [
         (
             printable(item.row.entry), printable(item.row.metric), interval(item.row), f"{item.floor:.1%}",
-            str(item.pairs_needed), "called different: something favours one side" if item.suspicious
+            _needed(item), "called different: something favours one side" if item.suspicious
             else "; ".join(item.row.notes),
         )
         for item in measured

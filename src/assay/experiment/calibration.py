@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import ceil, log1p
 
-from assay.analysis import Comparison, Row, Verdict
+from assay.analysis import Row, Verdict
 from assay.analysis.noise_floors import NoiseFloor
+from assay.analysis.pairs_needed import pairs_needed
+from assay.analysis.sample import sample
 from assay.experiment.ab import Found
 from assay.experiment.pair import complete_pairs
 
@@ -16,8 +17,8 @@ class Calibrated:
     row: Row
     floor: float
     """The largest difference between identical code that these pairs cannot rule out."""
-    pairs_needed: int
-    """Until an interval would be narrow enough to call identical code equivalent."""
+    pairs_needed: int | None
+    """To call identical code equivalent in most experiments; None if hundreds would not."""
 
     @property
     def suspicious(self) -> bool:
@@ -25,16 +26,19 @@ class Calibrated:
         return self.row.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
 
 
-def calibrated(comparison: Comparison) -> list[Calibrated]:
-    found = []
-    for row in comparison.rows:
-        if row.low is None or row.high is None or row.better is None:
-            continue
-        floor = max(row.high, 1 / row.low) - 1
-        half = (log1p(row.high - 1) - log1p(row.low - 1)) / 2
-        needed = ceil(row.head_runs * (half / log1p(0.03)) ** 2) if half > 0 else row.head_runs
-        found.append(Calibrated(row, floor, max(6, needed)))
-    return found
+def calibrated(found: Found) -> list[Calibrated]:
+    return [
+        Calibrated(row, max(row.high, 1 / row.low) - 1, _needed(found, row))
+        for row in found.comparison.rows
+        if row.low is not None and row.high is not None and row.better is not None
+    ]
+
+
+def _needed(found: Found, row: Row) -> int | None:
+    a, b = (
+        sample([run.metrics for run in side], row.metric) for side in complete_pairs(found.records, row.entry)
+    )  # fmt: skip
+    return pairs_needed(a.values, b.values) if a and b and a.values.size == b.values.size else None
 
 
 def floors(found: Found, measured: Iterable[Calibrated], names: Sequence[str]) -> list[NoiseFloor]:
