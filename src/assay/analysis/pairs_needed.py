@@ -30,4 +30,5 @@ def pairs_needed(a: Floats, b: Floats, margin: float = DEFAULT_MARGIN) -> int | 
 
 def _equivalent(rng: np.random.Generator, pairs: Floats, count: int, margin: float) -> bool:
     drawn = rng.permuted(pairs[rng.integers(0, len(pairs), count)], axis=1)
-    return judge(*drawn.T.tolist(), paired=True, margin=margin).verdict is Verdict.EQUIVALENT
+    a, b = drawn.T.tolist()
+    return judge(a, b, paired=True, margin=margin).verdict is Verdict.EQUIVALENT
