@@ -101,3 +101,10 @@ def test_biweight_is_the_mean_for_clean_values_and_stays_for_wild_ones() -> None
     assert location(wild) == pytest.approx(clean.mean(), abs=0.05)
     assert spread(wild) == pytest.approx(clean.std(), rel=0.1)
     assert spread(np.ones(5)) == 0.0
+
+
+def test_a_level_beyond_all_known_ones_by_less_than_its_own_error_is_no_change() -> None:
+    past = np.array([0.0] * 18 + [0.08, 0.08])
+    spread = np.array([-0.04, -0.02, 0.0, 0.0, 0.02, 0.04])
+    assert _called(level_shift(past, 0.085 + spread)) == 0
+    assert _called(level_shift(past, 0.25 + spread)) == 1

@@ -43,6 +43,8 @@ ASSUMED_DRIFT = 0.5
 _FLIPS_TO = 30
 """Pairs up to which signs are flipped: of more the mean is normal enough. Few pairs have too few patterns to tell."""
 _TRIMMED_FROM = 20
+_MEDIAN_ERROR = 1.25
+"""Standard error of a median over that of a mean."""
 _CHOSEN = 4.0
 """Pairs with a spike were left out after looking at them; a p without them is so many times as large."""
 
@@ -116,7 +118,8 @@ def level_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -
     """`past`: one level a session, oldest first; `head`: the runs of the session in question.
 
     Its own noise is in the movement of the past, since each level there had it too. A level within those seen before
-    is no change, whatever their standard deviation: tails are the past's own.
+    is no change, nor is one that is beyond them by no more than the error of its own median, whatever their standard
+    deviation: tails are the past's own.
     """
     n = past.size
     error = float(past.std(ddof=1)) * sqrt(1 + 1 / n)
@@ -124,6 +127,8 @@ def level_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -
     centre = middle(head) - level
     floor = t_quantile(1 - LEVEL_ALARMS / 2, n - 1) * error
     farthest = float(past.max()) - level if centre > 0 else level - float(past.min())
+    if head.size > 1:
+        farthest += _MEDIAN_ERROR * float(head.std(ddof=1)) / sqrt(head.size)
     return _shift(centre, error, n - 1, max(floor, farthest), int(head.size), 0, confidence)
 
 
