@@ -23,7 +23,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from assay.stats.biweight import middle
+from assay.stats.biweight import deviation, middle
 from assay.stats.distributions import normal_quantile, t_quantile, t_two_sided_p
 from assay.stats.intervals import Floats
 from assay.stats.sign_flips import sign_flip_p
@@ -43,8 +43,8 @@ ASSUMED_DRIFT = 0.5
 _FLIPS_TO = 30
 """Pairs up to which signs are flipped: of more the mean is normal enough. Few pairs have too few patterns to tell."""
 _TRIMMED_FROM = 20
-_MEDIAN_ERROR = 1.25
-"""Standard error of a median over that of a mean."""
+_MEDIAN_ERROR = 1.25 * 1.4826
+"""Standard error of a median over that of a mean, and standard deviation over median absolute deviation."""
 _CHOSEN = 4.0
 """Pairs with a spike were left out after looking at them; a p without them is so many times as large."""
 
@@ -128,7 +128,7 @@ def level_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -
     floor = t_quantile(1 - LEVEL_ALARMS / 2, n - 1) * error
     farthest = float(past.max()) - level if centre > 0 else level - float(past.min())
     if head.size > 1:
-        farthest += _MEDIAN_ERROR * float(head.std(ddof=1)) / sqrt(head.size)
+        farthest += _MEDIAN_ERROR * deviation(head, middle(head)) / sqrt(head.size)
     return _shift(centre, error, n - 1, max(floor, farthest), int(head.size), 0, confidence)
 
 
