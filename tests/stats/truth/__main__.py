@@ -229,7 +229,7 @@ def other_noise() -> None:
     rows = second_look.pairs_of_every_kind(trials, target)
     table("Ten pairs, noise of other kinds", ["noise", "level", "false alarms", "covered", "+5% found"], rows)
     rows = second_look.sessions_with_a_past(trials, target)
-    table("A session against twenty before it", ["levels", "false alarms", "+10% found"], rows)
+    table("A session against twenty before it", ["levels", "false alarms", "covered", "+10% found"], rows)
     rows = second_look.one_run_a_night(trials, target)
     head = ["noise", "false alarms a night", "alarms a year", "+10% told within three nights", "told once"]
     table("One run a night", head, rows)

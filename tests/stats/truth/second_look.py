@@ -9,7 +9,7 @@ from tests.stats.truth.noises import NOISES, random_pairs
 
 from assay.analysis import Verdict, judge
 from assay.analysis.evidence import evidence
-from assay.analysis.judgement import judged
+from assay.analysis.judgement import Judgement, judged
 from assay.analysis.rules import DEFAULT_MARGIN
 from assay.stats.false_discovery import adjusted
 from assay.stats.nightly import nights as watched
@@ -72,15 +72,19 @@ def sessions_with_a_past(trials: Callable[[int], int], target: Target) -> Table:
     }
     rows = []
     for kind, levels in kinds.items():
-        alarms = _share(range(trials(4000)), lambda _, draw=levels: _session(rng, draw(), 0.0) in CHANGED)
-        found = _share(range(trials(1000)), lambda _, draw=levels: _session(rng, draw(), 0.1) is Verdict.REGRESSED)
+        same = [_session(rng, levels(), 0.0) for _ in range(trials(4000))]
+        slower = [_session(rng, levels(), 0.1) for _ in range(trials(1000))]
+        alarms = _share(same, lambda one: one.verdict in CHANGED)
+        covered = _share(same, lambda one: one.interval[0] <= 1 <= one.interval[1])
+        found = _share(slower, lambda one: one.verdict is Verdict.REGRESSED)
+        target(f"sessions, {kind}: coverage", covered, 0.92, True)
         target(f"sessions, {kind}: false alarms", alarms, 0.015, False)
         if kind == "levels move 2%":
             target(f"sessions, {kind}: +10% found", found, 0.90, True)
-        rows.append([kind, f"{alarms:.2%}", f"{found:.1%}"])
+        rows.append([kind, f"{alarms:.2%}", f"{covered:.1%}", f"{found:.1%}"])
     unknown = _share(range(trials(4000)), lambda _: _without_past(rng) in CHANGED)
     target("sessions without a past, levels move 3%: false alarms", unknown, 0.01, False)
-    return [*rows, ["levels move 3%, no past", f"{unknown:.2%}", "–"]]
+    return [*rows, ["levels move 3%, no past", f"{unknown:.2%}", "–", "–"]]
 
 
 def one_run_a_night(trials: Callable[[int], int], target: Target) -> Table:
@@ -135,10 +139,10 @@ def _share(items, hit) -> float:  # type: ignore[no-untyped-def]
     return float(np.mean([bool(hit(item)) for item in items]))
 
 
-def _session(rng: np.random.Generator, levels: np.ndarray, effect: float) -> Verdict:
+def _session(rng: np.random.Generator, levels: np.ndarray, effect: float) -> Judgement:
     runs = [np.exp(level + rng.normal(0, 0.02, 10)) for level in levels]
     past = [float(np.median(run)) for run in runs[:-2]]
-    return judge(runs[-2], runs[-1] * (1 + effect), history=past).verdict
+    return judge(runs[-2], runs[-1] * (1 + effect), history=past)
 
 
 def _without_past(rng: np.random.Generator) -> Verdict:
