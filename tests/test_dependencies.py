@@ -15,7 +15,7 @@ from third_party import canonical, distributions, parsed, provider
 def ours() -> frozenset[str]:
     """What stands in this repository: packages, and modules that tests and tools find beside themselves."""
     beside = {file.rpartition("/")[2].removesuffix(".py") for file in declared.files() if not file.startswith("src/")}
-    return frozenset({"assay", "tests", "tools", *beside})
+    return frozenset({"_assay_stand_ins", "assay", "tests", "tools", *beside})
 
 
 @cache

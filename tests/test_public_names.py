@@ -17,7 +17,8 @@ PUBLIC = {
     "LoadScheduler MultiStreamLoadScheduler Node Objective OfflineLoadScheduler PoissonLoadScheduler RampLoadScheduler "
     "SingleStreamLoadScheduler SourceSamples StepsLoadScheduler Stop TraceLoadScheduler Warmup",
     "assay.pipeline": "Batch Chain Collector ColumnBatch CompositeStage Executor FileRange Part Pipeline PipelineError "
-    "PipelineResult Resources Source Split SplitResult Stage StageFailure StreamStage Worker Writer executor_named",
+    "PipelineResult Resources RunStage Source Split SplitResult Stage StageFailure StreamStage Worker Writer "
+    "executor_named",
     "assay.record": "Environment Fingerprint Metric Outcome Record RequirementResult SessionFolder SessionInfo Task "
     "TaskPerf TaskPerfUtils Usage",
     "assay.sinks": "Delivery MetricsCollector Rejected Sink SinkStatus Unavailable check_spec",

@@ -14,7 +14,7 @@ import grimp
 
 PAGE = Path(__file__).parent.parent / "docs" / "architecture.md"
 BEGIN, END = "<!-- drawn by tools/draw_rooms.py -->", "<!-- end of the drawing -->"
-ALWAYS = {"errors", "exports", "names", "untrusted"}
+ALWAYS = {"errors", "exports", "fallback", "names", "untrusted"}
 COMPOSING = ("api", "cli")
 EVERY_OTHER = "every other room"
 """In the table: all rooms, less those named after it."""

@@ -94,15 +94,27 @@ def load(path: str) -> Any:
     """What a dotted path leads to; None where it leads nowhere. A module that is there but fails to import says why."""
     from importlib import import_module
 
+    from assay.fallback.loading import loading_user_code
+    from assay.fallback.stand_ins import STAND_INS
+
     module_name, _, attribute = path.replace(":", ".").rpartition(".")
-    if not all(part.isidentifier() for part in (*module_name.split("."), attribute)):
+    if not all(part.isidentifier() for part in (*module_name.split("."), attribute)) or module_name in STAND_INS:
         return None
     try:
-        return getattr(import_module(module_name), attribute, None)
+        with loading_user_code():
+            return getattr(import_module(module_name), attribute, None)
     except ImportError as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing is None:
-            raise UnknownComponent(f"{path}: its module cannot be imported: {error}") from None
-        if f"{module_name}.".startswith(f"{missing}."):
+        if missing is not None and f"{module_name}.".startswith(f"{missing}."):
             return None
-        raise UnknownComponent(f"{path}: its module needs {quoted(missing)}, which is not installed") from None
+        raise UnknownComponent(f"{path}: {_why(error, missing)}") from None
+
+
+def _why(error: ImportError, missing: str | None) -> str:
+    from assay.fallback.words import advice
+
+    why = f"its module needs {quoted(missing)}, which is not installed"
+    if missing is None or str(error) != f"No module named {missing!r}":
+        why = f"its module cannot be imported: {error}"
+    what = advice(str(error))
+    return f"{why}; {what}" if what else why

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay.pipeline.failure import PipelineError, StageFailure
     from assay.pipeline.pipeline import Pipeline, PipelineResult
     from assay.pipeline.resources import Resources, Worker
+    from assay.pipeline.run_stage import RunStage
     from assay.pipeline.source import Source
     from assay.pipeline.split import FileRange, Split
     from assay.pipeline.stage import Stage, StreamStage
@@ -34,6 +35,7 @@ __all__ = [
     "PipelineError",
     "PipelineResult",
     "Resources",
+    "RunStage",
     "Source",
     "Split",
     "SplitResult",
@@ -60,6 +62,7 @@ __getattr__, __dir__ = exports(
         "PipelineError": "failure",
         "PipelineResult": "pipeline",
         "Resources": "resources",
+        "RunStage": "run_stage",
         "Source": "source",
         "Split": "split",
         "SplitResult": "chain",

@@ -43,6 +43,8 @@ class RunSampled:
 @dataclass(frozen=True)
 class RunFinished:
     record: Record
+    stand_ins: tuple[str, ...] = ()
+    """Modules of other frameworks that the program imported and Assay answered with its own."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from assay.capture import machine
 from assay.config.entry import results_path
 from assay.errors import AssayError
+from assay.fallback.program import with_stand_ins
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
@@ -132,7 +133,7 @@ class Execution:
             environment["RAY_ADDRESS"] = entry.ray.address
         if cluster is not None:
             environment.update(cluster.environment)
-        return environment
+        return with_stand_ins(environment, self.workspace.stand_ins)
 
 
 @contextmanager

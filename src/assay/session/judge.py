@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.capture.fingerprint import fingerprint
 from assay.config.entry import Entry
+from assay.fallback.words import advice
 from assay.process.result import ProcessResult
 from assay.record import Environment, Outcome, Record, Usage
 from assay.record.metric import Metric
@@ -81,7 +82,9 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
         return Outcome.CRASHED, [f"was ended by signal {_signal_name(-code)}", *disk]
     if code > 0:
         last = _last_line(execution.workspace.stderr)
-        return Outcome.FAILED, [f"exited with code {code}" + (f": {last}" if last else ""), *disk]
+        what = advice(last)
+        said = "".join((f"exited with code {code}", f": {last}" if last else "", f"; {what}" if what else ""))
+        return Outcome.FAILED, [said, *disk]
     if disk:
         return Outcome.FAILED, [*disk, *results.problems]
     if results.problems:

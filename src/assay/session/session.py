@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from assay.config.plan import Plan
 from assay.errors import UsageError
+from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
 from assay.record import Outcome, Record, SessionFolder
 from assay.record.results_file import append_record
@@ -109,7 +110,7 @@ class Session:
         self._keep(record, workspace)
         if run.entry.delete_scratch:
             workspace.delete_scratch()
-        self._listen(RunFinished(record))
+        self._listen(RunFinished(record, used_stand_ins(workspace.stand_ins)))
         return record
 
     def _keep(self, record: Record, workspace: Workspace) -> None:

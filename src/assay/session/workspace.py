@@ -17,6 +17,7 @@ class Workspace:
         self.logs = self.folder / "logs"
         self.stdout = self.logs / "stdout.log"
         self.stderr = self.logs / "stderr.log"
+        self.stand_ins = self.logs / "stand_ins.txt"
         self.combined = self.folder / "stdouterr.log"
         self.results = self.folder / "benchmark_results"
         self.artifacts = self.folder / "artifacts"

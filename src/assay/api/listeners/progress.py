@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.api.listeners.console import Console
+from assay.fallback.words import said_of
 from assay.record import Outcome, Record
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionStarted
 
@@ -29,9 +30,9 @@ class Progress:
         elif isinstance(event, RunSampled):
             self._show(event.elapsed_s, event.cpu_s, event.rss_mb)
         elif isinstance(event, RunFinished):
-            self._finished(event.record)
+            self._finished(event.record, said_of(event.stand_ins))
 
-    def _finished(self, record: Record) -> None:
+    def _finished(self, record: Record, stood_in: str) -> None:
         say = self._console.say
         if self._running is None or self._running.run_id != record.run_id:
             say(f"\tRunning {record.name}")
@@ -43,6 +44,8 @@ class Progress:
             say(f"\t\t{reason}")
         for warning in record.warnings:
             say(f"\t\twarning: {warning}")
+        if stood_in:
+            say(f"\t\t{stood_in}")
         say(f"\t\tLogs found in {Path(record.stdouterr_file).parent / 'logs'}")
 
     def _show(self, elapsed_s: float, cpu_s: float, rss_mb: float) -> None:
