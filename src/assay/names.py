@@ -92,20 +92,27 @@ class Registry(Generic[T]):
 
 def load(path: str) -> Any:
     """What a dotted path leads to; None where it leads nowhere. A module that is there but fails to import says why."""
+    module_name, _, attribute = path.replace(":", ".").rpartition(".")
+    module = load_module(module_name, path) if attribute.isidentifier() else None
+    return getattr(module, attribute, None)
+
+
+def load_module(name: str, path: str) -> Any:
+    """The module, or None where there is none; `path` is what messages call it. What it imports of other frameworks may
+    be ours, but it is never itself a stand-in."""
     from importlib import import_module
 
     from assay.fallback.loading import loading_user_code
     from assay.fallback.stand_ins import STAND_INS
 
-    module_name, _, attribute = path.replace(":", ".").rpartition(".")
-    if not all(part.isidentifier() for part in (*module_name.split("."), attribute)) or module_name in STAND_INS:
+    if not all(part.isidentifier() for part in name.split(".")) or name in STAND_INS:
         return None
     try:
         with loading_user_code():
-            return getattr(import_module(module_name), attribute, None)
+            return import_module(name)
     except ImportError as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+        if missing is not None and f"{name}.".startswith(f"{missing}."):
             return None
         raise UnknownComponent(f"{path}: {_why(error, missing)}") from None
 

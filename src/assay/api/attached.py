@@ -43,7 +43,7 @@ class Attached:
         def changes() -> list[str]:
             return remembering.changes if remembering is not None else []
 
-        listeners: list[tuple[str, Listener]] = [("progress", Progress(self._console))]
+        listeners: list[tuple[str, Listener]] = [("progress", Progress(self._console, plan.notes))]
         if remembering is not None:
             listeners.append(("the history", remembering))
         listeners += [

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from assay.api.planned_sinks import PlannedSinks
 from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
 from assay.config.load import Config, load_config, load_older
@@ -13,7 +14,7 @@ from assay.config.older_form import OlderForm
 from assay.config.plan import Plan, make_plan
 from assay.errors import ConfigError, UsageError
 from assay.names import unknown
-from assay.sinks.spec_check import check_spec
+from assay.sinks.own_sink import own_sink_module
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,21 @@ class RunInputs:
             names = [str(sink.get("name")) for sink in plan.sinks]
             raise UsageError(f"--no-sink: {unknown('sink', missing[0], names)}")
         kept = [at for at, sink in enumerate(plan.sinks) if sink.get("name") not in self.no_sink]
-        problems = [
-            f"{config.root.at(('sinks', at)).mark}: sinks[{at}].{problem}"
-            for at in kept
-            for problem in check_spec(plan.sinks[at])
-        ]
-        if problems:
-            raise ConfigError(problems)
-        return replace(plan, sinks=tuple(plan.sinks[at] for at in kept))
+        sinks = PlannedSinks.of({at: plan.sinks[at] for at in kept}, _folders(config.files))
+        if sinks.problems:
+            marks = {at: config.root.at(("sinks", at)).mark for at in kept}
+            raise ConfigError([f"{marks[at]}: sinks[{at}].{problem}" for at, problem in sinks.problems])
+        return replace(plan, sinks=sinks.specs, notes=sinks.notes)
 
     def _load(self) -> Config:
         if self.matrix is not None:
-            form = OlderForm(Path(self.matrix), Path(self.datasets) if self.datasets else None, self.sink)
+            folders = _folders((Path(self.matrix),))
+            form = OlderForm(
+                Path(self.matrix),
+                Path(self.datasets) if self.datasets else None,
+                self.sink,
+                is_sink=lambda name: own_sink_module(name, folders) is not None,
+            )
             return load_older(form, os.environ, self.set)
         return load_config([Path(file) for file in self.config], os.environ, self.set)
 
@@ -80,6 +84,11 @@ class RunInputs:
         entry = replace(command_entry(self.command, self.timeout_s), repeat=self.runs, warmup=self.warmup)
         results = results_folder(self.results_dir).absolute()
         return Plan(entries=(entry,), results_dir=results, artifacts_dir=results / "artifacts")
+
+
+def _folders(files: Sequence[Path]) -> list[Path]:
+    """Where modules of the user's own are looked for: beside the configuration, then where Assay was started."""
+    return list(dict.fromkeys([*(file.absolute().parent for file in files), Path.cwd()]))
 
 
 def command_entry(command: Sequence[str], timeout_s: float, name: str | None = None) -> Entry:

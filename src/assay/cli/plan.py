@@ -49,7 +49,7 @@ def run(args: Namespace) -> int:
             "\n".join([f"\n{entry.name}  ({entry.where})", *_lines(entry, masker), *(f"  ✗ {line}" for line in wrong)])
         )
     sinks = ", ".join(str(sink.get("name") or sink.get("class")) for sink in plan.sinks)
-    print(f"\nsinks: {sinks or 'none'}")
+    print("\n".join([f"\nsinks: {sinks or 'none'}", *(f"  {note}" for note in plan.notes)]))
     for warning in preflight(plan, Neighbours()):
         print(f"warning: {warning}")
     return 1 if problems else 0

@@ -24,7 +24,9 @@ def arguments(parser: ArgumentParser) -> None:
     older = parser.add_argument_group("the older form")
     older.add_argument("--matrix", metavar="FILE", help="matrix YAML")
     older.add_argument("--datasets", metavar="FILE", help="JSON with the data sets' paths")
-    older.add_argument("--sink", metavar="NAME", default="none", help="mlflow, wandb, none, or a sink of your own")
+    older.add_argument(
+        "--sink", metavar="NAME", default="none", help="mlflow, wandb, none, or your own: its name or dotted path"
+    )
     command = parser.add_argument_group("a command, without YAML")
     command.add_argument("--runs", metavar="N", type=int, default=10, help="how often (default: 10)")
     command.add_argument("--warmup", metavar="N", type=int, default=0, help="runs before, not counted (default: 0)")

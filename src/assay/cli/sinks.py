@@ -13,6 +13,8 @@ from assay.errors import UsageError
 from assay.names import unknown
 from assay.sinks.delivery import Delivery
 from assay.sinks.outbox import Outbox
+from assay.sinks.own_sink import located
+from assay.sinks.registry import is_named
 from assay.sinks.status import SinkStatus, statuses
 
 
@@ -148,7 +150,8 @@ def _spec(args: Namespace) -> dict[str, Any]:
     given = dict(pair.partition("=")[::2] for pair in args.key)
     own = {key: yaml.safe_load(value) if value else "" for key, value in given.items()}
     if not args.config:
-        return {"name": args.name, **own, "enabled": True}
+        given_alone = {"name": args.name, **own, "enabled": True}
+        return given_alone if is_named(given_alone) else dict(located(given_alone, [Path.cwd()]))
     from assay.api.run_inputs import RunInputs
 
     config = tuple(str(Path(file).absolute()) for file in args.config)

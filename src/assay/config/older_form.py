@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.config.session_config import SessionConfig
 from assay.document.node import Mark, Node
 from assay.errors import ConfigError
 
@@ -18,16 +20,24 @@ class OlderForm:
     matrix: Path
     datasets: Path | None
     sink: str = "none"
+    is_sink: Callable[[str], bool] = lambda name: False
+    """Whether a name is that of a sink of the user's own, whose block then waits to be asked for."""
 
 
 def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Node:
-    """The same file in the newer form. `mlflow:` acts only when it is asked for, `slack:` when its variable is set."""
-    children = {key: child for key, child in root.value.items() if key not in (*SERVICES, "slack")}
+    """The same file in the newer form. `mlflow:` acts only when it is asked for, as does the block of a sink of the
+    user's own; `slack:` when its variable is set."""
+    name, keys, mark = _asked(root, form.sink)
+    waiting = (name, *SERVICES, "slack")
+    known = SessionConfig.model_fields
+    children = {
+        key: child
+        for key, child in root.value.items()
+        if key not in waiting and not (key not in known and child.is_mapping and form.is_sink(key))
+    }
     sinks = list(children["sinks"].value) if "sinks" in children and children["sinks"].is_list else []
     if form.sink != "none":
-        block = root.get(form.sink)
-        keys = dict(block.value) if block is not None and block.is_mapping else {}
-        sinks.append(Node({"name": Node(form.sink, root.mark), **keys}, block.mark if block else root.mark))
+        sinks.append(Node({"name": Node(name, root.mark), **keys}, mark))
     slack = root.get("slack")
     if slack is not None:
         variable = slack.get("webhook_env")
@@ -42,6 +52,20 @@ def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Nod
     if form.datasets is not None:
         children["datasets"] = read_dataset_paths(form.datasets)
     return Node(children, root.mark)
+
+
+def _asked(root: Node, sink: str) -> tuple[str, dict[str, Node], Mark]:
+    """The name, keys and place of what `--sink` asks for: a name, or the dotted path of a class or its module. The keys
+    of `sinks.custom_sink.CustomSink` stand in a block `custom:` (or `custom_sink:`, `CustomSink:`)."""
+    words = re.split("[.:]", sink)
+    dotted = len(words) > 1
+    names = [each for word in reversed(words) for each in (word.removesuffix("_sink"), word)] if dotted else [sink]
+    found = next((name for name in names if (block := root.get(name)) is not None and block.is_mapping), None)
+    block = root.get(found) if found is not None else None
+    keys = {"class": Node(sink, root.mark)} if dotted else {}
+    if block is None:
+        return next((name for name in names if name[:1].islower()), sink), keys, root.mark
+    return found or sink, {**keys, **block.value}, block.mark
 
 
 def read_dataset_paths(path: Path) -> Node:

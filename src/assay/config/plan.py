@@ -26,6 +26,8 @@ class Plan:
     older_form: bool = False
     baseline: str | None = None
     reserve_disk_mb: float = 512.0
+    notes: tuple[str, ...] = ()
+    """What planning found out and the log is to say."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What the user gave, so that the session can be resumed."""
 

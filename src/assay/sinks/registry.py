@@ -3,10 +3,12 @@ entry point of the group `assay.sinks`, or the configuration says `class: packag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from assay.names import Registry, UnknownComponent, unknown
+from assay.sinks.own_sink import own_sink_class
 from assay.sinks.sink import Sink
 from assay.sinks.spec import SinkSpec
 
@@ -43,8 +45,14 @@ def sink_class(spec: SinkSpec) -> type[Any]:
         if point.name == wanted:
             return _a_class(point.load(), wanted)
     if spec.class_path:
-        return BUILT_IN.find(spec.class_path)
+        return own_sink_class(spec.class_path, spec.beside)
     raise UnknownComponent(unknown("sink", wanted, [*BUILT_IN, *(point.name for point in registered())]))
+
+
+def is_named(written: Mapping[str, Any]) -> bool:
+    """Whether the name alone says which: built in, or registered by an installed package."""
+    wanted = str(written.get("class") or written.get("name"))
+    return wanted in BUILT_IN or any(point.name == wanted for point in registered())
 
 
 def built_in_class(spec: SinkSpec) -> type[Sink] | None:
@@ -55,7 +63,7 @@ def built_in_class(spec: SinkSpec) -> type[Sink] | None:
 def make_sink(spec: SinkSpec) -> Any:
     found = sink_class(spec)
     config = {"name": spec.name, "enabled": True, **spec.own}
-    made = found(config=config) if _takes_config(found) else found(**spec.own)
+    made = found(config=config) if takes_config(found) else found(**spec.own)
     if not hasattr(made, "process_result") and hasattr(made, "start_run"):
         from assay.sinks.run_logger import RunLoggerSink
 
@@ -69,7 +77,7 @@ def registered() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=GROUP))
 
 
-def _takes_config(found: type[Any]) -> bool:
+def takes_config(found: type[Any]) -> bool:
     try:
         parameter = signature(found).parameters.get("config")
     except (TypeError, ValueError):

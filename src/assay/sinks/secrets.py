@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -100,7 +101,7 @@ def resolved(written: Mapping[str, Any], environ: Mapping[str, str] = os.environ
         return _REFERENCE.sub(lambda found: environ.get(found[1], found[0]), value)
 
     spec = SinkSpec.parse(put_back(dict(written)))
-    return SinkSpec(spec.name, spec.class_path, spec.enabled, spec.delivery_timeout_s, spec.own, tuple(missing))
+    return replace(spec, missing=tuple(missing))
 
 
 def _own_variable(sink: str, path: tuple[str, ...]) -> str:

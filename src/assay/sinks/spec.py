@@ -6,7 +6,9 @@ from typing import Any
 
 from assay.sinks.key import COMMON_KEYS
 
-_COMMON = frozenset(key.name for key in COMMON_KEYS)
+BESIDE = "x-beside"
+"""Key under which the folders are kept. No file can have it: `x-…` keys are the author's own and left out."""
+_COMMON = frozenset({*(key.name for key in COMMON_KEYS), BESIDE})
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,8 @@ class SinkSpec:
     delivery_timeout_s: float | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
     """The keys that are the sink's alone."""
+    beside: tuple[str, ...] = ()
+    """Folders in which the module of a user's own sink is looked for first."""
     missing: tuple[str, ...] = ()
     """Environment variables that held a secret and are not set any more."""
 
@@ -32,6 +36,7 @@ class SinkSpec:
             enabled=written.get("enabled", True) is not False,
             delivery_timeout_s=None if timeout is None else float(timeout),
             own={key: value for key, value in written.items() if key not in _COMMON},
+            beside=tuple(written.get(BESIDE, ())),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -40,4 +45,6 @@ class SinkSpec:
             written["class"] = self.class_path
         if self.delivery_timeout_s is not None:
             written["delivery_timeout_s"] = self.delivery_timeout_s
+        if self.beside:
+            written[BESIDE] = list(self.beside)
         return written

@@ -9,12 +9,12 @@ from assay.sinks.key import COMMON_KEYS
 from assay.sinks.registry import BUILT_IN, built_in_class, registered
 from assay.sinks.spec import SinkSpec
 
-_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[.:][A-Za-z_]\w*")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?")
 
 
 def check_spec(written: Mapping[str, Any]) -> list[str]:
     """What a plan must not begin with, in words without the sink's place in the file. Nothing for a disabled sink;
-    for a user's own sink only its name or path is looked at, since its keys are its constructor's."""
+    of a user's own sink only its name or path is looked at: `try_sink` makes one, which checks its keys."""
     if written.get("enabled", True) is False:
         return []
     if not isinstance(written.get("enabled", True), bool):
@@ -45,4 +45,5 @@ def _own_sink(spec: SinkSpec) -> list[str]:
         return [f"class: {spec.class_path!r} is not a dotted path such as my_package.sinks:MySink"]
     if spec.name in names:
         return []
-    return [f"name: {unknown('sink', spec.name, sorted(names))}; for one of your own give `class:`"]
+    beside = f"one of your own is a module beside the configuration ({spec.name}_sink.py) or has `class:`"
+    return [f"name: {unknown('sink', spec.name, sorted(names))}; {beside}"]

@@ -22,9 +22,7 @@ def main() -> int:
     parser.add_argument("--tries", type=int, default=2)
     args = parser.parse_args()
     outbox = Outbox(args.folder)
-    specs = [
-        SinkSpec(**{**written, "missing": tuple(written["missing"])}) for written in json.loads(_first_line(0) or "[]")
-    ]
+    specs = [SinkSpec(**written) for written in json.loads(_first_line(0) or "[]")]
     os.nice(10)
     with outbox.lock.open("w") as lock:
         # The worker of a killed session may still be at it: it ends by itself, and two would deliver twice.

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from assay.api.listeners.console import Console
@@ -11,8 +12,10 @@ from assay.session.events import Event, RunFinished, RunSampled, RunStarted, Ses
 class Progress:
     """A session as it goes: lines on any output, and below them on a terminal one live line."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, notes: Sequence[str] = ()) -> None:
+        """`notes` are said once, when the session begins."""
         self._console = console
+        self._notes = notes
         self._total = self._done = 0
         self._running: RunStarted | None = None
 
@@ -22,6 +25,8 @@ class Progress:
             for warning in event.warnings:
                 self._console.note(warning)
             self._console.say(f"Started session {event.info.name}...")
+            for note in self._notes:
+                self._console.say(f"\t{note}")
         elif isinstance(event, RunStarted):
             self._running = event
             self._console.say(f"\tRunning {event.label}")

@@ -1,0 +1,77 @@
+"""`python -m assay.sinks.trial_worker DESCRIPTOR`: started by `try_sink`. The sink's configuration comes on standard
+input, because it holds secrets; what is found out goes to the descriptor, since a sink may print."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from inspect import Parameter, signature
+from typing import Any
+
+from assay.errors import AssayError
+from assay.fallback.stand_ins import FINDER
+from assay.names import quoted, unknown
+from assay.sinks.key import COMMON_KEYS
+from assay.sinks.registry import make_sink, sink_class, takes_config
+from assay.sinks.spec import SinkSpec
+
+MISTAKES = (AssayError, TypeError, ValueError, LookupError, AttributeError, NameError, ImportError, AssertionError)
+"""What a constructor raises about its keys or its code. Anything else may be a service that is down for now, which
+must not keep a session from running."""
+
+LONGEST = 500
+"""Characters of a problem: what a sink raises may hold a whole page."""
+
+
+def main() -> int:
+    spec = SinkSpec(**json.loads(sys.stdin.read()))
+    problems = [" ".join(problem.split())[:LONGEST] for problem in _problems(spec)]
+    answer = {"problems": problems, "stand_ins": FINDER.used}
+    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as out:
+        json.dump(answer, out)
+    return 0
+
+
+def _problems(spec: SinkSpec) -> Iterator[str]:
+    try:
+        found = sink_class(spec)
+    except AssayError as error:
+        yield f"class: {error}"
+        return
+    except Exception as error:  # noqa: BLE001 - a module of a user's may raise anything
+        yield f"class: {spec.class_path}: its module cannot be imported: {type(error).__name__}: {error}"
+        return
+    wrong = [*_wrong_keys(found, spec)]
+    yield from wrong
+    if wrong:
+        return
+    try:
+        make_sink(spec)
+    except MISTAKES as error:
+        yield f"class: {found.__name__} cannot be made with these keys: {type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - see MISTAKES
+        return
+
+
+def _wrong_keys(found: type[Any], spec: SinkSpec) -> Iterator[str]:
+    declared = getattr(found, "keys", ())
+    if declared:
+        known, needed = [key.name for key in declared], [key.name for key in declared if key.required]
+    elif takes_config(found):
+        return
+    else:
+        parameters = [each for each in signature(found).parameters.values() if each.kind is not each.VAR_POSITIONAL]
+        if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):
+            return
+        known = [each.name for each in parameters]
+        needed = [each.name for each in parameters if each.default is Parameter.empty]
+    names = sorted([*known, *(key.name for key in COMMON_KEYS)])
+    of = f"sink {quoted(spec.name)}"
+    yield from (f"{key}: {unknown('key', key, names, of)}" for key in spec.own if key not in known)
+    yield from (f"{key}: sink {spec.name} needs it" for key in needed if spec.own.get(key) in (None, ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
