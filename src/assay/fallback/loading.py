@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 class loading_user_code:
     """While a class of a user's is imported and made: what it imports of other frameworks is ours where theirs is
-    missing. What was given out is in `FINDER.used`."""
+    missing. What was given out is in `FINDER.used`, and forgotten afterwards as a module, so that a folder of that name
+    which comes later is found."""
 
     def __enter__(self) -> None:
         self._mine = install()
@@ -19,3 +20,5 @@ class loading_user_code:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._mine:
             sys.meta_path.remove(FINDER)
+            for name in [name for name, module in sys.modules.items() if getattr(module, "__loader__", None) is FINDER]:
+                del sys.modules[name]

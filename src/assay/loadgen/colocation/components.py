@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from assay.errors import AssayError
+from assay.fallback.loading import loading_user_code
 from assay.loadgen.schedulers import LoadScheduler
 from assay.names import Registry, unknown
+from assay.pipeline.run_stage import RunStage
 from assay.pipeline.stage import Stage
 
 T = TypeVar("T")
@@ -56,6 +58,8 @@ class BadArguments(AssayError):
 def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
     """An instance, or what is wrong with the arguments, in words of the configuration."""
     parameters = inspect.signature(component).parameters
+    if issubclass(component, RunStage) and _takes_config(parameters):
+        arguments = {"config": dict(arguments)}
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         for name in arguments:
             if name not in parameters:
@@ -68,8 +72,16 @@ def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
         if required and name not in arguments:
             raise BadArguments(f"{component.__name__}: {name} is missing")
     try:
-        return component(**arguments)
+        with loading_user_code():
+            return component(**arguments)
     except AssayError as error:
         raise BadArguments(str(error)) from None
     except (TypeError, ValueError) as error:
         raise BadArguments(f"{component.__name__}: {error}") from None
+
+
+def _takes_config(parameters: Mapping[str, inspect.Parameter]) -> bool:
+    """All keys together, as a parameter `config`; with a default and `**keys` beside it they come one by one."""
+    config = parameters.get("config")
+    required = config is not None and config.default is config.empty
+    return config is not None and (required or not any(p.kind is p.VAR_KEYWORD for p in parameters.values()))

@@ -25,10 +25,10 @@ def read_config(path: Path) -> ColocationConfig:
     """The configuration, checked whole: everything that is wrong with it is reported at once, with its line."""
     root = read_yaml(path)
     config = validate(ColocationConfig, root)
-    # Stages of a user's own may lie beside the configuration.
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    # Stages of a user's own may lie beside the configuration, or below the folder that Assay is started in.
+    for folder in (str(Path.cwd()), str(path.resolve().parent)):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
     if problems := [_worded(root, *problem) for problem in _problems(config)]:
         raise ConfigError(problems)
     return config

@@ -14,6 +14,7 @@ from time import sleep
 from typing import Any
 
 from assay.errors import AssayError
+from assay.fallback.stand_ins import install
 from assay.loadgen.board import DONE, START_AT, STATE, STOP, Board
 from assay.loadgen.colocation.build import build_graph, build_load
 from assay.loadgen.colocation.config import PipelineConfig
@@ -26,6 +27,7 @@ ENDING = "ending.json"
 
 
 def work(folder: Path) -> None:
+    install()  # For good: this process is its stages' alone, and they may import whenever they run.
     written: dict[str, Any] = json.loads((folder / CONFIG).read_text())
     for entrance in written["control_groups"]:
         Path(entrance).write_text("0")

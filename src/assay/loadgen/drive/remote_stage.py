@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pickle
 import signal
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from assay.fallback.stand_ins import install
 from assay.loadgen.pacing import end_with_parent
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage, StreamStage
@@ -20,7 +22,7 @@ class RemoteStage(Stage[Any, Any]):
     def setup(self, worker: Worker) -> None:
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(self._stage, worker, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(pickle.dumps(self._stage), worker, theirs), daemon=True)
         self._process.start()
         theirs.close()
         self._answer()
@@ -59,9 +61,11 @@ class RemoteStage(Stage[Any, Any]):
             self._process.join()
 
 
-def _serve(stage: Stage[Any, Any], worker: Worker, pipe: Connection) -> None:
+def _serve(pickled: bytes, worker: Worker, pipe: Connection) -> None:
     end_with_parent()
+    install()  # Before the stage's module is imported.
     try:
+        stage: Stage[Any, Any] = pickle.loads(pickled)  # noqa: S301 - ours, from who has started this process
         stage.setup(worker)
         pipe.send((True, None))
     except Exception as error:  # noqa: BLE001  (reported to who asked)
