@@ -45,14 +45,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from assay.cli.kept_environment import keep_environment
-    from assay.fallback.stand_ins import FINDER
-    from assay.fallback.words import said_of
+    from assay.fallback.words import saying_stand_ins
     from assay.loadgen.colocation.colocation import Colocation, folder_name
     from assay.loadgen.colocation.read import read_config
 
-    config = read_config(args.config)
-    if FINDER.used:
-        print(said_of(FINDER.used), file=sys.stderr)
+    with saying_stand_ins():
+        config = read_config(args.config)
     if args.check:
         print(f"{args.config}: {len(config.pipelines)} pipelines, nothing wrong")
         return 0

@@ -16,11 +16,12 @@ _MOST_NOTES = 65536
 """Bytes of notes that are looked at: every process of a program adds its own."""
 
 
-def with_stand_ins(environment: Mapping[str, str], notes: Path) -> dict[str, str]:
-    """The variables, with the folder at the end of PYTHONPATH: what the user has put there stays, and comes first."""
+def with_stand_ins(environment: Mapping[str, str], notes: Path | None = None) -> dict[str, str]:
+    """The variables, with the folder at the end of PYTHONPATH: what the user has put there stays, and comes first.
+    `notes`: where the program's interpreter says what it used."""
     before = environment.get("PYTHONPATH", "")
     path = before if str(FOLDER) in before.split(os.pathsep) else f"{before}{os.pathsep if before else ''}{FOLDER}"
-    return {**environment, "PYTHONPATH": path, NOTES: str(notes)}
+    return {**environment, "PYTHONPATH": path, **({} if notes is None else {NOTES: str(notes)})}
 
 
 def used_stand_ins(notes: Path) -> tuple[str, ...]:

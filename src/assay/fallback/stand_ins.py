@@ -54,10 +54,15 @@ _ASSAY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class StandIns:
-    """The finder and loader. `used` are the modules it has answered with, those that only hold others left out."""
+    """The finder and loader."""
 
     def __init__(self) -> None:
-        self.used: list[str] = []
+        self._used: list[str] = []
+
+    def take_used(self) -> list[str]:
+        """The modules it has answered with since this was last asked, those that only hold others left out."""
+        used, self._used = self._used, []
+        return used
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         if name == "assay":  # An interpreter that has no Assay.
@@ -88,7 +93,7 @@ class StandIns:
             module.__dict__[each] = _ours(name, where, ours)
 
     def _note(self, name: str) -> None:
-        self.used.append(name)
+        self._used.append(name)
         file = os.environ.get(NOTES)
         if file:
             try:

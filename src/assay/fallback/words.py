@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from assay.fallback.stand_ins import INSTALLED_WHOLE, ONLY, STAND_INS
+from assay.fallback.stand_ins import FINDER, INSTALLED_WHOLE, ONLY, STAND_INS
 
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
@@ -18,6 +20,15 @@ def said_of(used: Iterable[str]) -> str:
         return ""
     them = "it" if len(names) == 1 else "them"
     return f"{', '.join(names)}: not found, so Assay's own stood in for {them}"
+
+
+@contextmanager
+def saying_stand_ins() -> Iterator[None]:
+    """For a command that loads code of a user's: what stood in meanwhile is said on standard error."""
+    FINDER.take_used()
+    yield
+    if said := said_of(FINDER.take_used()):
+        print(said, file=sys.stderr)
 
 
 def advice(error: str) -> str:

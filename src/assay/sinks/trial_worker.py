@@ -28,7 +28,7 @@ LONGEST = 500
 def main() -> int:
     spec = SinkSpec(**json.loads(sys.stdin.read()))
     problems = [" ".join(problem.split())[:LONGEST] for problem in _problems(spec)]
-    answer = {"problems": problems, "stand_ins": FINDER.used}
+    answer = {"problems": problems, "stand_ins": FINDER.take_used()}
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as out:
         json.dump(answer, out)
     return 0

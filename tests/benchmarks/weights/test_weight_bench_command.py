@@ -47,8 +47,8 @@ def test_help_lists_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["weights", "bench", "--help"])
     shown = capsys.readouterr().out
-    flags = ("--profile", "--suite", "--store", "--peers", "--output", "--strict", "--verbose", "--no-visualize")
-    assert all(flag in shown for flag in flags)
+    flags = "--profile --suite --store --peers --output --strict --verbose --no-visualize --legacy"
+    assert all(flag in shown for flag in flags.split())
     assert "default: standard" in shown
 
 

@@ -5,6 +5,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.benchmarks.weights.settings import Settings
@@ -23,7 +24,15 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
         help="quick, standard, full, comprehensive (about 1, 5, 10, 20 minutes), or a YAML file (default: standard)",
     )
     if suite is None:
-        parser.add_argument("--suite", action="append", metavar="S", help="run only this suite; may be repeated")
+        parser.add_argument(
+            "--suite",
+            action="append",
+            metavar="S",
+            help="run only this suite; one of your own by its dotted path; may be repeated",
+        )
+        parser.add_argument(
+            "--legacy", action="store_true", help="also run benchmark.py of this folder after the suites, if it exists"
+        )
     parser.add_argument(
         "--store",
         action="append",
@@ -44,17 +53,24 @@ def run(args: Namespace, suite: str | None = None) -> int:
     os.environ.update(settings.without_simd())
     _log(settings, args.verbose)
 
+    from assay.benchmarks.weights.legacy import run_legacy
     from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
     from assay.benchmarks.weights.profile import load_profile
     from assay.benchmarks.weights.progress import Progress
     from assay.benchmarks.weights.results_folder import ResultsFolder
     from assay.benchmarks.weights.store_comparison import comparison
     from assay.benchmarks.weights.store_kind import installed_stores, missing_stores
+    from assay.benchmarks.weights.suite_registry import own_suite
+    from assay.fallback.words import saying_stand_ins
 
     profile = load_profile(args.profile)
     wanted = [suite] if suite else args.suite
     if wanted:
         profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
+    with saying_stand_ins():
+        own = {name: own_suite(name) for name in profile.suites if "." in name or ":" in name}
+    names = [own[name].name if name in own else name for name in profile.suites]
+    profile = profile.model_copy(update={"suites": names})
     stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
@@ -67,6 +83,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
         on_plan=lambda plan: print(f"{plan}\n", flush=True),
         on_suite=folder.finished,
     )
+    orchestrator.suites.update({each.name: each for each in own.values()})
     try:
         with termination_cleans_up():
             results = orchestrator.run_all(profile)
@@ -79,7 +96,8 @@ def run(args: Namespace, suite: str | None = None) -> int:
     for line in _failures(results):
         print(f"FAILED {line}", file=sys.stderr)
     print(f"{results.seconds:.0f} s, {results.estimated_s:.0f} s had been estimated; results in {folder.path}")
-    return 0 if results.success else 1
+    legacy = suite is not None or not args.legacy or run_legacy(Path.cwd())
+    return 0 if results.success and legacy else 1
 
 
 def main(suite: str, argv: Sequence[str] | None = None) -> int:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.errors import UsageError
+from assay.fallback.loading import loading_user_code
 from assay.names import Registry, unknown
 
 GROUP = "assay.weight_suites"
@@ -32,7 +35,8 @@ def load_suites() -> dict[str, BenchmarkSuite]:
         suites[name] = bundled()
     for found in entry_points(group=GROUP):
         try:
-            suite = found.load()()
+            with loading_user_code():
+                suite = found.load()()
         except Exception as error:  # noqa: BLE001  whatever another package raises on import
             warnings.warn(f"weight suite {found.name!r} ({found.value}) does not load: {error}", stacklevel=2)
             continue
@@ -41,6 +45,19 @@ def load_suites() -> dict[str, BenchmarkSuite]:
             continue
         suites[found.name] = suite
     return suites
+
+
+def own_suite(path: str) -> BenchmarkSuite:
+    """One of the user's own by a dotted path, from the folder that Assay is started in or installed."""
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    found: Any = BUNDLED.find(path)
+    try:
+        with loading_user_code():
+            made: BenchmarkSuite = found()
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"suite {path} cannot be made: {error}") from None
+    return made
 
 
 def unknown_suite(name: str, known: Iterable[str]) -> UsageError:
