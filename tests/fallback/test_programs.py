@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import venv
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from workplace import Workplace
+from workplace import SOURCE, Workplace
 
 from assay.fallback.program import FOLDER, with_stand_ins
 from assay.fallback.stand_ins import NOTES
@@ -53,6 +54,47 @@ def main():
 
 if __name__ == "__main__":
     main()
+"""
+NIGHTLY = """\
+import argparse
+import json
+import pickle
+from pathlib import Path
+
+
+def run_benchmark(args) -> dict:
+    return {"params": vars(args), "metrics": {"is_success": True, "num_removed": 1000}, "tasks": []}
+
+
+def write_results(results: dict, output_path: str):
+    Path(output_path).mkdir(parents=True, exist_ok=True)
+    with open(f"{output_path}/params.json", "w") as f:
+        json.dump(results["params"], f, indent=2)
+    with open(f"{output_path}/metrics.json", "w") as f:
+        json.dump(results["metrics"], f, indent=2)
+    with open(f"{output_path}/tasks.pkl", "wb") as f:
+        pickle.dump(results["tasks"], f)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--benchmark-results-path", required=True)
+    args = parser.parse_args()
+    results = run_benchmark(args)
+    write_results(results, args.benchmark_results_path)
+    return 0 if results["metrics"]["is_success"] else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+"""
+COMPARED = """
+from benchmarks.analysis import BenchmarkAnalyzer
+analyzer = BenchmarkAnalyzer()
+comparison = analyzer.compare_results('baseline', 'feature')
+print('Performance regression:', comparison['regression_detected'])
+results = analyzer.load_results('feature')
+print('Key insights:', analyzer.extract_insights(results), analyzer.generate_recommendations(results))
 """
 SUITE = """\
 import json, sys
@@ -115,6 +157,7 @@ metrics(real=Task.real, package=nemo_curator.__file__, loguru=loguru.__file__)
 FORGED = f"import os; open(os.environ[{NOTES!r}], 'w').write('rm -rf\\x1b[2J\\nnemo_curator.tasks\\n' * 9)\n"
 SCRIPTS = {
     "template": TEMPLATE,
+    "nightly": NIGHTLY,
     "bare": TEMPLATE,
     "real": REAL,
     "package": f"{ENOUGH}\nfrom stages.own import VALUE\nmetrics(value=VALUE)",
@@ -160,6 +203,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     for name, text in {**FILES, **{f"{name}/mine.py": text for name, text in SCRIPTS.items()}}.items():
         place.write(name, text)
     entries = {name: f"script: {name}/mine.py{more.get(name, '')}" for name in SCRIPTS}
+    entries["suite"] = f"command: '{sys.executable} -m benchmarks.compression --help'"
     entries["isolated"] = f"command: '{sys.executable} -E {place.folder}/isolated/mine.py'"
     lines = [f"- {{name: {name}, {how}}}" for name, how in entries.items()]
     place.write("bench.yaml", "\n".join(["results_dir: results", "entries:", *lines]))
@@ -176,6 +220,20 @@ def test_a_script_from_the_template_runs_as_it_is_and_the_log_says_what_stood_in
     line = "nemo_curator.tasks, nemo_curator.tasks.utils: not found, so Assay's own stood in for them"
     assert line in session.said("template")
     assert line in session.log
+
+
+def test_a_script_of_the_older_framework_runs_as_it_is(session: Ran) -> None:
+    record = session.records["nightly"]
+    assert record.success, record.reasons
+    assert record.script_metrics["num_removed"] == 1000
+    assert "stood in" not in session.said("nightly")
+
+
+def test_a_suite_is_started_by_its_older_name(session: Ran) -> None:
+    record = session.records["suite"]
+    assert record.success, record.reasons
+    assert "--no-visualize" in Path(record.stdouterr_file).read_text()
+    assert "\t\tbenchmarks.compression: not found, so Assay's own stood in for it\n" in session.said("suite")
 
 
 def test_an_interpreter_without_assay_and_without_loguru_runs_it_too(session: Ran) -> None:
@@ -248,6 +306,36 @@ def test_a_suite_of_ones_own_runs_as_it_is(workplace: Workplace) -> None:
     assert metrics["custom.scenario1.custom_metric"] == 42.0
     assert metrics["custom.scenario2.iterations"] == 5
     assert "benchmarks.analysis, benchmarks.base, benchmarks.main, benchmarks.monitoring: not found" in answer.out
+
+
+def child(code: str, folder: Path) -> str:
+    """What a program prints, with nothing but the variables of one that Assay starts."""
+    environment = with_stand_ins({"PYTHONPATH": SOURCE, "PATH": "/usr/bin:/bin"})
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_two_results_are_compared_under_the_older_name(tmp_path: Path) -> None:
+    for name in ("baseline", "feature"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "params.json").write_text("{}")
+        (tmp_path / name / "metrics.json").write_text('{"rows": 5}')
+    said = child(COMPARED, tmp_path)
+    assert "Performance regression: " in said
+    assert "Key insights: " in said
+
+
+def test_a_python_that_is_too_old_is_left_as_it_is_or_named(tmp_path: Path) -> None:
+    (tmp_path / "later/stages").mkdir(parents=True)
+    (tmp_path / "later/stages/__init__.py").write_text("print('yours')")
+    old = "import sys; sys.version_info = (3, 6, 0); sys.path.append('later')\n"
+    assert child(f"{old}import stages", tmp_path) == "yours\n"
+    assert "No module named 'nemo_curator'" in child(f"{old}import nemo_curator", tmp_path)
+    cannot = "import sys; sys.version_info = (3, 10, 0); sys.modules['assay.record.task'] = None\n"
+    said = child(f"{cannot}from nemo_curator.tasks import Task", tmp_path)
+    assert "nemo_curator.tasks is not installed, and Assay's Task cannot stand in: it needs Python 3.11, this" in said
 
 
 @pytest.mark.parametrize(

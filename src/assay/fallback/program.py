@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.fallback.stand_ins import NOTES, STAND_INS
+from assay.fallback.stand_ins import NOTES, PROGRAMS, STAND_INS
 from assay.untrusted.read_limit import LOG
 from assay.untrusted.text_file import last_lines
 from assay.untrusted.unreadable import Unreadable
@@ -29,4 +29,4 @@ def used_stand_ins(notes: Path) -> tuple[str, ...]:
         lines = last_lines(notes, LOG, _MOST_NOTES)
     except (FileNotFoundError, Unreadable):
         return ()
-    return tuple(sorted(set(lines) & set(STAND_INS)))
+    return tuple(sorted(set(lines) & {*STAND_INS, *PROGRAMS}))

@@ -1,7 +1,7 @@
 """A finder at the very end of `sys.meta_path`: asked only for what nothing else has found, so a real package wins.
 
 Any interpreter that a benchmark program runs in may load this file, from `path/` beside it and without Assay being
-installed there. So it imports nothing of Assay's, and keeps to what Python 3.8 can read.
+installed there. So it imports nothing of Assay's, and keeps to what Python 3.7 can read.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ STAND_INS: dict[str, dict[str, tuple[str, str]]] = {
     "stages.stage": {"Stage": ("assay.pipeline", "RunStage")},
 }
 """Module → its names → where Assay has them."""
+PROGRAMS = {
+    f"benchmarks.{suite}": ("benchmarks", "weights", f"{suite}.py")
+    for suite in ("accuracy", "clustering", "compression", "memory", "performance", "scalability")
+}
+"""What is started with `python -m` → Assay's program."""
 PACKAGES = frozenset(name[:at] for name in STAND_INS for at, sign in enumerate(name) if sign == ".")
 """Modules that are there to hold others."""
 TOP_LEVEL = frozenset(name.partition(".")[0] for name in STAND_INS)
@@ -75,6 +80,9 @@ class StandIns:
         standing_in = not dot or isinstance(getattr(sys.modules.get(top), "__loader__", None), StandIns)
         if (name in STAND_INS or name in PACKAGES) and (standing_in or top not in INSTALLED_WHOLE):
             return ModuleSpec(name, self, origin=__file__, is_package=name in PACKAGES)  # type: ignore[arg-type]
+        if name in PROGRAMS:
+            self._note(name)
+            return spec_from_file_location(name, os.path.join(_ASSAY, *PROGRAMS[name]))
         if dot and standing_in:
             raise ModuleNotFoundError(f"No module named {name!r}: {what_there_is(top)}", name=name)
         return None
@@ -88,9 +96,9 @@ class StandIns:
         names = STAND_INS.get(name)
         if names is None:
             return
-        self._note(name)
         for each, (where, ours) in names.items():
             module.__dict__[each] = _ours(name, where, ours)
+        self._note(name)
 
     def _note(self, name: str) -> None:
         self._used.append(name)
@@ -144,6 +152,7 @@ def _ours(module: str, where: str, name: str) -> Any:
         return getattr(import_module(where), name)
     except Exception as error:
         version = "{}.{}".format(*sys.version_info[:2])
-        needs = "which needs Python 3.11" if sys.version_info < (3, 11) else f"{type(error).__name__}: {error}"
-        message = f"{module} is not installed, and Assay's {name} cannot stand in under Python {version}: {needs}"
+        old = sys.version_info < (3, 11)
+        why = f"it needs Python 3.11, this is {version}" if old else f"{type(error).__name__}: {error}"
+        message = f"{module} is not installed, and Assay's {name} cannot stand in: {why}"
         raise ImportError(message, name=module) from error

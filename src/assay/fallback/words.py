@@ -11,6 +11,7 @@ from assay.fallback.stand_ins import FINDER, INSTALLED_WHOLE, ONLY, STAND_INS
 
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_NOT_HERE = re.compile(r"([\w.]+) is not installed, and Assay's \w+ cannot stand in")
 
 
 def said_of(used: Iterable[str]) -> str:
@@ -36,6 +37,9 @@ def advice(error: str) -> str:
     missing = _NO_MODULE.search(error)
     if missing is not None:
         return _for_module(missing[1], ONLY in error)
+    unable = _NOT_HERE.search(error)
+    if unable is not None:
+        return _install(unable[1])
     name = _NO_NAME.search(error)
     return _install(name[2]) if name is not None and name[2] in STAND_INS and "stand_ins.py" in error else ""
 
