@@ -86,8 +86,22 @@ class Registry(Generic[T]):
         if not isinstance(found, type):
             raise UnknownComponent(f"{quoted(name)} is no {self.kind}: it is not a class")
         if not issubclass(found, self._base):
-            raise UnknownComponent(f"{quoted(name)} is no {self.kind}: it does not inherit from {self._base.__name__}")
+            why = f"it does not inherit from {self._base.__name__}{_other_base(found)}"
+            raise UnknownComponent(f"{quoted(name)} is no {self.kind}: {why}")
         return found
+
+
+def _other_base(found: type[Any]) -> str:
+    """Said of a class whose base is that of another framework, there under the name that ours could stand in for."""
+    import sys
+
+    from assay.fallback.stand_ins import STAND_INS
+
+    other = next((base for base in found.__mro__ if base.__module__ in STAND_INS), None)
+    if other is None:
+        return ""
+    file = getattr(sys.modules.get(other.__module__), "__file__", None) or other.__module__
+    return f" of Assay but from that of {file}; where {other.__module__} is not found, Assay's own stands in"
 
 
 def load(path: str) -> Any:

@@ -74,6 +74,18 @@ def test_in_a_session_its_log_says_it(workplace: Workplace) -> None:
     assert said in workplace.sessions()[0].log.read_text()
 
 
+def test_a_base_class_of_the_other_framework_is_named_with_its_file(workplace: Workplace) -> None:
+    workplace.write("stages/stage.py", "class Stage: pass")
+    workplace.write("stages/my_new_stage/__init__.py", STAGE)
+    workplace.write("mine.yml", CONFIG.format(place="inline", keys="{}"))
+    answer = workplace.assay("colocate", "mine.yml", "--check")
+    assert answer.code == 2
+    assert (
+        f"'stages.my_new_stage.Plain' is no stage: it does not inherit from Stage of Assay but from that of "
+        f"{workplace.folder}/stages/stage.py; where stages.stage is not found, Assay's own stands in"
+    ) in answer.err
+
+
 def test_what_is_wrong_with_its_keys_is_named_with_the_line(workplace: Workplace) -> None:
     workplace.write("stages/my_new_stage/__init__.py", STAGE.replace("__init__(self, config)", "__init__(self, size)"))
     workplace.write("mine.yml", CONFIG.format(place="inline", keys="{sise: 5}"))

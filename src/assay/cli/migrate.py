@@ -5,6 +5,7 @@ from pathlib import Path
 
 from assay.config.migrate import migrated
 from assay.errors import UsageError
+from assay.sinks.own_sink import own_sink_module
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -17,7 +18,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """The older matrix file in the newer form; comments and order are kept."""
-    text = migrated(args.matrix, args.datasets)
+    folders = [args.matrix.absolute().parent, Path.cwd()]
+    text = migrated(args.matrix, args.datasets, lambda name: own_sink_module(name, folders) is not None)
     if args.output is None:
         print(text, end="")
         return 0
