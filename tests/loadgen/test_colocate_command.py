@@ -137,7 +137,10 @@ def test_the_benchmark_program_writes_the_contracts_files(config: Path, tmp_path
     assert done.returncode == 0, done.stderr
     metrics = json.loads((results / "metrics.json").read_text())
     assert metrics["is_success"] is True
-    assert metrics["api.throughput"]["better"] == "higher"
+    assert metrics["api.throughput"] > 0
+    details = json.loads((results / "metrics_detail.json").read_text())
+    assert details["api.throughput"] == {"unit": "1/s", "better": "higher"}
+    assert min(details["api.latency_s"]["samples"]) <= metrics["api.latency_s"]
     assert metrics["api.completed"] == metrics["api.sent"] > 50
     assert json.loads((results / "params.json").read_text())["name"] == "two"
     assert "in flight" in done.stdout

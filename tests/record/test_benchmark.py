@@ -24,8 +24,10 @@ def test_the_block_writes_the_contracts_files(tmp_path: Path) -> None:
     assert json.loads((out / "params.json").read_text()) == {"rows": 7, "name": "x", "fast": True}
     metrics = json.loads((out / "metrics.json").read_text())
     assert metrics["is_success"] is True
-    assert metrics["rows_per_s"] == {"value": 3.5, "unit": "1/s", "better": "higher"}
-    assert metrics["lap"]["value"] == 2.0
+    assert metrics == {"rows_per_s": 3.5, "lap": 2.0, "is_success": True}
+    assert json.loads((out / "metrics_detail.json").read_text()) == {
+        "rows_per_s": {"unit": "1/s", "better": "higher"}, "lap": {"samples": [3.0, 1.0, 2.0]},
+    }  # fmt: skip
 
 
 def test_a_block_that_raises_says_so_in_its_files(tmp_path: Path) -> None:
@@ -87,14 +89,15 @@ def test_a_wrong_direction_is_refused() -> None:
             b.metric("rows_per_s", 1.0, better="highest")  # type: ignore[arg-type]
 
 
-def test_exact_counts_stay_plain_numbers(tmp_path: Path) -> None:
+def test_every_value_is_plain_whatever_is_known_of_it(tmp_path: Path) -> None:
     with assay.benchmark(["--benchmark-results-path", str(tmp_path)]) as b:
         b.metric("rows", 7, exact=True)
         b.metric("ratio", 2.5, unit="x", better="higher", exact=True)
     metrics = json.loads((tmp_path / "metrics.json").read_text())
-    assert metrics["rows"] == 7
-    assert metrics["ratio"] == {"value": 2.5, "unit": "x", "better": "higher", "exact": True}
-    assert json.loads((tmp_path / "metrics_detail.json").read_text()) == {"rows": {"exact": True}}
+    assert metrics == {"rows": 7, "ratio": 2.5, "is_success": True}
+    assert json.loads((tmp_path / "metrics_detail.json").read_text()) == {
+        "rows": {"exact": True}, "ratio": {"unit": "x", "better": "higher", "exact": True},
+    }  # fmt: skip
     read = read_results(tmp_path, required=True)
     assert read.problems == read.warnings == []
     metrics = parse_metrics(together(read.metrics, read.metrics_detail))

@@ -45,6 +45,21 @@ def test_metrics_are_typed_and_what_assay_measured_stands_beside_them() -> None:
     assert Metric("flag", True).number is None
 
 
+def test_script_metrics_are_plain_in_whichever_form_they_were_written() -> None:
+    speed = {"value": 2.0, "unit": "1/s", "note": "kept"}
+    record = a_record(
+        script_metrics={"rows": 3, "speed": speed, "odd": {"value": {"value": 1}}, "shape": {"a": 1}},
+        metrics_detail={"rows": {"exact": True}, "speed": {"unit": "rows/s", "better": "higher"}},
+    )
+    written = record.to_json()
+    assert written["script_metrics"] == {"rows": 3, "speed": 2.0, "odd": {"value": {"value": 1}}, "shape": {"a": 1}}
+    assert written["metrics_detail"] == {
+        "rows": {"exact": True}, "speed": {"unit": "1/s", "better": "higher", "note": "kept"},
+    }  # fmt: skip
+    assert record.metrics["speed"] == Metric("speed", 2.0, "1/s", "higher")
+    assert record.metrics["odd"].value == {"value": 1}
+
+
 def test_what_json_has_no_word_for_is_kept_and_stays_valid_json() -> None:
     text = encode({"a": math.nan, "b": [math.inf, -math.inf]})
     assert "NaN" not in text

@@ -290,6 +290,20 @@ def test_the_older_form_of_a_sink_is_told_piece_by_piece(tmp_path: Path) -> None
     assert said[-2:] == [["end_run", False], ["end_session", False]]
 
 
+def test_a_sink_finds_plain_numbers_also_in_messages_of_an_older_assay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = {"name": "old", "class": "tests.sinks.sessions.OldDiary", "path": str(tmp_path / "old")}
+    told = Told(tmp_path, [spec])
+    with monkeypatch.context() as older:
+        older.setattr("assay.record.record.plain", lambda values, details: (values, details))
+        record = a_record(1)
+        assert isinstance(record.to_json()["script_metrics"]["speed"], dict)
+        told.run(record)
+    told.end()
+    assert ["log_metrics", {"rows": 1, "speed": 2.0, "exec_time_s": 1.5}] in lines(tmp_path / "old")
+
+
 def test_secrets_reach_neither_disk_nor_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIARY_TOKEN", "tok-1234567890")
     spec = diary(tmp_path, api_key="literal-98765", trouble="tok-1234567890")

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.record.fingerprint import Fingerprint
 from assay.record.metric import Metric, parse_metrics
-from assay.record.metrics_files import together
+from assay.record.metrics_files import plain, together
 from assay.record.outcome import Outcome
 from assay.record.requirement_result import RequirementResult
 from assay.record.task_perf import TaskPerf
@@ -34,9 +34,9 @@ class Record:
     stdouterr_file: str = ""
     script_params: Mapping[str, Any] = field(default_factory=dict)
     script_metrics: Mapping[str, Any] = field(default_factory=dict)
-    """As the program wrote them; `metrics` has them typed."""
+    """Plain values, also where the program wrote `{value, unit, …}`; `metrics` has them typed."""
     metrics_detail: Mapping[str, Any] = field(default_factory=dict)
-    """By metric: what a plain value in `script_metrics` does not say, such as that it is exact."""
+    """By metric: what a plain value in `script_metrics` does not say, such as its unit, or that it is exact."""
     tasks: tuple[TaskPerf, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -58,6 +58,12 @@ class Record:
     margins: Mapping[str, float] = field(default_factory=dict)
     """By metric: smaller changes count as none. Declared in the configuration."""
     schema_version: int = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        """Whoever made it, and in whatever form: a reader of `script_metrics` finds plain values."""
+        values, details = plain(self.script_metrics, self.metrics_detail)
+        object.__setattr__(self, "script_metrics", values)
+        object.__setattr__(self, "metrics_detail", details)
 
     @property
     def success(self) -> bool:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.record import Environment, SessionInfo
+from assay.record.metrics_files import plain
 from assay.sinks.context import Closing, SinkContext
 from assay.sinks.failure import Rejected, Unavailable
 from assay.sinks.message import Message
@@ -122,8 +123,12 @@ class Courier:
             hook(message.body["name"], message.body["run_id"])
 
     def _run_finished(self, message: Message) -> None:
-        said = said_to_sink(message.body.get("sink_data"), self._spec.name)
-        self._sink.process_result({**message.body, "sink_data": said})
+        body = message.body
+        said = said_to_sink(body.get("sink_data"), self._spec.name)
+        # Messages that an older Assay left in the outbox have values and units in one.
+        values, details = plain(body.get("script_metrics") or {}, body.get("metrics_detail") or {})
+        result = {**body, "sink_data": said, "script_metrics": values, "metrics_detail": details}
+        self._sink.process_result(result)
 
     def _session_finished(self, message: Message) -> None:
         info = SessionInfo.from_json(message.body["info"])

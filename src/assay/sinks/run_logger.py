@@ -35,7 +35,7 @@ class RunLoggerSink(Sink):
         success = False
         try:
             self.logger.log_params(result["script_params"])
-            self.logger.log_metrics({**_values(result["script_metrics"]), "exec_time_s": result["exec_time_s"]})
+            self.logger.log_metrics({**result["script_metrics"], "exec_time_s": result["exec_time_s"]})
             for file in self._files(result):
                 self.logger.log_artifact(str(file))
             success = bool(result["success"])
@@ -55,9 +55,3 @@ class RunLoggerSink(Sink):
         found = [self.context.folder / name for name in named if name]
         found += sorted((self.context.folder / "artifacts").glob("*"))
         return [path for path in found if path.is_file()]
-
-
-def _values(metrics: dict[str, Any]) -> dict[str, Any]:
-    from assay.record.metric import parse_metrics
-
-    return {name: metric.value for name, metric in parse_metrics(metrics).items()}

@@ -42,7 +42,8 @@ class Sink:
         """A run of the entry has begun."""
 
     def process_result(self, result: dict[str, Any]) -> None:
-        """A run is over. `result` is `Record.to_json()`; its `sink_data` is what the entry says to this sink."""
+        """A run is over. `result` is `Record.to_json()`: `script_metrics` holds plain values, `metrics_detail` units,
+        directions and samples by metric, and `sink_data` what the entry says to this sink."""
 
     def finalize(self) -> None:
         """The session is over. `self.context.closing` says how. Called again if the session is resumed."""

@@ -134,7 +134,9 @@ def test_results_follow_the_contract(tmp_path: Path, capsys: pytest.CaptureFixtu
     metrics = json.loads((tmp_path / "contract" / "metrics.json").read_text())
     assert metrics["is_success"] is False
     assert metrics["custom.scenario1.custom_metric"] == 42.0
-    assert metrics["custom.scenario1.unit"] == {"value": 3, "unit": "s", "better": "lower"}
+    assert metrics["custom.scenario1.unit"] == 3
+    details = json.loads((tmp_path / "contract" / "metrics_detail.json").read_text())
+    assert details["custom.scenario1.unit"] == {"unit": "s", "better": "lower"}
     assert json.loads((tmp_path / "contract" / "params.json").read_text())["profile"]["iterations"] == 4
     tasks = [json.loads(line) for line in (tmp_path / "contract" / "tasks.jsonl").read_text().splitlines()]
     assert {task["stage"] for task in tasks} == {"custom.breaks", "custom.scenario1"}

@@ -30,7 +30,7 @@ def alm(scratch: Path, executors: Sequence[str]) -> dict[str, Any]:
             "exit code": code,
             "bytes": output.stat().st_size,
             "sha256": hashlib.sha256(output.read_bytes()).hexdigest(),
-            "filtered": metrics["total_filtered_dur_s"]["value"],
+            "filtered": metrics["total_filtered_dur_s"],
             **{metric: metrics[metric] for metric in COUNTED},
         }
     return answer

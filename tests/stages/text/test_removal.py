@@ -15,8 +15,8 @@ from assay.stages.text.document_files import read_documents
 
 
 def metrics(folder: Path) -> dict[str, Any]:
-    written = json.loads((folder / "metrics.json").read_text())
-    return {name: value["value"] if isinstance(value, dict) else value for name, value in written.items()}
+    written: dict[str, Any] = json.loads((folder / "metrics.json").read_text())
+    return written
 
 
 def remove(tmp_path: Path, source: Path, ids: Path, *more: str) -> dict[str, Any]:
