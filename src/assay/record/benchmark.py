@@ -15,6 +15,7 @@ from assay.record.strict_json import encode
 from assay.record.task import Task
 from assay.record.task_perf import TaskPerf
 from assay.record.tasks_file import write_tasks
+from assay.record.tasks_pickle import pickle_tasks
 from assay.record.words import Words
 
 T = TypeVar("T", bool, int, float, str)
@@ -117,6 +118,7 @@ class Benchmark:
         tasks = [*Task.get_all_tasks()[self._tasks_before :], *self._tasks]
         if tasks:
             write_tasks(folder / "tasks.jsonl", tasks)
+            pickle_tasks(folder / "tasks.pkl", tasks)
         write_atomic(folder / "params.json", encode(self._params, indent=2))
         values, details = apart(self._metrics.values())
         if details:

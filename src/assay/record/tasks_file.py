@@ -9,10 +9,12 @@ from typing import Any
 
 from assay.record.strict_json import encode
 from assay.record.task_perf import TaskPerf
+from assay.record.tasks_pickle import CLASSES
 from assay.untrusted.inert_pickle import Inert, InertUnpickler
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import TASKS
 from assay.untrusted.regular_file import RegularFile
+from assay.untrusted.text_file import storable
 from assay.untrusted.unreadable import Unreadable
 
 MOST_WARNINGS = 20
@@ -22,6 +24,9 @@ MOST_WARNINGS = 20
 @dataclass
 class TasksRead:
     tasks: list[TaskPerf] = field(default_factory=list)
+    """Each call once."""
+    pipelines: dict[str, list[TaskPerf]] = field(default_factory=dict)
+    """The same by pipeline, where a program pickled several; of any other program all of them under an empty name."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -47,6 +52,7 @@ def read_tasks(folder: Path) -> TasksRead:
 
 
 def _read_lines(file: RegularFile, read: TasksRead) -> None:
+    read.pipelines[""] = read.tasks
     left_out = 0
     for number, line in enumerate(file.lines(TASKS.most_bytes), 1):
         if not line.strip():
@@ -69,7 +75,10 @@ def _read_pickle(file: RegularFile, read: TasksRead) -> None:
     unpickler = InertUnpickler(file.read())
     try:
         content = unpickler.load()
-        read.tasks.extend(_perfs(content))
+        known: dict[int, TaskPerf] = {}
+        for name, inside in _pipelines(content).items():
+            read.pipelines[name] = list(_perfs(inside, known))
+        read.tasks.extend(known.values())
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, KeyError, IndexError, AttributeError,
             MemoryError, RecursionError, OverflowError, UnicodeDecodeError, ImportError) as error:  # fmt: skip
         read.warnings.append(f"tasks.pkl could not be read: {type(error).__name__}: {error}")
@@ -80,11 +89,21 @@ def _read_pickle(file: RegularFile, read: TasksRead) -> None:
         read.warnings.append(f"tasks.pkl names {shown}: not run, not imported, kept as inert data")
 
 
-_KNOWN = ("assay.record.", "nemo_curator.", "ray_curator.")
+_KNOWN = ("assay.record.", "nemo_curator.", "ray_curator.", *CLASSES)
 
 
-def _perfs(content: Any) -> Iterator[TaskPerf]:
-    """Finds the timed calls in what a benchmark pickled: a list, a mapping of lists, or a workflow's result."""
+def _pipelines(content: Any) -> Mapping[str, Any]:
+    """A list of tasks has no name; a workflow's result, or a mapping of lists, has one a pipeline."""
+    inside = content.state if isinstance(content, Inert) else content
+    if isinstance(inside, Mapping):
+        named = inside.get("pipeline_tasks", None if isinstance(content, Inert) else inside)
+        if isinstance(named, Mapping) and not isinstance(named.get("stage"), str):
+            return {storable(str(name)): tasks for name, tasks in named.items()}
+    return {"": content}
+
+
+def _perfs(content: Any, known: dict[int, TaskPerf]) -> Iterator[TaskPerf]:
+    """Finds the timed calls in what a benchmark pickled. `known`: those found before, by the object that holds them."""
     pending = deque([content])
     seen: set[int] = set()
     while pending:
@@ -93,19 +112,22 @@ def _perfs(content: Any) -> Iterator[TaskPerf]:
             continue
         seen.add(id(item))
         if isinstance(item, Inert):
-            perf = _perf(item)
+            perf = known.get(id(item)) or _perf(item)
             if perf is not None:
+                known[id(item)] = perf
                 yield perf
             pending.extend(value for key, value in item.state.items() if key in _CONTAINERS)
         elif isinstance(item, Mapping):
             if isinstance(item.get("stage"), str):
-                yield TaskPerf.from_json(item)
+                yield known.setdefault(id(item), TaskPerf.from_json(item))
             else:
                 pending.extend(item.values())
         elif isinstance(item, list | tuple):
             pending.extend(item)
 
 
+_VALUES = ("metrics", "data")
+_NO_VALUES = (*_VALUES, "custom_metrics", "invocation")
 _CONTAINERS = ("_stage_perf", "stage_perf", "pipeline_tasks", "tasks", "items")
 
 
@@ -114,10 +136,8 @@ def _perf(item: Inert) -> TaskPerf | None:
     stage = state.get("stage_name", state.get("stage"))
     if not isinstance(stage, str):
         return None
-    metrics: dict[str, Any] = dict(state["metrics"]) if isinstance(state.get("metrics"), Mapping) else {}
-    metrics.update(
-        {key: value for key, value in state.items() if key not in ("metrics", "custom_metrics", "invocation")}
-    )
+    metrics: dict[str, Any] = dict(next((state[key] for key in _VALUES if isinstance(state.get(key), Mapping)), {}))
+    metrics.update({key: value for key, value in state.items() if key not in _NO_VALUES})
     custom = state.get("custom_metrics")
     if isinstance(custom, Mapping):
         metrics.update({f"custom.{key}": value for key, value in custom.items()})
