@@ -10,6 +10,7 @@ from assay.analysis.series_change import worse_or_better
 from assay.analysis.verdict import Verdict
 from assay.history import History, Point, Series
 from assay.record.metric import Better
+from assay.record.task_metrics import is_task_metric
 from assay.stats.change_points import FEWEST, LevelChange, find_changes
 
 TOGETHER = 2
@@ -130,7 +131,7 @@ def all_change_points(history: History, *, entry: str | None = None, last: int =
     return [
         change
         for series in history.series(entry=entry, limit=100_000)
-        if series.points >= FEWEST
+        if series.points >= FEWEST and (series.better or not is_task_metric(series.metric))
         for change in series_changes(series, history.points(series.id, limit=last))
     ]
 

@@ -23,7 +23,8 @@ from assay.analysis.signed_values import signed_verdict
 from assay.analysis.verdict import Verdict
 from assay.history import reasons_against
 from assay.record import Record
-from assay.record.metric import Better
+from assay.record.metric import Better, Metric
+from assay.record.task_metrics import is_task_metric
 from assay.stats.biweight import middle
 from assay.stats.false_discovery import adjusted
 
@@ -109,8 +110,17 @@ class _Table:
         key = head[0].fingerprint.key
         for metric in dict.fromkeys(name for side in sides[::-1] for run in side for name in run):
             found = [run[metric] for side in sides for run in side if metric in run]
+            if is_task_metric(metric) and not self._asked_for(head[0], metric, found):
+                continue
             if any(item.number is not None or item.exact for item in found):
                 yield self._metric(head[0], key, metric, *sides, tuple(notes))
+
+    def _asked_for(self, run: Record, metric: str, found: Sequence[Metric]) -> bool:
+        """Statistics of tasks are many: compared is what somebody declared something about, or requires."""
+        rule = self._rules.of(run.name, metric)
+        required = any(result.metric == metric for result in run.requirements)
+        declared = any(item.better or item.exact or item.margin is not None for item in found)
+        return bool(rule.better or rule.exact) or required or declared or metric in run.margins
 
     def _against(self, base: list[Record], head: list[Record]) -> tuple[list[str], list[str]]:
         for side, other in ((base, "head"), (head, "base")):

@@ -1,7 +1,7 @@
 """Which way is better, where a program does not say it: from the unit, then from the words of the name.
 
 A wrong guess would call an improvement a regression, so names that could be either (counts, sizes of the input, plain
-`rate`) get none.
+`rate`) get none. Nor do statistics of tasks, unless somebody declares one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from assay.record.metric import Better
+from assay.record.task_metrics import is_task_metric
 
 _HIGHER_UNITS = re.compile(r"^(1|[\w%]+)\s*(/|per\s)\s*(s|sec|second|min|minute|h|hour)s?$", re.IGNORECASE)
 _LOWER_UNITS = frozenset({"s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"})
@@ -35,7 +36,7 @@ def direction(name: str, unit: str | None, declared: Better | None, *, exact: bo
     if declared is not None:
         return declared
     words = re.sub(r"[^a-z0-9/]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_")
-    if _NEITHER.search(words) or (exact and (unit in _LOWER_UNITS or _SECONDS.search(words))):
+    if is_task_metric(name) or _NEITHER.search(words) or (exact and (unit in _LOWER_UNITS or _SECONDS.search(words))):
         return None
     if unit is not None:
         if _HIGHER_UNITS.match(unit.strip()):

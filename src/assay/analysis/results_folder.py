@@ -13,6 +13,7 @@ from assay.record.fingerprint import digest
 from assay.record.metric import doubts
 from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.strict_json import untagged
+from assay.record.task_metrics import with_task_metrics
 from assay.record.tasks_file import read_tasks
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
@@ -39,9 +40,11 @@ def read_results_folder(path: Path) -> Record:
     metrics = _read(path / VALUES, required=True)
     details = _read(path / DETAILS, required=False)
     params = _read(path / "params.json", required=False)
+    read = read_tasks(path)
     written = datetime.fromtimestamp((path / VALUES).stat().st_mtime, UTC)
     lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}
     seconds = next((_number(metrics[name]) for name in _SECONDS if name in metrics), 0.0)
+    with_tasks, more, warnings = with_task_metrics(metrics, details, read.pipelines)
     return Record(
         name="results",
         session=path.name,
@@ -51,10 +54,10 @@ def read_results_folder(path: Path) -> Record:
         fingerprint=Fingerprint("results", digest(lasting), "", ""),
         exec_time_s=seconds,
         script_params=params,
-        script_metrics=metrics,
-        tasks=tuple(read_tasks(path).tasks),
-        metrics_detail=details,
-        warnings=tuple(doubts(together(metrics, details))),
+        script_metrics=with_tasks,
+        tasks=tuple(read.tasks),
+        metrics_detail=more,
+        warnings=(*doubts(together(metrics, details)), *warnings),
     )
 
 

@@ -43,11 +43,13 @@ class TaskPerfUtils:
     @staticmethod
     def get_aggregated_stage_stat(tasks: Tasks, stage_prefix: str, stat: str) -> float:
         stages = TaskPerfUtils.collect_stage_metrics(tasks)
-        return math.fsum(
-            value
-            for name, metrics in stages.items()
-            if name.startswith(stage_prefix)
-            for value in metrics.get(stat, ())
+        return _sum(
+            [
+                value
+                for name, metrics in stages.items()
+                if name.startswith(stage_prefix)
+                for value in metrics.get(stat, ())
+            ]
         )
 
 
@@ -59,13 +61,21 @@ def _by_pipeline(tasks: Tasks) -> Iterable[tuple[str, list[TaskPerf]]]:
     return [("", list(tasks))]
 
 
+def _sum(values: Sequence[float]) -> float:
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):
+        # Beyond what a float can hold, or infinities of both signs: what plain addition says of them.
+        return sum(values)
+
+
 def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+    return _sum(values) / len(values)
 
 
 def _std(values: Sequence[float]) -> float:
     mean = _mean(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    return math.sqrt(_sum([(value - mean) * (value - mean) for value in values]) / len(values))
 
 
 def _quantile(share: float) -> Callable[[Sequence[float]], float]:
@@ -82,7 +92,7 @@ def _quantile(share: float) -> Callable[[Sequence[float]], float]:
 
 
 STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
-    "sum": math.fsum,
+    "sum": _sum,
     "mean": _mean,
     "std": _std,
     "p50": _quantile(0.50),

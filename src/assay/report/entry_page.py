@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
 from assay.record import SessionFolder
+from assay.record.task_metrics import is_task_metric
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell, Grid
@@ -109,7 +110,8 @@ def _ladders(metrics: list[MetricView]) -> tuple[list[Grid], list[MetricView]]:
 
 
 def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row]) -> list[MetricView]:
-    """What changed, what is required, what has a direction, the rest, and what Assay measured itself."""
+    """What changed, what is required, what has a direction, the rest, what Assay measured itself, and last statistics
+    of tasks, which the table of stages sums up."""
     required = {result.metric for result in view.requirements}
 
     def rank(metric: MetricView) -> int:
@@ -118,6 +120,8 @@ def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row
             return 0
         if metric.name in required:
             return 1
+        if is_task_metric(metric.name):
+            return 6
         if metric.name.startswith("usage."):
             return 5
         if metric.name == "exec_time_s":

@@ -10,6 +10,7 @@ from typing import TextIO
 from assay.errors import UsageError
 from assay.names import unknown
 from assay.record import Outcome, SessionFolder
+from assay.record.task_metrics import is_task_metric
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, quantity
 from assay.report.run_folder import RunFolder
@@ -130,7 +131,7 @@ def entry_details(folder: SessionFolder, name: str) -> str:
     for run in entry.runs:
         mark = " (warm-up)" if run.warmup else " (tried again)" if run.superseded else ""
         lines.append(f"  {printable(run.run_id)}: {run.outcome}, {duration(run.exec_time_s)}{mark}")
-    metrics = entry.metrics()
+    metrics = sorted(entry.metrics(), key=lambda metric: is_task_metric(metric.name))
     width = max((len(printable(metric.name)) for metric in metrics), default=0)
     for metric in metrics:
         words = metric_words(metric)[len(printable(metric.name)) :].strip()

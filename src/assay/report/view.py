@@ -10,6 +10,7 @@ from typing import Any
 
 from assay.record import Environment, Metric, Outcome, Record, RequirementResult, SessionFolder, SessionInfo
 from assay.record.metric import Better
+from assay.record.task_metrics import is_task_metric
 
 _WORST = (
     Outcome.CRASHED, Outcome.FAILED, Outcome.TIMEOUT, Outcome.INVALID, Outcome.NOT_STARTED, Outcome.MISSED,
@@ -105,7 +106,9 @@ class EntryView:
         metrics = {m.name: m for m in self.metrics() if m.name not in ("is_success", "exec_time_s")}
         required = [metrics[r.metric] for r in self.requirements if r.metric in metrics]
         own = [
-            m for m in metrics.values() if not m.name.startswith("usage.") and (m.values or isinstance(m.value, str))
+            m
+            for m in metrics.values()
+            if not (m.name.startswith("usage.") or is_task_metric(m.name)) and (m.values or isinstance(m.value, str))
         ]
         ordered = [*required, *(m for m in own if m.better), *(m for m in own if m.unit), *own]
         return tuple({m.name: m for m in ordered}.values())[:most]

@@ -9,6 +9,7 @@ from assay.record import TaskPerf
 from assay.record.metric import doubts
 from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.strict_json import untagged
+from assay.record.task_metrics import with_task_metrics
 from assay.record.tasks_file import read_tasks
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
@@ -33,8 +34,10 @@ def read_results(folder: Path, required: bool) -> ProgramResults:
     results.metrics = _read(folder / VALUES, required, results.problems)
     read = read_tasks(folder)
     results.tasks, results.warnings = read.tasks, list(read.warnings)
-    results.metrics_detail = _read(folder / DETAILS, False, results.warnings)
-    results.warnings += doubts(together(results.metrics, results.metrics_detail))
+    details = _read(folder / DETAILS, False, results.warnings)
+    results.warnings += doubts(together(results.metrics, details))
+    results.metrics, results.metrics_detail, more = with_task_metrics(results.metrics, details, read.pipelines)
+    results.warnings += more
     return results
 
 

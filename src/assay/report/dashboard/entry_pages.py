@@ -11,6 +11,7 @@ from assay.analysis.change_point import ChangePoint, series_changes
 from assay.history import Point, RunRow, Series
 from assay.history.instant import microseconds
 from assay.record import Fingerprint
+from assay.record.task_metrics import is_task_metric
 from assay.report.dashboard.asked import Asked, NotThere, number_asked
 from assay.report.dashboard.store import Store
 from assay.report.exhibits.plot import Plot
@@ -54,7 +55,7 @@ def entry(store: Store, asked: Asked) -> EntryShown:
     with store.history() as history:
         if history is None or not (latest := history.runs(entry=name, limit=20)):
             raise NotThere(f"no run of an entry {name!r} has been recorded")
-        found = history.series(entry=name, limit=300)
+        found = sorted(history.series(entry=name, limit=300), key=lambda one: is_task_metric(one.metric))
         drawn = [
             (one, sparkline_svg([point.value for point in history.points(one.id, limit=60)], f"trend of {one.metric}"))
             for one in found
