@@ -3,5 +3,5 @@
 READY += .peers/contract/.ready
 .peers/contract/.ready: requirements/peer-contract.txt $(VENV)/.python
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .peers/contract
-	$(BIN)/uv pip install --quiet --python .peers/contract/bin/python --no-deps -r requirements/peer-contract.txt
+	$(BIN)/uv pip install --quiet --python .peers/contract/bin/python --compile-bytecode --no-deps -r requirements/peer-contract.txt
 	@touch $@

@@ -17,6 +17,7 @@ from assay.analysis.surroundings import Surroundings, with_surroundings
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Environment, Usage
+from assay.record.python_environment import PythonEnvironment
 from assay.report.html import render_report
 from assay.report.markdown import session_markdown
 
@@ -91,6 +92,14 @@ def test_every_package_counts_where_both_kept_their_lists(tmp_path: Path) -> Non
     base = Surroundings.of(folders[0])
     assert base is not None
     assert [str(one) for one in base.against(head)] == ["numpy 2.4.6 → 2.4.7"]
+
+
+def test_an_interpreter_of_an_entrys_own_is_held_against_that_of_the_other_side() -> None:
+    old, new = (PythonEnvironment("/py", "3.11.9", {"ray": ray}) for ray in ("2.57.0", "2.60.0"))
+    base = [record(environment=old), record("other")]
+    head = [record(environment=new, session="head"), record("other", session="head")]
+    comparison = with_surroundings(compare(base, head), base, head, [], [])
+    assert [str(difference) for difference in comparison.environment] == ["ray 2.57.0 → 2.60.0"]
 
 
 def test_busy_against_quiet_is_a_difference() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,8 +53,27 @@ def with_surroundings(
     """The comparison with what differs besides: between any of the sessions on one side and any on the other."""
     before, after = _known(base_folders), _known(head_folders)
     found = dict.fromkeys(difference for one in before for other in after for difference in one.against(other))
-    differences = sorted([*found, *load_differences(*_in_both(base, head))], key=lambda one: KINDS.index(one.kind))
+    both = _in_both(base, head)
+    found |= dict.fromkeys(_of_interpreters(*both, before, after))
+    differences = sorted([*found, *load_differences(*both)], key=lambda one: KINDS.index(one.kind))
     return replace(comparison, environment=tuple(differences))
+
+
+def _of_interpreters(
+    base: Sequence[Record], head: Sequence[Record], before: Sequence[Surroundings], after: Sequence[Surroundings]
+) -> Iterator[Difference]:
+    """Between the Pythons of entries that have one of their own on either side."""
+    for name in dict.fromkeys(run.name for run in head):
+        one, other = (next(run for run in side if run.name == name) for side in (base, head))
+        if one.environment is not None or other.environment is not None:
+            yield from environment_differences(_python(one, before), _python(other, after))
+
+
+def _python(run: Record, sessions: Sequence[Surroundings]) -> Environment:
+    if run.environment is not None:
+        return Environment(python=run.environment.python, packages=dict(run.environment.packages))
+    said = sessions[0].environment if sessions else Environment()
+    return Environment(python=said.python, packages=said.packages)
 
 
 def _known(folders: Iterable[Path]) -> list[Surroundings]:

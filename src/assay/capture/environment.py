@@ -1,23 +1,31 @@
 from __future__ import annotations
 
 import getpass
+import os
 import platform
 import socket
+import sys
 from pathlib import Path
 
 from assay import __version__
 from assay.capture import machine
 from assay.capture.git import git_state
-from assay.capture.packages import conda_list, frozen, key_packages
+from assay.capture.interpreter import AskedInterpreter, ask_interpreter
+from assay.capture.packages import conda_list, frozen
+from assay.errors import AssayError
 from assay.record import Environment
 
 
-def capture_environment(folder: Path, artifacts: Path, reason: str | None = None) -> Environment:
-    """What this session runs on. `folder` says which repository; lists too long to read go to `artifacts`."""
-    installed = frozen()
+def capture_environment(
+    folder: Path, artifacts: Path, reason: str | None = None, interpreter: str | None = None
+) -> Environment:
+    """What this session runs on. `folder` says which repository; lists too long to read go to `artifacts`.
+
+    Version and packages are those of `interpreter`, where the session's entries have another one than Assay.
+    """
+    asked = _asked(interpreter)
     artifacts.mkdir(parents=True, exist_ok=True)
-    listing = "".join(f"{name}=={version}\n" for name, version in installed.items())
-    (artifacts / "pip-freeze.txt").write_text(listing, encoding="utf-8")
+    (artifacts / "pip-freeze.txt").write_text(asked.listing, encoding="utf-8")
     conda = conda_list()
     if conda is not None:
         (artifacts / "conda-explicit.txt").write_text(conda, encoding="utf-8")
@@ -29,7 +37,8 @@ def capture_environment(folder: Path, artifacts: Path, reason: str | None = None
         cpu_model=machine.cpu_model(),
         cores=machine.cores(),
         memory_mb=machine.memory_mb(),
-        python=platform.python_version(),
+        python=asked.python,
+        interpreter=interpreter,
         assay=__version__,
         git_commit=git.commit,
         git_branch=git.branch,
@@ -37,10 +46,20 @@ def capture_environment(folder: Path, artifacts: Path, reason: str | None = None
         container_image=machine.container_image(),
         gpus=machine.gpus(),
         gpu_driver=machine.gpu_driver(),
-        packages=key_packages(installed),
+        packages=dict(asked.environment.packages),
         reason=reason,
         user=_user(),
     )
+
+
+def _asked(interpreter: str | None) -> AskedInterpreter:
+    """Nothing is known of one that does not answer: its entries fail with the reason."""
+    if interpreter is None:
+        return AskedInterpreter(sys.executable, platform.python_version(), frozen())
+    try:
+        return ask_interpreter(interpreter, os.environ, Path.cwd())
+    except AssayError:
+        return AskedInterpreter(interpreter, "", {})
 
 
 def _user() -> str | None:

@@ -27,6 +27,8 @@ class Entry:
     where: str
     """File and line that say it."""
     script: Path | None = None
+    interpreter: str | None = None
+    """Of a Python script that runs with another one than Assay."""
     problem: str = ""
     """What only this entry got wrong: it fails with this reason, the session goes on."""
     grace_s: float = 5.0

@@ -72,7 +72,10 @@ class EntryConfig(Model):
     command: str | list[str] | None = Field(
         default=None, description="Instead of a script: any program; its output files are optional."
     )
-    interpreter: str | None = Field(default=None, description="For Python scripts; the one that runs Assay by default.")
+    interpreter: str | None = Field(
+        default=None,
+        description="For Python scripts; by default the session's, or Assay's. Ray and packages are those it has.",
+    )
     args: str | list[str] = Field(
         default="", description="Split like a shell would, before values are put in; no shell runs."
     )

@@ -28,6 +28,8 @@ class Plan:
     reserve_disk_mb: float = 512.0
     notes: tuple[str, ...] = ()
     """What planning found out and the log is to say."""
+    interpreter: str | None = None
+    """Python of all scripts that name none themselves and are not bundled; None: the one that runs Assay."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What the user gave, so that the session can be resumed."""
 
@@ -56,6 +58,7 @@ def make_plan(config: Config, environment: Mapping[str, str], entries: str | Non
         older_form=config.older_form,
         baseline=session.baseline,
         reserve_disk_mb=session.reserve_disk_mb,
+        interpreter=resolver.interpreter,
     )
 
 

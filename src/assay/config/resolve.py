@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ class Resolver:
         repository = str(repository_of(config.files[0].parent)) if config.files else str(Path.cwd())
         self._values = {**config.session.paths, "repo_dir": repository, "curator_repo_dir": repository}
         self.problems: list[str] = []
+        self.interpreter = self._python(config.session.interpreter)
 
     def entry(self, key: str, at: int) -> Entry:
         written: EntryConfig = getattr(self._config.session, key)[at]
@@ -35,6 +37,7 @@ class Resolver:
         problem = ""
         program: list[str] = []
         script: Path | None = None
+        interpreter: str | None = None
         args: list[str] = []
         datasets: list[str] = []
         try:
@@ -44,7 +47,9 @@ class Resolver:
                 program, args = _program(command[:1]), [*command[1:], *args]
             else:
                 found = Script.find(str(written.script), self._base(written), self._folder_of(node))
-                script, program = found.path, found.argv(written.interpreter)
+                named = self._python(written.interpreter) or (None if found.is_bundled else self.interpreter)
+                script, program = found.path, found.argv(named)
+                interpreter = named if found.path.suffix == ".py" else None
         except (UnknownPlaceholder, ScriptNotFound) as error:
             problem = str(error)
         self.problems += self._variables.problems
@@ -57,6 +62,7 @@ class Resolver:
             timeout_s=written.timeout_s or session.default_timeout_s,
             where=where,
             script=script if written.command is None else None,
+            interpreter=interpreter,
             problem=problem,
             grace_s=written.grace_s,
             ray=written.ray,
@@ -91,6 +97,15 @@ class Resolver:
 
     def _later(self, text: str, used: list[str] | None = None) -> str:
         return render(text, self._values, _Noting(self._datasets, used), later=FOLDERS)
+
+    def _python(self, written: str | None) -> str | None:
+        if written is None:
+            return None
+        try:
+            return os.path.expanduser(self._later(written))
+        except UnknownPlaceholder as error:
+            self.problems.append(f"interpreter: {error}")
+            return None
 
     def _base(self, written: EntryConfig) -> str | None:
         return None if written.script_base_dir is None else self._later(written.script_base_dir)

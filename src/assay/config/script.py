@@ -33,9 +33,13 @@ class Script:
         bundled = [path.name for path in BUNDLED.glob("*_benchmark.py")]
         raise ScriptNotFound(f"{unknown('script', name, sorted(bundled))}; looked at {', '.join(map(str, places))}")
 
+    @property
+    def is_bundled(self) -> bool:
+        return self.path.is_relative_to(BUNDLED)
+
     def argv(self, interpreter: str | None) -> list[str]:
         if self.path.suffix == ".py" or interpreter:
-            if self.path.is_relative_to(BUNDLED) and not interpreter:
+            if self.is_bundled and not interpreter:
                 module = ".".join(self.path.relative_to(BUNDLED).with_suffix("").parts)
                 return [sys.executable, "-m", f"assay.benchmarks.{module}"]
             return [interpreter or sys.executable, str(self.path)]

@@ -34,6 +34,9 @@ class SessionConfig(Model):
     metrics: dict[str, MetricRule] = Field(
         default={}, description="Direction, unit and margin of metrics, for all entries."
     )
+    interpreter: str | None = Field(
+        default=None, description="Python of all scripts that name none; bundled ones go on with Assay's."
+    )
     reserve_disk_mb: float = Field(default=512.0, ge=0, description="Less free space than this is said before the run.")
 
     @field_validator("sinks")

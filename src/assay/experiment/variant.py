@@ -53,16 +53,18 @@ class Variant:
         return replace(self, arguments=(*self.arguments, (key.lstrip("-"), value)))
 
     def apply(self, entry: Entry) -> Entry:
-        program = entry.program
+        program, interpreter = entry.program, entry.interpreter
         if self.interpreter is not None:
             if entry.script is None:
                 raise UsageError(f"--{self.label} interpreter={self.interpreter}: {entry.name} is not a Python script")
             program = (self.interpreter, *entry.program[1:])
+            interpreter = self.interpreter if entry.script.suffix == ".py" else None
         args = entry.args
         for name, value in self.arguments:
             args = _replaced(args, name, _literal(value))
         args = (*args, *map(_literal, self.more))
-        return replace(entry, program=program, args=args, env={**entry.env, **self.environment})
+        env = {**entry.env, **self.environment}
+        return replace(entry, program=program, interpreter=interpreter, args=args, env=env)
 
     @property
     def words(self) -> str:

@@ -15,6 +15,8 @@ class Environment:
     cores: int = 0
     memory_mb: int = 0
     python: str = ""
+    interpreter: str | None = None
+    """Whose version and packages these are, where the session's entries have another Python than Assay's."""
     assay: str = ""
     git_commit: str | None = None
     git_branch: str | None = None

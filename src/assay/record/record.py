@@ -8,6 +8,7 @@ from assay.record.fingerprint import Fingerprint
 from assay.record.metric import Metric, parse_metrics
 from assay.record.metrics_files import plain, together
 from assay.record.outcome import Outcome
+from assay.record.python_environment import PythonEnvironment
 from assay.record.requirement_result import RequirementResult
 from assay.record.task_perf import TaskPerf
 from assay.record.usage import Usage
@@ -57,6 +58,8 @@ class Record:
     """Its code is fixed: what changes in it is the machine."""
     margins: Mapping[str, float] = field(default_factory=dict)
     """By metric: smaller changes count as none. Declared in the configuration."""
+    environment: PythonEnvironment | None = None
+    """Of an entry with an interpreter of its own; None: what the session's says."""
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -120,6 +123,7 @@ class Record:
             "canary": self.canary,
             "margins": dict(self.margins),
             "metrics_detail": dict(self.metrics_detail),
+            "environment": self.environment.to_json() if self.environment else None,
             "schema_version": self.schema_version,
         }
 
@@ -128,6 +132,7 @@ class Record:
         from assay.record.schema import upgrade
 
         current = upgrade(written)
+        told = current.get("environment")
         return cls(
             name=current["name"],
             session=current["session"],
@@ -157,5 +162,6 @@ class Record:
             canary=bool(current.get("canary", False)),
             margins=current.get("margins") or {},
             metrics_detail=current.get("metrics_detail") or {},
+            environment=PythonEnvironment.from_json(told) if isinstance(told, Mapping) else None,
             schema_version=current["schema_version"],
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.capture import machine
+from assay.capture.interpreter import AskedInterpreter, InterpreterUnknown
 from assay.config.entry import results_path
 from assay.errors import AssayError
 from assay.fallback.program import with_stand_ins
@@ -17,6 +18,7 @@ from assay.process.supervised import Supervised
 from assay.record.secrets import Masker
 from assay.session.events import Listener, RunSampled, RunStarted
 from assay.session.gpu_sampler import GpuSampler
+from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.profiler import Profiler
 from assay.session.ray_cluster import RayCluster
@@ -35,11 +37,16 @@ class Execution:
     listen: Listener
     environment: Mapping[str, str]
     interrupts: Interrupts
+    interpreters: Interpreters
+    interpreter: str | None = None
+    """The Python that its record tells of, if that is not the session's."""
     command: str = ""
     results: Path = field(default=Path())
     interrupted: bool = False
     profile: Path | None = None
     gpu: GpuSampler | None = None
+    python: AskedInterpreter | None = None
+    warnings: list[str] = field(default_factory=list)
     _profiler: Profiler | None = None
 
     def execute(self) -> ProcessResult:
@@ -77,8 +84,10 @@ class Execution:
         if entry.profiler:
             self._profiler = Profiler(entry.profiler, workspace.artifacts)
             argv = self._profiler.wrap(argv)
+        own = entry.environment(folders)
+        self.python = self._ask({**self.environment, **own})
         cluster = self._cluster(cleaning)
-        environment = self._environment(entry.environment(folders), cluster)
+        environment = self._environment(own, cluster)
         if machine.gpus():
             self.gpu = cleaning.enter_context(GpuSampler(workspace.folder / "gpu_usage.csv"))
         return ProcessSpec(
@@ -108,12 +117,26 @@ class Execution:
             supervised.end("interrupted")
         return supervised.wait()
 
+    def _ask(self, environment: Mapping[str, str]) -> AskedInterpreter | None:
+        """Which Python it is decides no result, unless a Ray cluster must be started with it."""
+        if self.interpreter is None:
+            return None
+        try:
+            asked = self.interpreters.ask(self.interpreter, environment, self.run.entry.cwd or Path.cwd())
+        except InterpreterUnknown as error:
+            if self.run.entry.ray is not None and self.run.entry.ray.address is None:
+                raise
+            self.warnings.append(f"{error}; its packages are not recorded")
+            return None
+        self.workspace.keep_packages(asked.listing)
+        return asked
+
     def _cluster(self, cleaning: ExitStack) -> RayCluster | None:
         config = self.run.entry.ray
         if config is None or config.address is not None:
             return None
         kept = None if self.run.entry.delete_scratch else self.workspace.make_ray_folder()
-        cluster = RayCluster(config, self.workspace.logs, kept)
+        cluster = RayCluster(config, self.workspace.logs, kept, self.python)
         cleaning.callback(cluster.close)
         return cluster
 

@@ -49,7 +49,7 @@ def judge(
         metrics_detail=details,
         tasks=tuple(results.tasks),
         reasons=tuple(reasons),
-        warnings=tuple(_warnings(result, results)),
+        warnings=(*execution.warnings, *_warnings(result, results)),
         usage=_usage(execution, result),
         repeat=run.number,
         attempt=run.attempt,
@@ -59,6 +59,7 @@ def judge(
         reason=environment.reason,
         sink_data=entry.sink_data,
         canary=entry.canary,
+        environment=execution.python.environment if execution.python else None,
         margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
     )
     return _masked(_with_requirements(record, entry, past), execution)

@@ -18,11 +18,14 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from assay.capture.interpreter import AskedInterpreter
 from assay.config.ray_config import RayConfig
-from assay.errors import MissingExtra
+from assay.errors import AssayError, MissingExtra
 from assay.process.spec import CompanionSpec
 
 READY = "Ray runtime started."
+_CLIENT_PORT = "ray-client-server-port"
+"""Refused by a Ray that was installed without its client, which needs grpcio; it then serves no client at all."""
 _PORTS = (
     "port",
     "object-manager-port",
@@ -31,13 +34,17 @@ _PORTS = (
     "dashboard-agent-grpc-port",
     "runtime-env-agent-port",
     "metrics-export-port",
-    "ray-client-server-port",
+    _CLIENT_PORT,
 )
 
 
 class RayCluster:
-    def __init__(self, config: RayConfig, logs: Path, kept: Path | None) -> None:
+    def __init__(
+        self, config: RayConfig, logs: Path, kept: Path | None, python: AskedInterpreter | None = None
+    ) -> None:
+        """`python`: the entry's own, whose Ray it is; without it Assay's."""
         self._config = config
+        self._python = python
         self._log = logs / "ray_startup.log"
         self._kept = kept
         self._token = secrets.token_hex(32)
@@ -73,13 +80,19 @@ class RayCluster:
         )
 
     def command(self) -> list[str]:
-        if importlib.util.find_spec("ray") is None:
+        if self._python is None and importlib.util.find_spec("ray") is None:
             raise MissingExtra("ray", "ray")
+        if self._python is not None and not self._python.has("ray"):
+            path = self._python.path
+            raise AssayError(f"asks for a Ray cluster, but {path} has no Ray: {path} -m pip install 'ray[default]'")
         config = self._config
-        words = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+        python = self._python.path if self._python else sys.executable
+        words = [python, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
         words += ["--node-ip-address=127.0.0.1", f"--temp-dir={self._temp}", "--include-dashboard=false"]
         words += ["--disable-usage-stats", "--log-style=record", "--log-color=false"]
-        words += [f"--{name}={port}" for name, port in zip(_PORTS, self._ports, strict=True)]
+        serves_clients = self._python is None or self._python.has("grpcio")
+        ports = zip(_PORTS, self._ports, strict=True)
+        words += [f"--{name}={port}" for name, port in ports if name != _CLIENT_PORT or serves_clients]
         if config.num_cpus is not None:
             words.append(f"--num-cpus={config.num_cpus}")
         if config.num_gpus is not None:

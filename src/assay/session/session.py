@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.fallback.program import used_stand_ins
@@ -17,6 +19,7 @@ from assay.record.session_info import Status
 from assay.session.disk import Reserve
 from assay.session.events import Listener, RunFinished, SessionFinished, SessionStarted
 from assay.session.execution import Execution
+from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
 from assay.session.neighbours import Neighbours
@@ -50,6 +53,7 @@ class Session:
         self._records = {record.run_id: record for record in session.folder.records()}
         self._neighbours = Neighbours()
         self._interrupts = interrupts or Interrupts()
+        self._interpreters = Interpreters()
 
     def run(self) -> list[Record]:
         lock = _only_one(self._folder)
@@ -95,8 +99,9 @@ class Session:
         workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run)
         workspace.clear()
         execution = Execution(
-            run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts
-        )
+            run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts,
+            self._interpreters, self._interpreter(run.entry),
+        )  # fmt: skip
         failed = self._failed_need(run)
         if failed:
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
@@ -112,6 +117,11 @@ class Session:
             workspace.delete_scratch()
         self._listen(RunFinished(record, used_stand_ins(workspace.stand_ins)))
         return record
+
+    def _interpreter(self, entry: Entry) -> str | None:
+        """Bundled scripts go on with Assay's where the session has another: theirs must be told too."""
+        is_python = entry.script is not None and entry.script.suffix == ".py"
+        return entry.interpreter or (sys.executable if self._plan.interpreter and is_python else None)
 
     def _keep(self, record: Record, workspace: Workspace) -> None:
         """The session's own file first: it is the one that decides what was finished."""

@@ -33,7 +33,8 @@ def start_session(
             f"results_dir {plan.results_dir} cannot be written: {error.strerror}: {error.filename}"
         ) from None
     repository = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
-    environment = capture_environment(repository, folder.path / "artifacts", masker.text(reason) if reason else None)
+    said = masker.text(reason) if reason else None
+    environment = capture_environment(repository, folder.path / "artifacts", said, plan.interpreter)
     info = SessionInfo(
         name=folder.path.name,
         started_at=now.isoformat(timespec="microseconds"),

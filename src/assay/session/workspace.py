@@ -36,6 +36,12 @@ class Workspace:
             except OSError:
                 shutil.copyfile(listing, self.artifacts / listing.name)
 
+    def keep_packages(self, listing: str) -> None:
+        """Of an interpreter of the run's own, in place of the session's."""
+        path = self.artifacts / "pip-freeze.txt"
+        path.unlink(missing_ok=True)  # it is the session's file under a second name
+        path.write_text(listing, encoding="utf-8")
+
     def make_ray_folder(self) -> Path:
         return self._link(self.ray_cluster)
 
