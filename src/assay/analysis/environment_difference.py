@@ -51,6 +51,7 @@ def _machine(base: Environment, head: Environment) -> Iterator[Difference]:
     yield from _changed("machine", "memory", _gigabytes(base), _gigabytes(head))
     yield from _changed("machine", "GPU", _gpus(base), _gpus(head))
     yield from _changed("machine", "GPU driver", base.gpu_driver, head.gpu_driver)
+    yield from _changed("machine", "CUDA", base.cuda, head.cuda)
 
 
 def _system(base: Environment, head: Environment) -> Iterator[Difference]:

@@ -11,6 +11,7 @@ from assay import __version__
 from assay.capture import machine
 from assay.capture.git import git_state
 from assay.capture.interpreter import AskedInterpreter, ask_interpreter
+from assay.capture.nvidia import nvidia
 from assay.capture.packages import conda_list, frozen
 from assay.errors import AssayError
 from assay.record import Environment
@@ -45,7 +46,8 @@ def capture_environment(
         git_dirty=git.dirty,
         container_image=machine.container_image(),
         gpus=machine.gpus(),
-        gpu_driver=machine.gpu_driver(),
+        gpu_driver=nvidia().driver,
+        cuda=nvidia().cuda,
         packages=dict(asked.environment.packages),
         reason=reason,
         user=_user(),

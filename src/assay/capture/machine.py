@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import os
 import platform
-from functools import cache
 from pathlib import Path
+
+from assay.capture.nvidia import nvidia
 
 
 def cpu_model() -> str:
@@ -41,38 +42,9 @@ def container_image() -> str | None:
     return "unnamed container" if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() else None
 
 
-@cache
 def gpus() -> tuple[str, ...]:
     """Names, by NVML; none where there is no driver or no library."""
-    try:
-        import pynvml
-    except ImportError:
-        return ()
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return ()
-    names = [
-        pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(at)) for at in range(pynvml.nvmlDeviceGetCount())
-    ]
-    pynvml.nvmlShutdown()
-    return tuple(name.decode() if isinstance(name, bytes) else str(name) for name in names)
-
-
-@cache
-def gpu_driver() -> str | None:
-    """Its version, by NVML; None where there is no driver or no library."""
-    try:
-        import pynvml
-    except ImportError:
-        return None
-    try:
-        pynvml.nvmlInit()
-        version = pynvml.nvmlSystemGetDriverVersion()
-        pynvml.nvmlShutdown()
-    except pynvml.NVMLError:
-        return None
-    return version.decode() if isinstance(version, bytes) else str(version)
+    return nvidia().gpus
 
 
 def _lines(path: str) -> list[str]:

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from assay.capture import machine
+from assay.capture.nvidia import Nvidia, nvidia
 from assay.cli.extras import PACKAGE, extras, missing
 
 
@@ -40,8 +41,7 @@ def _machine() -> Iterator[Finding]:
     yield Finding(
         "machine", True, f"{machine.cpu_model()}, {machine.cores()} cores, {machine.memory_mb() / 1024:.0f} GB"
     )
-    gpus = machine.gpus()
-    yield Finding("GPU", bool(gpus), ", ".join(gpus) or "none that NVML can see; entries with `gpus:` will fail")
+    yield _gpus(nvidia())
     free = shutil.disk_usage(Path.cwd()).free / 2**30
     yield Finding("disk", free > 1, f"{free:.1f} GB free here")
     load = os.getloadavg()[0]
@@ -52,6 +52,14 @@ def _machine() -> Iterator[Finding]:
         name = governor.read_text().strip()
         hint = "" if name == "performance" else "; for steadier numbers: cpupower frequency-set -g performance"
         yield Finding("CPU governor", name == "performance", name + hint)
+
+
+def _gpus(found: Nvidia) -> Finding:
+    driver = f"driver {found.driver}" if found.driver else "no driver"
+    if found.gpus:
+        return Finding("GPU", True, f"{', '.join(found.gpus)}; {driver}, CUDA up to {found.cuda}")
+    why = f" ({found.problem})" if found.problem else ""
+    return Finding("GPU", False, f"none that NVML can see{why}, {driver}; entries with `gpus:` will fail")
 
 
 def _isolation() -> Iterator[Finding]:

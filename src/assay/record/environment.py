@@ -24,6 +24,9 @@ class Environment:
     container_image: str | None = None
     gpus: tuple[str, ...] = ()
     gpu_driver: str | None = None
+    """Version of the NVIDIA driver; None: there is none."""
+    cuda: str | None = None
+    """The newest version of CUDA that the driver runs; None where NVML cannot be asked."""
     packages: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
     user: str | None = None

@@ -116,9 +116,10 @@ def _environment(page: SessionPage) -> list[tuple[str, str]]:
     facts = {
         "host": e.host, "operating system": e.os, "processor": e.cpu_model, "cores": str(e.cores),
         "memory": f"{e.memory_mb} MB", "GPUs": ", ".join(e.gpus) or "none", "python": e.python,
+        "GPU driver": e.gpu_driver, "CUDA": e.cuda, "interpreter": e.interpreter,
         "git": f"{e.git_commit or '–'}{' (changed)' if e.git_dirty else ''}",
     }  # fmt: skip
-    return [(name, escaped(value)) for name, value in facts.items()]
+    return [(name, escaped(value)) for name, value in facts.items() if value is not None]
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
