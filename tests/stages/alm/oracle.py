@@ -143,7 +143,8 @@ def cut_copy(segment: Json, cut: float) -> Json:
 def speaker_durations(window: list[Json]) -> Json:
     durations: Json = {}
     for segment in window:
-        if segment.get("speaker"):
+        # 0 is a speaker like any other integer: the reference, which asks for truth, would leave it out.
+        if segment.get("speaker") not in (None, ""):
             durations[segment["speaker"]] = durations.get(segment["speaker"], 0) + (segment["end"] - segment["start"])
     return durations
 

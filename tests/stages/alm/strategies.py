@@ -14,7 +14,9 @@ times = st.one_of(
     st.floats(0, 300, allow_nan=False),
 )
 texts = st.one_of(st.text(max_size=12), st.sampled_from(["", "so it is", 'a "quote"', "größer", "\u2028", "\x7f\x01"]))
-speakers = st.sampled_from(["a", "b", "c", "d", "e", "f", "no-speaker", "", None, "größer", "a\\", "speaker_10"])
+speakers = st.sampled_from(
+    ["a", "b", "c", "d", "e", "f", "no-speaker", "", None, "größer", "a\\", "speaker_10", 0, 1, 10**20]
+)
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(-(10**20), 10**20), st.floats(allow_nan=False, allow_infinity=False), texts
 )

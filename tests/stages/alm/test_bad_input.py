@@ -45,7 +45,12 @@ BAD = {
     entry(segments=[segment(end=None)]): r"segments\[0\]\.end: should be a number, is null",
     entry(segments=[segment(end=True)]): r"segments\[0\]\.end: should be a number, is a boolean",
     entry(segments=[{"start": 1}]): r"segments\[0\]\.end: missing",
-    entry(segments=[segment(speaker=7)]): r"segments\[0\]\.speaker: should be a string or null, is a number",
+    entry(
+        segments=[segment(speaker=7.0)]
+    ): r"segments\[0\]\.speaker: should be a string, an integer or null, is a number",
+    entry(
+        segments=[segment(speaker=True)]
+    ): r"segments\[0\]\.speaker: should be a string, an integer or null, is a boolean",
     entry(segments=[segment(metrics=None)]): r"segments\[0\]\.metrics: should be an object, is null",
     entry(segments=[segment(metrics={"bandwidth": "8k"})]): r"segments\[0\]\.metrics\.bandwidth: should be a number",
     entry(audio_sample_rate="16k"): "audio_sample_rate: should be a number",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,20 @@ def test_the_compiled_pass_takes_every_ordinary_recording(tmp_path: Path) -> Non
         parts = pipeline(manifest, tmp_path / shape).run().outputs
         assert total(parts).strict == 0
         assert b"".join(Path(part.path).read_bytes() for part in parts) == oracle_output(manifest)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_speakers_that_are_integers_give_what_their_names_give(native: bool) -> None:
+    """0 among them: a diariser counts from there."""
+    named = Path("tests/fixtures/audio/alm/sample_input.jsonl").read_text(encoding="utf-8").splitlines()
+    names = sorted({segment["speaker"] for line in named for segment in json.loads(line)["segments"]})
+    numbers = {name: at for at, name in enumerate(name for name in names if name != "no-speaker")}
+    numbered = [re.sub(r'"speaker": "([^"]*)"', lambda at: _numbered(at, numbers), line) for line in named]
+    assert numbered != named
+    ours = output_of(curate_block("\n".join(numbered).encode(), overlap={"overlap_percentage": 50}, native=native))
+    theirs = output_of(curate_block("\n".join(named).encode(), overlap={"overlap_percentage": 50}, native=native))
+    assert ours == re.sub(r'"speaker": "([^"]*)"', lambda at: _numbered(at, numbers), theirs.decode()).encode()
+
+
+def _numbered(match: re.Match[str], numbers: dict[str, int]) -> str:
+    return f'"speaker": {numbers[match[1]]}' if match[1] in numbers else match[0]

@@ -74,11 +74,11 @@ class _Run:
             longest = sorted(speakers.values(), reverse=True)[:5]
             self.windows.append({"segments": members, "speaker_durations": longest + [0.0] * (5 - len(longest))})
 
-    def _extend(self, i: int) -> tuple[int, int, Json | None, dict[str, Any]]:
+    def _extend(self, i: int) -> tuple[int, int, Json | None, dict[str | int, Any]]:
         """Where it stopped, how many whole segments joined, the cut copy if one joined, and the speakers' durations."""
         start = self.segments[i]["start"]
         hi = self.parameters.hi
-        speakers: dict[str, Any] = {}
+        speakers: dict[str | int, Any] = {}
         k = i
         for k in range(i, len(self.segments)):
             segment = self.segments[k]
@@ -95,9 +95,9 @@ class _Run:
                 return k, k - i, None, speakers
         return k, k - i + 1, None, speakers
 
-    def _joins(self, segment: Json, speakers: dict[str, Any]) -> bool:
+    def _joins(self, segment: Json, speakers: dict[str | int, Any]) -> bool:
         speaker = segment.get("speaker")
-        if not speaker:
+        if speaker is None or speaker == "":
             return True
         if speaker == "no-speaker" or (speaker not in speakers and len(speakers) >= self.parameters.max_speakers):
             return False

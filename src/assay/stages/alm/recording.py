@@ -47,8 +47,8 @@ def _check_segment(segment: Any, field: str) -> None:
             raise FieldError(f"{field}.{name}", "missing")
         number(segment[name], f"{field}.{name}")
     speaker = segment.get("speaker")
-    if speaker is not None and not isinstance(speaker, str):
-        raise FieldError(f"{field}.speaker", f"should be a string or null, is {_kind(speaker)}")
+    if isinstance(speaker, bool) or not isinstance(speaker, str | int | None):
+        raise FieldError(f"{field}.speaker", f"should be a string, an integer or null, is {_kind(speaker)}")
     metrics = segment.get("metrics", {})
     if not isinstance(metrics, dict):
         raise FieldError(f"{field}.metrics", f"should be an object, is {_kind(metrics)}")
