@@ -102,12 +102,10 @@ def test_parameters_reach_the_stages(tmp_path: Path) -> None:
     assert "text" not in record["windows"][0]["segments"][0]
 
 
-def test_arguments_from_a_config_and_the_command_line_wins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = ["--config", "nightly-benchmark.yaml"]
-    assert main([*config, "--benchmark-results-path", str(tmp_path)]) == 2
-    assert "alm_pipeline_xenna, alm_pipeline_local" in capsys.readouterr().err
+def test_arguments_from_a_config_and_the_command_line_wins(tmp_path: Path) -> None:
     words = [
-        *config,
+        "--config",
+        "nightly-benchmark.yaml",
         "--entry",
         "alm_pipeline_local",
         "--benchmark-results-path",
@@ -118,6 +116,24 @@ def test_arguments_from_a_config_and_the_command_line_wins(tmp_path: Path, capsy
     assert main(words) == 0
     assert metrics(tmp_path)["num_input_entries"] == 15
     assert json.loads((tmp_path / "params.json").read_text())["workers"] == 0
+
+
+def test_of_several_entries_the_usual_one_is_meant_and_its_sinks_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("SLACK_CHANNEL_ID", raising=False)
+    manifest = FIXTURE.resolve()
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "nightly.yaml"
+    entry = "- {{name: {}, script: alm_pipeline_benchmark.py, args: --input-manifest={} --repeat-factor={}}}\n"
+    sinks = "sinks:\n- {name: slack, enabled: true, channel_id: '${SLACK_CHANNEL_ID}'}\n"
+    entries = [entry.format(name, manifest, at) for at, name in enumerate(("alm_a", "alm_pipeline_xenna", "alm_b"), 1)]
+    config.write_text(sinks + "entries:\n" + "".join(entries))
+    assert main(["--config", "nightly.yaml"]) == 0
+    assert metrics(tmp_path / "results" / "alm_pipeline_xenna")["num_input_entries"] == 10
+    config.write_text("entries:\n" + entries[0] + entries[2])
+    assert main(["--config", "nightly.yaml"]) == 2
+    assert "say which --entry: 2 of them use alm_pipeline_benchmark.py (alm_a, alm_b)" in capsys.readouterr().err
 
 
 def test_bad_lines_fail_the_run_or_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,8 @@ from assay.stages.alm.repeat_entries import RepeatEntries
 from assay.stages.alm.summary import Summary
 
 SCRIPT = "alm_pipeline_benchmark.py"
+USUAL_ENTRY = "alm_pipeline_xenna"
+"""Of several entries with this program, the one that `--config` without `--entry` means."""
 MOST_SHOWN = 10
 
 
@@ -133,7 +135,7 @@ def parse(argv: list[str]) -> Namespace:
     if found.config is not None:
         from assay.benchmarks.config_arguments import arguments_of
 
-        rest = [*arguments_of(found.config, found.entry, SCRIPT), *rest]
+        rest = [*arguments_of(found.config, found.entry, SCRIPT, USUAL_ENTRY), *rest]
     args = parser().parse_args(rest)
     args.config, args.entry = found.config, found.entry
     return args
@@ -143,7 +145,7 @@ def parser() -> ArgumentParser:
     words = ArgumentParser(prog=SCRIPT, description="Measure the ALM curation pipeline.", allow_abbrev=False)
     add = words.add_argument
     add("--config", type=Path, help="take the arguments from an entry of this session YAML; the command line wins")
-    add("--entry", help="which entry; may be left out when only one uses this program")
+    add("--entry", help=f"which entry (default: the only one that uses this program, or {USUAL_ENTRY})")
     add("--benchmark-results-path", type=Path, required=True, help="folder for params.json, metrics.json, tasks.jsonl")
     add("--input-manifest", required=True, nargs="+", help="JSONL, .gz or .zst: a file, folder, glob or address")
     add("--executor", default="local", choices=list(EXECUTORS), help="default: local")

@@ -7,17 +7,20 @@ from assay.errors import ConfigError, UsageError
 from assay.names import listed, unknown
 
 
-def arguments_of(config: Path, entry: str | None, script: str) -> list[str]:
+def arguments_of(config: Path, entry: str | None, script: str, usual: str) -> list[str]:
     """The arguments an entry of a session YAML gives to a bundled program, for running it without the session.
 
-    Folders that a session would make are made under `results/` of the current folder.
+    `usual` is the entry that is meant where several use the program and none is named. Sinks are not looked at: none
+    will hear of it. Folders that a session would make are made under `results/` of the current folder.
     """
     from assay.config.load import load_config
     from assay.config.placeholders import FOLDERS
     from assay.config.plan import make_plan
 
-    plan = make_plan(load_config([config], os.environ), os.environ)
+    plan = make_plan(load_config([config], os.environ, ["sinks=[]"]), os.environ)
     using = {planned.name: planned for planned in plan.entries if planned.script and planned.script.name == script}
+    if entry is None and len(using) > 1 and usual in using:
+        entry = usual
     if entry is None and len(using) != 1:
         raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({listed(using)})")
     if entry is not None and entry not in using:
