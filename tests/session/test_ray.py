@@ -87,3 +87,34 @@ def test_without_the_extra_the_install_command_is_said(tmp_path: Path, monkeypat
     with pytest.raises(MissingExtra, match=r"pip install 'assay-bench\[ray\]'"):
         cluster.command()
     cluster.close()
+
+
+NO_RAY = """
+import sys
+print("Local node IP: 127.0.0.1")
+print()
+raise ValueError("the port 1 is taken\\nchoose another")
+"""
+
+
+def test_a_cluster_that_does_not_start_says_why_in_the_reason_and_in_the_logs(workplace: Workplace) -> None:
+    """A stand-in for Ray's own start, which fails the same way and takes ten seconds for it."""
+    workplace.write("stand_in/ray/__init__.py", "")
+    workplace.write("stand_in/ray/scripts/__init__.py", "")
+    workplace.write("stand_in/ray/scripts/scripts.py", NO_RAY)
+    workplace.environment["PYTHONPATH"] += f":{workplace.folder}/stand_in"
+    workplace.write("session.yaml", "entries: [{name: a, command: 'true', ray: {num_cpus: 1}}]")
+    answer = workplace.assay("run", "--config", "session.yaml")
+    assert answer.code == 1
+    record = workplace.records()["a"]
+    assert record.outcome is Outcome.NOT_STARTED
+    assert record.reasons[0].startswith("the Ray cluster ended with 1 while starting; see ")
+    said = ["ray_startup.log: ValueError: the port 1 is taken", "ray_startup.log: choose another"]
+    assert list(record.reasons[1:]) == said
+    assert all(line in answer.out for line in said)
+    for words in (["logs", "a"], ["logs", "a", "--ray"]):
+        shown = workplace.assay(*words)
+        assert shown.code == 0
+        assert "(attempt 3 of 3)" in shown.out
+        assert shown.out.endswith("ValueError: the port 1 is taken\nchoose another\n")
+    assert "'a' was not started" in workplace.assay("logs", "a").err

@@ -18,6 +18,7 @@ def arguments(parser: ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--stdout", action="store_true", help="only what it printed to standard output")
     which.add_argument("--stderr", action="store_true", help="only what it printed to standard error")
+    which.add_argument("--ray", action="store_true", help="what its Ray cluster printed when it started")
     parser.add_argument("--follow", "-f", action="store_true", help="go on printing until the session has ended")
     results_dir_argument(parser)
 
@@ -28,8 +29,10 @@ def run(args: Namespace) -> int:
     from assay.report.printable import printable
 
     folder = find_session(args.session, results_dir(args))
-    stream = "stdout" if args.stdout else "stderr" if args.stderr else "both"
+    stream = next((name for name in ("stdout", "stderr", "ray") if getattr(args, name)), "both")
     log = EntryLog.find(folder, args.entry, stream, args.repeat)
+    if log.note:
+        print(f"assay: {printable(log.note)}", file=sys.stderr)
     safe = sys.stdout.isatty()
     for text in _text(log.path, lambda: args.follow and folder.info().status == "running"):
         sys.stdout.write(printable(text, keep_lines=True) if safe else text)

@@ -16,6 +16,8 @@ class ProcessResult:
     """Why it was ended from outside: `timeout`, `memory`, or the word given to `Supervised.end`."""
     failure: str = ""
     """Why it could not be started."""
+    failure_log: str = ""
+    """File that says more about it."""
     left_behind: int = 0
     """Processes that were still running when the program had exited; they were ended."""
     immortal: tuple[int, ...] = ()

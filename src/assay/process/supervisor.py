@@ -76,7 +76,10 @@ class Supervisor:
             return None
         self._companion = Companion(self._spec["companion"], self._tree)
         failure = self._companion.start(abandoned=self._abandoned)
-        return {"failure": failure, "ended_because": self._ended_because} if failure else None
+        if not failure:
+            return None
+        log = self._spec["companion"]["log"]
+        return {"failure": failure, "failure_log": str(log), "ended_because": self._ended_because}
 
     def _abandoned(self) -> bool:
         self._read_control(0)

@@ -5,15 +5,18 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.names import quoted, unknown
-from assay.record import SessionFolder
+from assay.record import Outcome, Record, SessionFolder
 from assay.report.run_folder import RunFolder
 
-_FILES = {"both": "stdouterr.log", "stdout": "logs/stdout.log", "stderr": "logs/stderr.log"}
+_RAY = "logs/ray_startup.log"
+_FILES = {"both": "stdouterr.log", "stdout": "logs/stdout.log", "stderr": "logs/stderr.log", "ray": _RAY}
 
 
 @dataclass(frozen=True)
 class EntryLog:
     path: Path
+    note: str = ""
+    """Whose log it is, where that is not the entry's own."""
 
     @classmethod
     def find(cls, folder: SessionFolder, entry: str, stream: str, repeat: int | None = None) -> EntryLog:
@@ -27,7 +30,10 @@ class EntryLog:
         for place in sorted(places, key=_changed, reverse=True) if repeat is None else places:
             if (place / _FILES[stream]).is_file():
                 return cls(place / _FILES[stream])
-        raise UsageError(_not_found(folder, entry, bool(runs)))
+        last = runs[-1] if runs else None
+        if last is not None and last.outcome is Outcome.NOT_STARTED and (places[0] / _RAY).is_file():
+            return cls(places[0] / _RAY, f"{quoted(entry)} was not started; this is the log of its Ray cluster's start")
+        raise UsageError(_not_found(folder, entry, stream, last))
 
 
 def _changed(place: Path) -> float:
@@ -35,8 +41,14 @@ def _changed(place: Path) -> float:
     return log.stat().st_mtime if log.is_file() else 0.0
 
 
-def _not_found(folder: SessionFolder, entry: str, known: bool) -> str:
-    if known:
-        return f"{quoted(entry)} of {folder.path} has no log: it was not started"
-    names = list(dict.fromkeys([*folder.info().planned, *(record.name for record in folder.records())]))
+def _not_found(folder: SessionFolder, entry: str, stream: str, last: Record | None) -> str:
+    where = f"{quoted(entry)} of {folder.path}"
+    if last is not None and stream == "ray":
+        return f"{where} has no log of a Ray cluster's start: none was started for it"
+    if last is not None:
+        return f"{where} has no log: it was not started: {'; '.join(last.reasons) or last.outcome}"
+    planned = folder.info().planned
+    if entry in planned:
+        return f"{where} has no log yet: it has not started"
+    names = list(dict.fromkeys([*planned, *(record.name for record in folder.records())]))
     return unknown("entry", entry, names, of=str(folder.path))

@@ -13,15 +13,16 @@ from assay.process.result import ProcessResult
 from assay.record import Environment, Outcome, Record, Usage
 from assay.record.metric import Metric
 from assay.record.metrics_files import apart, together
+from assay.record.shortened import shortened
 from assay.session.disk import free_mb
 from assay.session.execution import Execution
+from assay.session.last_words import last_words
 from assay.session.requirement_check import Past, check
 from assay.session.results import ProgramResults, read_results
-from assay.untrusted.read_limit import LOG
-from assay.untrusted.text_file import last_lines
-from assay.untrusted.unreadable import Unreadable
 
 FULL_MB = 0.5
+LONGEST_REASON = 500
+LINES_OF_LOG = 5
 
 
 def judge(
@@ -69,7 +70,7 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
     if execution.interrupted:
         return Outcome.INTERRUPTED, ["interrupted by the user"]
     if result.failure:
-        return Outcome.NOT_STARTED, [result.failure]
+        return Outcome.NOT_STARTED, [result.failure, *_log_of_failure(result)]
     entry = execution.run.entry
     disk = _disk_reasons(execution, result)
     if result.ended_because == "timeout":
@@ -82,7 +83,7 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
     if code < 0:
         return Outcome.CRASHED, [f"was ended by signal {_signal_name(-code)}", *disk]
     if code > 0:
-        last = _last_line(execution.workspace.stderr)
+        last = shortened(" ".join(last_words(execution.workspace.stderr)), LONGEST_REASON)
         what = advice(last)
         said = "".join((f"exited with code {code}", f": {last}" if last else "", f"; {what}" if what else ""))
         return Outcome.FAILED, [said, *disk]
@@ -196,11 +197,8 @@ def _signal_name(number: int) -> str:
         return str(number)
 
 
-def _last_line(path: Path, most: int = 200) -> str:
-    """Of a traceback this is the exception's own line."""
-    try:
-        lines = last_lines(path, LOG, 4096)
-    except (FileNotFoundError, Unreadable):
-        return ""
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return "".join(letter for letter in last if letter.isprintable())[:most]
+def _log_of_failure(result: ProcessResult) -> list[str]:
+    if not result.failure_log:
+        return []
+    log = Path(result.failure_log)
+    return [f"{log.name}: {line}" for line in last_words(log, lines=3)[:LINES_OF_LOG]]

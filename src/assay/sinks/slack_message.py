@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.record import Environment, Outcome, Record
+from assay.record.shortened import shortened
 
 HEADER, SECTION, CONTEXT, ALL = 150, 2900, 500, 8000
 _CHANGES = 1800
@@ -30,7 +31,7 @@ class SlackRow:
         name = record.name if record.repeat == 1 else f"{record.name} (run {record.repeat})"
         parts = [code(name), *map(escaped, shown)]
         if not record.success:
-            parts.append(escaped("; ".join(record.reasons) or str(record.outcome)))
+            parts.append(escaped(shortened("; ".join(record.reasons) or str(record.outcome), 300)))
         return cls(str(record.outcome), f"{_mark(record.outcome)} {'  '.join(parts)}"[:_LONGEST_LINE])
 
     @property
@@ -93,7 +94,7 @@ class SlackMessage:
 
 def failure_blocks(record: Record, pings: Sequence[str], key: str) -> list[dict[str, Any]]:
     """What a failed run says in the session's thread."""
-    reasons = escaped("; ".join(record.reasons) or str(record.outcome))[:2000]
+    reasons = escaped(shortened("; ".join(record.reasons) or str(record.outcome), 1500))
     told = f"{_mark(record.outcome)} {code(record.name)} {record.outcome} after {record.exec_time_s:.1f} s\n{reasons}"
     if record.stdouterr_file:
         told += f"\nlog: {code(record.stdouterr_file[-300:])}"
