@@ -24,6 +24,8 @@ GOOD = 'write("{}", json.dumps({"is_success": True, "rows": 5}))'
 SCRIPTS = {
     "exit3": 'sys.stderr.write("disk on fire\\n"); sys.exit(3)',
     "raises": 'raise ValueError("boom")',
+    "long_reason": 'raise FileNotFoundError(2, "No such file or directory", "/data/" + "deep/" * 200 + "part.jsonl")',
+    "lines": 'raise ValueError("2 settings are wrong:\\n  a: too small\\nsee the manual")',
     "segfault": "import os; os.kill(os.getpid(), 11)",
     "grandchild": 'import subprocess, time; subprocess.Popen(["sleep", "300"]); time.sleep(300)',
     "closed_stdout": "import os, time; os.close(1); os.close(2); time.sleep(300)",
@@ -54,9 +56,16 @@ while True: time.sleep(0.1)
 CONFIG = """
 results_dir: results
 default_timeout_s: 60
+datasets:
+  - {name: gone, formats: [{type: jsonl, path: no/such/folder}]}
+  - {name: made, formats: [{type: jsonl, path: made}]}
+data_setups:
+  - {name: makes, command: "mkdir {dataset:made,jsonl}"}
 entries:
   - {name: exit3, script: exit3.py}
   - {name: raises, script: raises.py}
+  - {name: long_reason, script: long_reason.py}
+  - {name: lines, script: lines.py}
   - {name: segfault, script: segfault.py}
   - {name: no_script, script: nowhere.py}
   - {name: no_interpreter, script: good.py, interpreter: /no/such/python}
@@ -76,6 +85,8 @@ entries:
   - name: missing_metric
     script: missing_metric.py
     requirements: [{metric: speed, max_value: 1}]
+  - {name: lost_dataset, script: good.py, args: "--input {dataset:gone,jsonl}"}
+  - {name: made_dataset, script: good.py, args: "--input {dataset:made,jsonl}/*.jsonl"}
   - {name: no_dataset, script: good.py, args: "--input {dataset:cc,parquet}"}
   - {name: needs_failed, script: good.py, needs: [exit3]}
   - {name: noisy, script: noisy.py}
@@ -102,8 +113,14 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workplace, Answer, di
 
 
 EXPECTED = {
+    "makes": (Outcome.PASSED, None),
     "exit3": (Outcome.FAILED, "exited with code 3: disk on fire"),
     "raises": (Outcome.FAILED, "exited with code 1: ValueError: boom"),
+    "long_reason": (
+        Outcome.FAILED,
+        "exited with code 1: FileNotFoundError: [Errno 2] No such file or directory: '/data",
+    ),
+    "lines": (Outcome.FAILED, "exited with code 1: ValueError: 2 settings are wrong: a: too small see the manual"),
     "segfault": (Outcome.CRASHED, "was ended by signal SIGSEGV"),
     "no_script": (Outcome.NOT_STARTED, "unknown script 'nowhere.py'"),
     "no_interpreter": (Outcome.NOT_STARTED, "cannot start /no/such/python: No such file or directory"),
@@ -117,6 +134,8 @@ EXPECTED = {
     "nan": (Outcome.MISSED, "speed is nan, required: ≥ 1"),
     "one_is_not_true": (Outcome.MISSED, "is_success is 1, required: = true"),
     "missing_metric": (Outcome.MISSED, "speed is required to be ≤ 1, but was not measured"),
+    "lost_dataset": (Outcome.NOT_STARTED, "data set gone,jsonl does not exist: no/such/folder"),
+    "made_dataset": (Outcome.PASSED, None),
     "no_dataset": (Outcome.NOT_STARTED, "unknown data set 'cc'"),
     "needs_failed": (Outcome.SKIPPED, "needs exit3, which did not pass"),
     "noisy": (Outcome.PASSED, None),
@@ -143,6 +162,21 @@ def test_the_session_goes_on_and_exits_with_1(ran: tuple[Workplace, Answer, dict
     assert list(records) == list(EXPECTED)
     assert place.sessions()[-1].info().status == "finished"
     assert place.sessions()[-1].report.is_file()
+
+
+def test_a_reason_that_is_too_long_keeps_its_end(ran: tuple[Workplace, Answer, dict[str, Record]]) -> None:
+    [reason] = ran[2]["long_reason"].reasons
+    assert len(reason) < 600
+    assert " … " in reason
+    assert reason.endswith("deep/part.jsonl'")
+
+
+def test_an_entry_without_its_data_set_is_not_started(ran: tuple[Workplace, Answer, dict[str, Record]]) -> None:
+    place = ran[0]
+    assert not (place.sessions()[-1].path / "lost_dataset/stdouterr.log").exists()
+    asked = place.assay("logs", "lost_dataset")
+    assert asked.code == 2
+    assert "it was not started: data set gone,jsonl does not exist: no/such/folder" in asked.err
 
 
 def test_output_is_kept_exactly(ran: tuple[Workplace, Answer, dict[str, Record]]) -> None:

@@ -245,7 +245,7 @@ entries:
     with_script(workplace, config)
     answer = workplace.assay("plan", "--config", "session.yaml")
     assert answer.code == 1
-    assert "✗ data set /no/such/folder does not exist" in answer.out
+    assert "✗ data set cc,json does not exist: /no/such/folder" in answer.out
     assert "✗ unknown script 'alm_pipeline_benchmrk.py'; did you mean 'alm_pipeline_benchmark.py'?" in answer.out
     assert not (workplace.folder / "results").exists()
 

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     print(f"results in {plan.results_dir}, what is large in {plan.artifacts_dir}")
     print(f"{len(plan.entries)} entries, {len(ordered_runs(plan))} runs")
     for entry in plan.entries:
-        wrong = [*([entry.problem] if entry.problem else []), *_missing(entry)]
+        wrong = [*([entry.problem] if entry.problem else []), *missing_datasets(entry)]
         problems += bool(wrong)
         print(
             "\n".join([f"\n{entry.name}  ({entry.where})", *_lines(entry, masker), *(f"  ✗ {line}" for line in wrong)])
@@ -53,10 +53,6 @@ def run(args: Namespace) -> int:
     for warning in preflight(plan, Neighbours()):
         print(f"warning: {warning}")
     return 1 if problems else 0
-
-
-def _missing(entry: Entry) -> list[str]:
-    return [f"data set {path} does not exist" for path in missing_datasets(entry)]
 
 
 def _lines(entry: Entry, masker: Masker) -> list[str]:

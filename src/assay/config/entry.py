@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.config.entry_config import Limits, MetricRule
-from assay.config.placeholders import Datasets, render
+from assay.config.placeholders import Datasets, UsedDataset, render
 from assay.config.ray_config import RayConfig
 from assay.config.requirement import Requirement
 
@@ -50,8 +50,8 @@ class Entry:
     is_setup: bool = False
     cwd: Path | None = None
     """Where it runs: the working folder, unless an experiment has checked out another revision."""
-    datasets_used: tuple[str, ...] = ()
-    """Paths that its arguments name, to be looked for before anything runs."""
+    datasets_used: tuple[UsedDataset, ...] = ()
+    """Those that its arguments name, looked for before it runs."""
 
     @property
     def keeps_contract(self) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from assay.names import quoted, unknown
 
@@ -12,6 +13,14 @@ FOLDERS = ("session_entry_dir", "session", "scratch_dir", "benchmark_results_pat
 
 class UnknownPlaceholder(Exception):
     """Fails the entry that has it, not the session."""
+
+
+@dataclass(frozen=True)
+class UsedDataset:
+    """A data set that an entry's arguments name, as `name,format`, and where it is."""
+
+    name: str
+    path: str
 
 
 class Datasets:

@@ -9,7 +9,7 @@ from typing import Any
 from assay.config.entry import Entry, split
 from assay.config.entry_config import EntryConfig
 from assay.config.load import Config
-from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, render
+from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, UsedDataset, render
 from assay.config.repository import repository_of
 from assay.config.script import Script, ScriptNotFound
 from assay.config.variables import Variables
@@ -39,7 +39,7 @@ class Resolver:
         script: Path | None = None
         interpreter: str | None = None
         args: list[str] = []
-        datasets: list[str] = []
+        datasets: list[UsedDataset] = []
         try:
             args = self._words(written.args, node, f"{key}[{at}].args", datasets)
             if written.command is not None:
@@ -84,7 +84,7 @@ class Resolver:
             datasets_used=tuple(datasets),
         )
 
-    def _words(self, written: str | list[str], node: Node, path: str, datasets: list[str]) -> list[str]:
+    def _words(self, written: str | list[str], node: Node, path: str, datasets: list[UsedDataset]) -> list[str]:
         """Split first, so that a value with a space in it stays one argument."""
         mark = (node.get(path.rpartition(".")[2]) or node).mark
         try:
@@ -95,7 +95,7 @@ class Resolver:
         filled = [self._variables.text(word, f"{mark}: {path}") for word in words]
         return [self._later(word, datasets) for word in filled]
 
-    def _later(self, text: str, used: list[str] | None = None) -> str:
+    def _later(self, text: str, used: list[UsedDataset] | None = None) -> str:
         return render(text, self._values, _Noting(self._datasets, used), later=FOLDERS)
 
     def _python(self, written: str | None) -> str | None:
@@ -116,16 +116,16 @@ class Resolver:
 
 
 class _Noting(Datasets):
-    """Remembers which paths were asked for."""
+    """Remembers which were asked for."""
 
-    def __init__(self, datasets: Datasets, used: list[str] | None) -> None:
+    def __init__(self, datasets: Datasets, used: list[UsedDataset] | None) -> None:
         super().__init__(datasets.paths)
         self._used = used
 
     def path(self, argument: str) -> str:
         found = super().path(argument)
         if self._used is not None:
-            self._used.append(found)
+            self._used.append(UsedDataset(argument, found))
         return found
 
 

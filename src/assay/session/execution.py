@@ -20,6 +20,7 @@ from assay.session.events import Listener, RunSampled, RunStarted
 from assay.session.gpu_sampler import GpuSampler
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
+from assay.session.preflight import missing_datasets
 from assay.session.profiler import Profiler
 from assay.session.ray_cluster import RayCluster
 from assay.session.run import Run
@@ -56,8 +57,9 @@ class Execution:
             try:
                 with _failing("its folders or files could not be made"):
                     self.workspace.create()
-                    if self.run.entry.problem:
-                        raise AssayError(self.run.entry.problem)
+                    problem = self.run.entry.problem or "; ".join(missing_datasets(self.run.entry))
+                    if problem:
+                        raise AssayError(problem)
                     spec = self._prepare(cleaning)
             except AssayError as error:
                 return ProcessResult(failure=str(error))

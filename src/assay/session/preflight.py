@@ -39,8 +39,14 @@ def resource_warnings(entry: Entry) -> Iterator[str]:
 
 
 def missing_datasets(entry: Entry) -> list[str]:
-    """Local paths only: what is behind an address is looked at by the program."""
-    return [path for path in entry.datasets_used if "://" not in path and not _matches(path)]
+    """What keeps an entry from running. Local paths only: what is behind an address is looked at by the program.
+
+    A data setup may name what it is about to make.
+    """
+    if entry.is_setup:
+        return []
+    missing = [used for used in entry.datasets_used if "://" not in used.path and not _matches(used.path)]
+    return [f"data set {used.name} does not exist: {used.path}" for used in dict.fromkeys(missing)]
 
 
 def _matches(path: str) -> bool:
