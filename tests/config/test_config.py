@@ -218,3 +218,23 @@ def test_an_override_that_cannot_be_is_one_message(tmp_path: Path, override: str
 )
 def test_selection(expression: str, chosen: list[str]) -> None:
     assert [name for name in ("ab", "abc", "x") if Selection(expression)(name)] == chosen
+
+
+def test_ray_at_the_top_gives_every_entry_a_cluster_and_its_own_keys_win(tmp_path: Path) -> None:
+    text = """
+ray: {num_cpus: 8, num_gpus: 1, enable_object_spilling: false}
+data_setups: [{name: fetch, script: s.py}]
+entries:
+  - {name: plain, script: s.py}
+  - {name: command, command: "true"}
+  - {name: own, script: s.py, ray: {num_cpus: 2, object_spilling: true}}
+  - {name: without, script: s.py, ray: null}
+"""
+    made = plan(tmp_path, text)
+    clusters = {entry.name: entry.ray for entry in made.entries}
+    assert clusters["fetch"] is clusters["without"] is None
+    assert clusters["plain"] == clusters["command"]
+    assert (clusters["plain"].num_cpus, clusters["plain"].num_gpus, clusters["plain"].spills) == (8, 1, False)
+    assert (clusters["own"].num_cpus, clusters["own"].num_gpus, clusters["own"].spills) == (2, 1, True)
+    [problem] = problems(tmp_path, "ray: {num_cpu: 1}\nentries: [{name: a, script: s.py}]")
+    assert problem.startswith("f0.yaml:1:7: ray.num_cpu: unknown key 'num_cpu'; did you mean 'num_cpus'?")

@@ -4,6 +4,9 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+_SPILLING = {"object_spilling", "enable_object_spilling"}
+"""Two names of one thing."""
+
 
 class RayConfig(BaseModel):
     """A Ray cluster of the entry's own, or with `address` one that is there already."""
@@ -26,6 +29,13 @@ class RayConfig(BaseModel):
         if self.object_spilling is not None and self.enable_object_spilling is not None:
             raise ValueError("object_spilling and enable_object_spilling are two names of one thing: give one")
         return self
+
+    def with_defaults(self, defaults: RayConfig) -> RayConfig:
+        """What is not said here, as it is said there."""
+        said, inherited = self.model_dump(exclude_unset=True), defaults.model_dump(exclude_unset=True)
+        if said.keys() & _SPILLING:
+            inherited = {key: value for key, value in inherited.items() if key not in _SPILLING}
+        return RayConfig(**{**inherited, **said})
 
     @property
     def spills(self) -> bool:

@@ -10,6 +10,7 @@ from assay.config.entry import Entry, split
 from assay.config.entry_config import EntryConfig
 from assay.config.load import Config
 from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, UsedDataset, render
+from assay.config.ray_config import RayConfig
 from assay.config.repository import repository_of
 from assay.config.script import Script, ScriptNotFound
 from assay.config.variables import Variables
@@ -65,7 +66,7 @@ class Resolver:
             interpreter=interpreter,
             problem=problem,
             grace_s=written.grace_s,
-            ray=written.ray,
+            ray=_ray(written, None if key == "data_setups" else session.ray),
             delete_scratch=session.delete_scratch if written.delete_scratch is None else written.delete_scratch,
             requirements=tuple(written.requirements),
             metrics={**session.metrics, **written.metrics},
@@ -127,6 +128,12 @@ class _Noting(Datasets):
         if self._used is not None:
             self._used.append(UsedDataset(argument, found))
         return found
+
+
+def _ray(written: EntryConfig, defaults: RayConfig | None) -> RayConfig | None:
+    if "ray" not in written.model_fields_set:
+        return defaults
+    return written.ray if written.ray is None or defaults is None else written.ray.with_defaults(defaults)
 
 
 def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:

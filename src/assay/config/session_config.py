@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from assay.config.entry_config import EntryConfig, MetricRule, Model
+from assay.config.ray_config import RayConfig
 
 
 class DatasetFormat(Model):
@@ -25,6 +26,10 @@ class SessionConfig(Model):
     artifacts_dir: str | None = Field(default=None, description="For what is large; results_dir/artifacts by default.")
     default_timeout_s: float = Field(default=7200.0, gt=0)
     delete_scratch: bool = True
+    ray: RayConfig | None = Field(
+        default=None,
+        description="A Ray cluster for every entry; its own `ray:` changes single keys, and `ray: null` has none.",
+    )
     sinks: list[dict[str, Any]] = []
     datasets: list[DatasetConfig] = []
     paths: dict[str, str] = Field(default={}, description="Each becomes a placeholder: {name}.")
