@@ -9,7 +9,7 @@ from assay.analysis.results_folder import is_results_folder, read_any_results
 from assay.analysis.surroundings import with_surroundings
 from assay.api.records import Records
 from assay.api.results import results
-from assay.api.results_dir import results_folder
+from assay.api.results_dir import sessions_folder
 from assay.api.shown_comparison import ShownComparison
 from assay.errors import UsageError
 from assay.history.sessions import SessionNotFound
@@ -34,7 +34,7 @@ def compare(
     base that is not there, or not comparable, is no error and no failure.
     """
     known = [side.results_dir for side in (head, base) if isinstance(side, Records)]
-    where = results_folder(results_dir or next((folder for folder in known if folder is not None), None))
+    where = sessions_folder(results_dir or next((folder for folder in known if folder is not None), None))
     new = _records(head, where)
     old = _base(base, where, allow_missing_base)
     rules = rules_for(where, [margin] if isinstance(margin, str) else margin)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.api.records import Records
-from assay.api.results_dir import results_folder
+from assay.api.results_dir import sessions_folder
 from assay.history.sessions import find_session, ordinary_sessions, session_folders
 
 
@@ -19,11 +19,11 @@ def results(
     """The records of sessions, oldest first.
 
     `session`: `latest`, `latest~1`, a name, a folder, a git revision, or several of them; without it all sessions in
-    `results_dir` (default: $ASSAY_RESULTS_DIR, otherwise ./results) of whatever kind, or the `last` so many ordinary
-    ones (those that `latest` counts). Warm-ups and attempts that
-    were tried again are left out unless `everything` is asked for.
+    `results_dir` (default: $ASSAY_RESULTS_DIR, otherwise where the last run from this folder wrote, otherwise
+    ./results) of whatever kind, or the `last` so many ordinary ones (those that `latest` counts). Warm-ups and attempts
+    that were tried again are left out unless `everything` is asked for.
     """
-    where = results_folder(results_dir)
+    where = sessions_folder(results_dir)
     if session is None:
         folders = (session_folders(where) if last is None else ordinary_sessions(where)[:last])[::-1]
     else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay.api.last_results_dir import remember_results_dir
 from assay.api.run_inputs import RunInputs
 from assay.api.run_plan import run_attached
 from assay.config.plan import Plan
@@ -52,6 +53,7 @@ def run_on(session: str, results_dir: Path) -> SessionRun:
     """Goes on with a session that was cut short, from the files and options it was started with."""
     folder = SessionFolder(find_session(session, results_dir).path.absolute())
     plan = replace(inputs_of(session, results_dir).plan(), results_dir=folder.path.parent)
+    remember_results_dir(plan.results_dir)
     records, interrupted = run_attached(plan, reopen_session(folder, plan))
     return SessionRun(plan, folder, tuple(records), interrupted)
 
@@ -80,5 +82,6 @@ def _run_new(
     plan: Plan, name: str | None, reason: str | None, command: Sequence[str], quiet: bool, kind: SessionKind = "run"
 ) -> SessionRun:
     session = start_session(plan, name, reason, command, Masker(os.environ), kind)
+    remember_results_dir(plan.results_dir)
     records, interrupted = run_attached(plan, session, quiet)
     return SessionRun(plan, session.folder, tuple(records), interrupted)

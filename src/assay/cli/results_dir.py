@@ -3,7 +3,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from assay.api.results_dir import results_folder
+from assay.api.results_dir import sessions_folder
 
 
 def results_dir_argument(parser: ArgumentParser) -> None:
@@ -11,9 +11,10 @@ def results_dir_argument(parser: ArgumentParser) -> None:
         "--results-dir",
         metavar="DIR",
         type=Path,
-        help="where the session folders are (default: $ASSAY_RESULTS_DIR, otherwise ./results)",
+        help="where the session folders are (default: $ASSAY_RESULTS_DIR, otherwise where the last `assay run` from "
+        "this folder wrote, otherwise ./results)",
     )
 
 
 def results_dir(args: Namespace) -> Path:
-    return results_folder(args.results_dir)
+    return sessions_folder(args.results_dir)
