@@ -7,6 +7,7 @@ from typing import Self
 from assay.api.listeners.console import Console
 from assay.api.listeners.guarded import Guarded
 from assay.api.listeners.history_listener import HISTORY_TROUBLE, HistoryListener
+from assay.api.listeners.links_listener import LinksListener
 from assay.api.listeners.progress import Progress
 from assay.api.listeners.report_listener import ReportListener
 from assay.api.listeners.sink_listener import SinkListener
@@ -49,6 +50,7 @@ class Attached:
         listeners += [
             ("the report", report),
             ("telling the sinks", SinkListener(self._delivery, changes)),
+            ("printing links", LinksListener(self._console, self._delivery.new_links)),
             ("the summary", Summary(folder, self._console, changes, lambda: report.path)),
             ("closing the sinks", self._close_sinks),
         ]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from assay.record import Environment, Record, SessionInfo
+from assay.sinks.links import Links
 from assay.sinks.message import Message
 from assay.sinks.outbox import Outbox, run_finished
 from assay.sinks.secrets import Secrets
@@ -27,6 +28,7 @@ class Delivery:
         delivery.session_started(info, environment)             #   with `check_spec`; on `--resume` just the same
         delivery.run_started(run_id, entry_name)
         delivery.run_finished(record)
+        for name, url in delivery.new_links(): print(name, url)  # what sinks have announced since it was last asked
         delivery.session_finished(info, changes)                # changes: the lines "what changed" printed, or ""
         for status in delivery.close(wait_s=20): print(status)  # what is pending and why; status.links: URLs
 
@@ -50,6 +52,7 @@ class Delivery:
         self._tries = tries
         self._worker: subprocess.Popen[bytes] | None = None
         self._news: IO[bytes] | None = None
+        self._links = Links(self._outbox, [spec.name for spec in specs if spec.enabled])
         self._trouble: list[str] = []
         self._secrets = Secrets(specs if self._active else ())
 
@@ -90,6 +93,10 @@ class Delivery:
             return
         with self._noting(record.run_id):
             self._append(run_finished(record))
+
+    def new_links(self) -> list[tuple[str, str]]:
+        """Where to look, announced by sinks since this was last asked."""
+        return self._links.new()
 
     def session_finished(self, info: SessionInfo, changes: str = "") -> None:
         key = f"session_finished {info.name} {info.finished_at or time.time()}"
