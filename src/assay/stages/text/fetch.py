@@ -1,38 +1,62 @@
 from __future__ import annotations
 
 import shutil
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.errors import DataError, MissingExtra
 
+TRIES = 3
+PAUSE_S = 5.0
+"""Between tries of one file: servers of archives refuse now and then."""
 
-def fetch(addresses: Path, folder: Path, limit: int | None = None) -> int:
-    """Copies what a list names into a folder, leaving out what is there already; returns how many were copied.
 
-    A file is written aside and renamed, so that one that is there is whole.
+def read_addresses(file: Path, limit: int | None = None) -> list[str]:
+    """One a line; blank lines and those with `#` in front are left out."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: cannot be read: {error}") from None
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")][:limit]
+
+
+def file_name(address: str) -> str:
+    """Under which it is kept."""
+    return address.rstrip("/").rsplit("/", 1)[-1]
+
+
+def fetch(addresses: Sequence[str], folder: Path, tell: Callable[[str], object]) -> int:
+    """Copies files into a folder, leaving out what is there already; returns how many were copied.
+
+    A file is written aside and renamed, so that one that is there is whole. `tell` hears of each before it is copied.
     """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made: {error}") from None
+    missing = [address for address in addresses if not (folder / file_name(address)).exists()]
+    for number, address in enumerate(missing, 1):
+        tell(f"fetching {number} of {len(missing)}: {address}")
+        _copy(address, folder / file_name(address))
+    return len(missing)
+
+
+def _copy(address: str, target: Path) -> None:
     try:
         import fsspec
     except ImportError:
         raise MissingExtra("fsspec", "pipeline") from None
-    try:
-        lines = addresses.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise DataError(f"{addresses}: cannot be read: {error}") from None
-    wanted = [line.strip() for line in lines if line.strip() and not line.startswith("#")][:limit]
-    folder.mkdir(parents=True, exist_ok=True)
-    copied = 0
-    for address in wanted:
-        target = folder / address.rstrip("/").rsplit("/", 1)[-1]
-        if target.exists():
-            continue
-        aside = target.with_name(f".{target.name}.part")
+    aside = target.with_name(f".{target.name}.part")
+    for attempt in range(1, TRIES + 1):
         try:
             with fsspec.open(address, "rb") as source, aside.open("wb") as out:
                 shutil.copyfileobj(source, out, 1 << 20)
-        except (OSError, ValueError, ImportError) as error:
+            aside.replace(target)
+            return
+        except Exception as error:  # noqa: BLE001 - every protocol has errors of its own
             aside.unlink(missing_ok=True)
-            raise DataError(f"{addresses}: {address}: cannot be fetched: {error}") from None
-        aside.replace(target)
-        copied += 1
-    return copied
+            if attempt == TRIES or isinstance(error, FileNotFoundError | ValueError | ImportError):
+                why = " ".join(str(error).split()) or type(error).__name__
+                raise DataError(f"{address}: cannot be fetched: {why}") from None
+        time.sleep(PAUSE_S)

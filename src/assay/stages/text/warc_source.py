@@ -12,18 +12,32 @@ RANGE = 32 << 20
 PAGES = 64
 
 
+_ELSEWHERE = "--url_limit N downloads the first N of a crawl, `assay data warc` makes archives to try with"
+
+
+def archives_in(place: Path) -> list[Path]:
+    """In order of path. A file is itself, whatever its name."""
+    if place.is_file():
+        return [place]
+    return [file for file in sorted(place.rglob("*")) if file.name.endswith(SUFFIXES) and file.is_file()]
+
+
 class WarcSource(Source):
     """Pages of web archives, by byte ranges of the compressed files."""
 
     name = "warc_reader"
     provides = frozenset({"url", "warc_id", "charset", "body"})
 
-    def __init__(self, folder: str, limit: int | None = None, largest_range: int = RANGE) -> None:
+    def __init__(
+        self, folder: str, limit: int | None = None, largest_range: int = RANGE, names: Sequence[str] | None = None
+    ) -> None:
+        """`names`: only these files of the folder."""
         if limit is not None and limit < 1:
             raise UsageError(f"--url_limit: {limit} is not a number of archives")
         self.folder = folder
         self.limit = limit
         self.largest_range = largest_range
+        self.names = names
 
     def describe(self) -> Sequence[str]:
         return ("file_partitioning", self.name)
@@ -52,14 +66,12 @@ class WarcSource(Source):
         if folder.is_file():
             return [folder]
         if not folder.is_dir():
-            raise DataError(
-                f"{self.folder}: no such folder; `assay data warc {self.folder}` makes archives to try with"
-            )
-        files = [file for file in sorted(folder.rglob("*")) if file.name.endswith(SUFFIXES) and file.is_file()]
+            raise DataError(f"{self.folder}: no such folder; {_ELSEWHERE}")
+        files = archives_in(folder)
         if not files:
             looked = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-            raise DataError(f"{self.folder}: no web archive there (looked for {looked}); `assay data warc` makes some")
-        return files[: self.limit]
+            raise DataError(f"{self.folder}: no web archive there (looked for {looked}); {_ELSEWHERE}")
+        return [file for file in files if self.names is None or file.name in self.names][: self.limit]
 
     def _pieces(self, file: Path) -> list[FileRange]:
         size = file.stat().st_size
