@@ -18,9 +18,12 @@ import ray
 ray.init()
 @ray.remote
 def square(x): return x * x
+@ray.remote
+def where(): return os.getcwd()
 total = sum(ray.get([square.remote(i) for i in range(20)]))
 (out / "params.json").write_text("{}")
-(out / "metrics.json").write_text(json.dumps({"total": total, "cpus": ray.cluster_resources()["CPU"]}))
+(out / "metrics.json").write_text(json.dumps({
+    "total": total, "cpus": ray.cluster_resources()["CPU"], "same_folder": ray.get(where.remote()) == os.getcwd()}))
 if sys.argv[1] == "hang": time.sleep(600)
 """
 CONFIG = """
@@ -45,7 +48,7 @@ def test_an_entry_has_a_cluster_of_its_own_and_leaves_nothing_behind(workplace: 
     answer = workplace.assay("run", "--config", "session.yaml")
     records = workplace.records()
     assert records["squares"].success, answer.out
-    assert records["squares"].script_metrics == {"total": 2470, "cpus": 3.0}
+    assert records["squares"].script_metrics == {"total": 2470, "cpus": 3.0, "same_folder": True}
     assert records["squares"].usage.peak_processes > 5
     assert records["hangs"].outcome is Outcome.TIMEOUT
     session = workplace.sessions()[-1].path
@@ -72,7 +75,7 @@ def test_the_command_that_starts_a_cluster(tmp_path: Path) -> None:
     cluster = RayCluster(config, tmp_path, None)
     command = cluster.command()
     cluster.close()
-    assert command[1:6] == ["-m", "ray.scripts.scripts", "start", "--head", "--block"]
+    assert command[1:7] == ["-P", "-m", "ray.scripts.scripts", "start", "--head", "--block"]
     assert {"--num-cpus=4", "--num-gpus=1", "--object-store-memory=100000000"} <= set(command)
     assert '--system-config={"automatic_object_spilling_enabled": false}' in command
     ports = [word.rpartition("=")[2] for word in command if "port=" in word]

@@ -88,6 +88,7 @@ class Execution:
             argv = self._profiler.wrap(argv)
         own = entry.environment(folders)
         self.python = self._ask({**self.environment, **own})
+        cwd = entry.cwd or Path.cwd()
         cluster = self._cluster(cleaning)
         environment = self._environment(own, cluster)
         if machine.gpus():
@@ -95,7 +96,7 @@ class Execution:
         return ProcessSpec(
             argv=argv,
             env=environment,
-            cwd=entry.cwd or Path.cwd(),
+            cwd=cwd,
             stdout=workspace.stdout,
             stderr=workspace.stderr,
             combined=workspace.combined,
@@ -105,7 +106,7 @@ class Execution:
             cpus=_processors(entry.limits.cpus),
             memory_mb=entry.limits.memory,
             namespace=cluster is not None and cluster.namespace,
-            companion=cluster.companion(environment) if cluster else None,
+            companion=cluster.companion(environment, cwd) if cluster else None,
         )
 
     def _watch(self, supervised: Supervised) -> ProcessResult:

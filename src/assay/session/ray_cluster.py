@@ -24,6 +24,8 @@ from assay.errors import AssayError, MissingExtra
 from assay.process.spec import CompanionSpec
 
 READY = "Ray runtime started."
+_START = "import sys; sys.path[:] = filter(None, sys.path); from ray.scripts.scripts import main; sys.exit(main())"
+"""Ray's own command of any Python, in which nothing in the working folder is taken for a module of Ray's."""
 _CLIENT_PORT = "ray-client-server-port"
 """Refused by a Ray that was installed without its client, which needs grpcio; it then serves no client at all."""
 _PORTS = (
@@ -66,14 +68,15 @@ class RayCluster:
             "RAY_TMPDIR": str(self._temp),
         }
 
-    def companion(self, environment: Mapping[str, str]) -> CompanionSpec:
+    def companion(self, environment: Mapping[str, str], cwd: Path) -> CompanionSpec:
+        """`cwd` is the program's: Ray's workers run where their cluster was started, and open its relative paths."""
         own = {name: value for name, value in self.environment.items() if name != "RAY_ADDRESS"}
         inherited = {name: value for name, value in environment.items() if name != "RAY_ADDRESS"}
         return CompanionSpec(
             name="the Ray cluster",
             argv=self.command(),
             env={**inherited, **own},
-            cwd=self._temp,
+            cwd=cwd,
             log=self._log,
             ready=READY,
             timeout_s=self._config.start_timeout_s,
@@ -87,7 +90,7 @@ class RayCluster:
             raise AssayError(f"asks for a Ray cluster, but {path} has no Ray: {path} -m pip install 'ray[default]'")
         config = self._config
         python = self._python.path if self._python else sys.executable
-        words = [python, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
+        words = [python, "-c", _START, "start", "--head", "--block"]
         words += ["--node-ip-address=127.0.0.1", f"--temp-dir={self._temp}", "--include-dashboard=false"]
         words += ["--disable-usage-stats", "--log-style=record", "--log-color=false"]
         serves_clients = self._python is None or self._python.has("grpcio")
