@@ -174,6 +174,7 @@ def test_a_reason_that_is_too_long_keeps_its_end(ran: tuple[Workplace, Answer, d
 def test_an_entry_without_its_data_set_is_not_started(ran: tuple[Workplace, Answer, dict[str, Record]]) -> None:
     place = ran[0]
     assert not (place.sessions()[-1].path / "lost_dataset/stdouterr.log").exists()
+    assert "lost_dataset/logs" not in ran[1].out
     asked = place.assay("logs", "lost_dataset")
     assert asked.code == 2
     assert "it was not started: data set gone,jsonl does not exist: no/such/folder" in asked.err

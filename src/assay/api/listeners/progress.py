@@ -51,7 +51,9 @@ class Progress:
             say(f"\t\twarning: {warning}")
         if stood_in:
             say(f"\t\t{stood_in}")
-        say(f"\t\tLogs found in {Path(record.stdouterr_file).parent / 'logs'}")
+        logs = Path(record.stdouterr_file).parent / "logs"
+        if any(logs.glob("*")):
+            say(f"\t\tLogs found in {logs}")
 
     def _show(self, elapsed_s: float, cpu_s: float, rss_mb: float) -> None:
         if self._running is None:
