@@ -43,6 +43,7 @@ entries:
 def prepared(place: Workplace) -> list[str]:
     place.write("scripts/removal.py", SCRIPT)
     place.write("matrix.yaml", MATRIX)
+    (place.folder / "cc").mkdir(exist_ok=True)
     place.write("datasets.json", json.dumps({"cleaned_cc": {"jsonl": str(place.folder / "cc"), "parquet": "/p"}}))
     return ["run", "--matrix", "matrix.yaml", "--datasets", "datasets.json"]
 
