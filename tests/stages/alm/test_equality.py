@@ -177,7 +177,9 @@ def test_speakers_that_are_integers_give_what_their_names_give(native: bool) -> 
     numbers = {name: at for at, name in enumerate(name for name in names if name != "no-speaker")}
     numbered = [re.sub(r'"speaker": "([^"]*)"', lambda at: _numbered(at, numbers), line) for line in named]
     assert numbered != named
-    ours = output_of(curate_block("\n".join(numbered).encode(), overlap={"overlap_percentage": 50}, native=native))
+    curated = curate_block("\n".join(numbered).encode(), overlap={"overlap_percentage": 50}, native=native)
+    assert len(curated.plain) == (0 if native else len(numbered))
+    ours = output_of(curated)
     theirs = output_of(curate_block("\n".join(named).encode(), overlap={"overlap_percentage": 50}, native=native))
     assert ours == re.sub(r'"speaker": "([^"]*)"', lambda at: _numbered(at, numbers), theirs.decode()).encode()
 

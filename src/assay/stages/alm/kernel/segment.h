@@ -12,7 +12,7 @@ typedef struct {
 } Parameters;
 
 #define BUCKETS 64
-typedef struct { At name; uint32_t size; int32_t next; } Speaker;
+typedef struct { At name; uint32_t size; int whole; int32_t next; } Speaker; /* whole: an integer, not a name */
 
 typedef struct {
     Batch *batch;
@@ -57,15 +57,16 @@ static inline Range run_range(const Run *run, At from, At to) {
     return (Range){run->at + (uint32_t)(from - run->from), (uint32_t)(to - from)};
 }
 
-static int32_t speaker_id(Parser *parser, At name, uint32_t size) {
+/* Of an integer the name is its digits, of which a normal one has only one spelling. */
+static int32_t speaker_id(Parser *parser, At name, uint32_t size, int whole) {
     if (size == 0) return NOBODY;
     if (size == 10 && !memcmp(name, "no-speaker", 10)) return NO_SPEAKER;
     uint32_t bucket = (name[0] * 31u + name[size - 1] * 7u + size) % BUCKETS;
     for (int32_t id = parser->buckets[bucket]; id >= 0; id = parser->speakers.at[id].next) {
         const Speaker *known = &parser->speakers.at[id];
-        if (known->size == size && !memcmp(known->name, name, size)) return id;
+        if (known->size == size && known->whole == whole && !memcmp(known->name, name, size)) return id;
     }
-    PUSH(parser->speakers) = (Speaker){name, size, parser->buckets[bucket]};
+    PUSH(parser->speakers) = (Speaker){name, size, whole, parser->buckets[bucket]};
     return parser->buckets[bucket] = (int32_t)parser->speakers.count - 1;
 }
 
@@ -172,8 +173,13 @@ static At segment_end(Parser *parser, At p) {
         } else if (key->id == SPEAKER) {
             if (*p == '"') {
                 if (!(p = string_end(&parser->limit, value + 1))) return 0;
-                segment.speaker = speaker_id(parser, value + 1, (uint32_t)(p - value - 1));
+                segment.speaker = speaker_id(parser, value + 1, (uint32_t)(p - value - 1), 0);
                 p++;
+            } else if (*p == '-' || (uint8_t)(*p - '0') < 10) {
+                Number number;
+                p = number_end(&parser->limit, p, &number);
+                if (!p || !number.normal || !number.whole) return 0;
+                segment.speaker = speaker_id(parser, value, (uint32_t)(p - value), 1);
             } else {
                 if (*p != 'n' || !(p = value_end(&parser->limit, p, 1, 0))) return 0;
                 segment.speaker = NOBODY;
