@@ -28,7 +28,7 @@ def experiment_arguments(parser: ArgumentParser, pairs: int) -> None:
     parser.add_argument("--timeout", type=float, default=7200.0, metavar="SECONDS", help="limit of a command's run")
     parser.add_argument("--session-name", metavar="NAME", help="the time is appended")
     parser.add_argument("--quiet", action="store_true", help="only the result")
-    results_dir_argument(parser)
+    results_dir_argument(parser, writes=True)
 
 
 def experiment_inputs(args: Namespace, commands: Sequence[Sequence[str]]) -> ExperimentInputs:

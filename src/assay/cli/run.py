@@ -37,7 +37,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--profile-regressed", action="store_true", help="run what regressed once more under py-spy, for the report"
     )
-    results_dir_argument(parser)
+    results_dir_argument(parser, writes=True)
 
 
 def run(args: Namespace) -> int:
