@@ -45,10 +45,17 @@ def an_environment() -> Environment:
 class Told:
     """A session as `assay run` tells it, without running anything."""
 
-    def __init__(self, root: Path, specs: list[dict[str, Any]], name: str = "nightly", linger_s: float = 60.0) -> None:
+    def __init__(
+        self,
+        root: Path,
+        specs: list[dict[str, Any]],
+        name: str = "nightly",
+        linger_s: float = 60.0,
+        viewer_url: str | None = None,
+    ) -> None:
         self.folder = SessionFolder(root / name)
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        self.info = SessionInfo(name=name, started_at=STARTED, planned=("entry-1", "entry-2"))
+        self.info = SessionInfo(name=name, started_at=STARTED, planned=("entry-1", "entry-2"), viewer_url=viewer_url)
         self.folder.write_info(self.info)
         self.folder.write_environment(an_environment())
         self.delivery = Delivery(self.folder.path, specs, linger_s)

@@ -61,6 +61,47 @@ def test_without_live_updates_there_is_one_message_at_the_end(tmp_path: Path, sl
     assert len(slack.thread(message.ts)) == 1
 
 
+@pytest.mark.parametrize(
+    ("only", "replies"), [(True, {"entry-2", "entry-3"}), (False, {"entry-1", "entry-2", "entry-3"})]
+)
+def test_who_gets_a_reply_is_said_by_a_key(tmp_path: Path, slack: Slack, only: bool, replies: set[str]) -> None:
+    asked = {"thread_replies_for_failures_or_warnings_only": only, "live_updates": True, "pace_s": 0.01}
+    told = Told(tmp_path, [bot(slack, **asked)])
+    told.run(a_record(1, sink_data={"slack": {"additional_metrics": ["speed"]}}))
+    told.run(a_record(2, warnings=("GPU 0 <busy>",), sink_data={"slack": {"ping_on_failure": ["U012ABCDEF"]}}))
+    told.run(a_record(3, outcome=Outcome.FAILED, sink_data={"slack": {"ping_on_failure": ["U012ABCDEF"]}}))
+    [status] = told.end()
+    assert status.state == "delivered", status
+    [message] = slack.main()
+    texts = {text.split("`")[1]: text for reply in slack.thread(message.ts) for text in [all_text(reply.blocks)]}
+    assert texts.keys() == replies
+    assert "⚠ GPU 0 &lt;busy&gt;" in texts["entry-2"]
+    assert [name for name, text in texts.items() if "<@U012ABCDEF>" in text] == ["entry-3"]
+    if not only:
+        assert "exec_time_s 1.5 s  speed 2 1/s" in texts["entry-1"]
+    assert slack.refused == []
+
+
+def test_pings_can_be_switched_off(tmp_path: Path, slack: Slack) -> None:
+    told = Told(tmp_path, [bot(slack, ping_users_on_failure=False, ping_on_failure=["here"])])
+    told.run(a_record(1, outcome=Outcome.FAILED, sink_data={"slack": {"ping_on_failure": ["U012ABCDEF"]}}))
+    [status] = told.end()
+    assert status.state == "delivered", status
+    said = "".join(all_text(message.blocks) for message in slack.messages)
+    assert "entry-1" in said
+    assert "<@" not in said
+    assert "<!here>" not in said
+    (wrong,) = check_spec(bot(slack, ping_users_on_failure="U012ABCDEF"))
+    assert wrong == "ping_users_on_failure: must be true or false; who is told stands under ping_on_failure"
+
+
+def test_the_message_links_to_the_sessions_viewer(tmp_path: Path, slack: Slack) -> None:
+    told = Told(tmp_path, [bot(slack)], viewer_url="https://viewer.example/?a=1&b=<|>")
+    [status] = told.end()
+    assert status.state == "delivered", status
+    assert "<https://viewer.example/?a=1&amp;b=%3C%7C%3E|viewer>" in all_text(slack.main()[0].blocks)
+
+
 @pytest.mark.parametrize("key", ["webhook_url", "webhook_env"])
 def test_a_webhook_gets_one_message_and_its_secret_is_nowhere(
     tmp_path: Path, slack: Slack, monkeypatch: pytest.MonkeyPatch, key: str

@@ -28,6 +28,8 @@ class SessionInfo:
     """The resolved plan, for `--resume` and `rerun`; secrets masked."""
     kind: SessionKind = "run"
     """Which command it is of. `latest` and baselines are ordinary sessions, kind `run`."""
+    viewer_url: str | None = None
+    """Where else it can be looked at, as its files or its command line say."""
     schema_version: int = 1
 
     def to_json(self) -> dict[str, Any]:

@@ -17,6 +17,9 @@ class SinkData:
         return cls(_names(said.get("additional_metrics")), _names(said.get("ping_on_failure")))
 
 
+NOTHING = SinkData()
+
+
 def said_to_sink(written: Any, sink: str) -> dict[str, Any]:
     """`sink_data` is a list of mappings with the sink's `name`, or a mapping by the sink's name."""
     if isinstance(written, Mapping):

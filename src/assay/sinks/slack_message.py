@@ -26,10 +26,9 @@ class SlackRow:
 
     @classmethod
     def of(cls, record: Record, metrics: Sequence[str]) -> SlackRow:
-        known = record.metrics
-        shown = [f"{name} {_value(known[name].value, known[name].unit)}" for name in metrics if name in known]
+        shown = [name for name in metrics if name in record.metrics]
         name = record.name if record.repeat == 1 else f"{record.name} (run {record.repeat})"
-        parts = [code(name), *map(escaped, shown)]
+        parts = [code(name), *([escaped(_measured(record, shown))] if shown else [])]
         if not record.success:
             parts.append(escaped(shortened("; ".join(record.reasons) or str(record.outcome), 300)))
         return cls(str(record.outcome), f"{_mark(record.outcome)} {'  '.join(parts)}"[:_LONGEST_LINE])
@@ -71,6 +70,7 @@ class SlackMessage:
         ]
         if self.running and not self.finished:
             blocks.append(_context(f"running {code(self.running)}"))
+        blocks += [_context(f"<{_address(url)}|{escaped(name)}>") for name, url in self.links.items()]
         blocks += [_section(text) for text in _packed(self._lines())]
         if self.pings:
             blocks.append(_section(" ".join(map(mention, self.pings))))
@@ -92,15 +92,31 @@ class SlackMessage:
         return lines
 
 
-def failure_blocks(record: Record, pings: Sequence[str], key: str) -> list[dict[str, Any]]:
-    """What a failed run says in the session's thread."""
-    reasons = escaped(shortened("; ".join(record.reasons) or str(record.outcome), 1500))
-    told = f"{_mark(record.outcome)} {code(record.name)} {record.outcome} after {record.exec_time_s:.1f} s\n{reasons}"
-    if record.stdouterr_file:
+def reply_blocks(record: Record, metrics: Sequence[str], pings: Sequence[str], key: str) -> list[dict[str, Any]]:
+    """What a run says in the session's thread."""
+    told = f"{_mark(record.outcome)} {code(record.name)} {record.outcome} after {record.exec_time_s:.1f} s"
+    if not record.success:
+        told += "\n" + escaped(shortened("; ".join(record.reasons) or str(record.outcome), 1500))
+    shown = [name for name in metrics if name in record.metrics]
+    if shown:
+        told += "\n" + escaped(_measured(record, shown))[:500]
+    if record.warnings:
+        told += "\n" + escaped("\n".join(f"⚠ {warning}" for warning in record.warnings))[:500]
+    if record.stdouterr_file and not record.success:
         told += f"\nlog: {code(record.stdouterr_file[-300:])}"
     if pings:
         told += "\n" + " ".join(map(mention, pings))
     return [_section(told), _context(escaped(f"assay · {key}"))]
+
+
+def _measured(record: Record, names: Sequence[str]) -> str:
+    known = record.metrics
+    return "  ".join(f"{name} {_value(known[name].value, known[name].unit)}" for name in names)
+
+
+def _address(url: str) -> str:
+    """Within Slack's <address|text>."""
+    return url.replace("&", "&amp;").replace("<", "%3C").replace(">", "%3E").replace("|", "%7C")[:400]
 
 
 def mention(who: str) -> str:

@@ -9,14 +9,16 @@ from assay.sinks.failure import SinkFailure, Unavailable
 from assay.sinks.key import Key
 from assay.sinks.once import once
 from assay.sinks.sink import Sink
-from assay.sinks.sink_data import SinkData, said_to_sink
+from assay.sinks.sink_data import NOTHING, SinkData, said_to_sink
 from assay.sinks.slack_client import SlackBot, SlackWebhook
-from assay.sinks.slack_message import SlackMessage, SlackRow, failure_blocks
+from assay.sinks.slack_message import SlackMessage, SlackRow, reply_blocks
 
 # Slack lets a bot speak about once a second in a channel.
 _PACE_S = 1.1
 # So many failures get a word of their own in the thread; the session's message names more of them.
 _IN_THREAD = 20
+# So many entries do where thread_replies_for_failures_or_warnings_only is given.
+_IN_THREAD_ASKED = 100
 
 
 class SlackSink(Sink):
@@ -32,6 +34,11 @@ class SlackSink(Sink):
         Key("live_updates", "true: the message is posted when the session begins, and kept up to date"),
         Key("default_metrics", "metrics to show of every entry (default: [exec_time_s])"),
         Key("ping_on_failure", "who is told when any entry fails: user or group ids, or `here`"),
+        Key("ping_users_on_failure", "false: nobody is told, whatever entries and ping_on_failure say (default: true)"),
+        Key(
+            "thread_replies_for_failures_or_warnings_only",
+            "in a bot's thread: true: entries that failed or have warnings, false: all (default: those that failed)",
+        ),
         Key("pace_s", "seconds between two messages of a bot (default: 1.1, what Slack allows in a channel)"),
         Key("base_url", "another address of Slack's API (default: https://slack.com/api/)"),
     )
@@ -46,8 +53,11 @@ class SlackSink(Sink):
         problems = []
         if not isinstance(config.get("default_metrics", []), list):
             problems.append("default_metrics: must be a list of names")
-        if not isinstance(config.get("live_updates", False), bool):
-            problems.append("live_updates: must be true or false")
+        for key in ("live_updates", "thread_replies_for_failures_or_warnings_only"):
+            if not isinstance(config.get(key, False), bool):
+                problems.append(f"{key}: must be true or false")
+        if not isinstance(config.get("ping_users_on_failure", True), bool | list):
+            problems.append("ping_users_on_failure: must be true or false; who is told stands under ping_on_failure")
         return problems
 
     def initialize(self, session_name: str, env_data: dict[str, Any]) -> None:
@@ -74,8 +84,7 @@ class SlackSink(Sink):
         record = Record.from_json(result)
         if self._bot is None or not self.config.get("live_updates") or not record.counts:
             return
-        if not record.success:
-            self._tell_failure(record, SinkData.parse(result["sink_data"]))
+        self._reply(record, SinkData.parse(result["sink_data"]))
         self._update_live()
 
     def finalize(self) -> None:
@@ -85,8 +94,7 @@ class SlackSink(Sink):
             return
         self._show(finished=True)
         for record in self.context.records():
-            if not record.success:
-                self._tell_failure(record, self._said(record))
+            self._reply(record, self._said(record))
 
     def _update_live(self) -> None:
         """Only the news: while catching up, what comes later says this too, and the end says everything."""
@@ -106,16 +114,28 @@ class SlackSink(Sink):
             bot.update(posted, message.text, message.blocks, key)
         self._spoke = time.monotonic()
 
-    def _tell_failure(self, record: Record, said: SinkData) -> None:
+    def _is_told(self, record: Record) -> bool:
+        """In a reply of its own."""
+        only = self.config.get("thread_replies_for_failures_or_warnings_only")
+        if only is None:
+            return not record.success
+        return not only or not record.success or bool(record.warnings)
+
+    def _reply(self, record: Record, said: SinkData) -> None:
         assert self._bot is not None
-        bot, memory, key = self._bot, self.context.memory, f"failure {record.run_id}"
+        if not self._is_told(record):
+            return
+        kind = "result" if record.success else "failure"
+        bot, memory, key = self._bot, self.context.memory, f"{kind} {record.run_id}"
         told = int(memory.get("failures told", 0))
-        if f"id of {key}" in memory or told >= _IN_THREAD:
+        asked = "thread_replies_for_failures_or_warnings_only" in self.config
+        if f"id of {key}" in memory or told >= (_IN_THREAD_ASKED if asked else _IN_THREAD):
             return
         if f"id of session {self.context.session_name}" not in memory:
             self._show(finished=False)
         thread = str(memory.get(f"id of session {self.context.session_name}"))
-        blocks = failure_blocks(record, (*self._pings(), *said.ping_on_failure), key)
+        metrics = [*self._metrics(), *said.additional_metrics] if record.success else []
+        blocks = reply_blocks(record, metrics, () if record.success else self._pings(said), key)
         text = f"{record.name} {record.outcome}"
         self._pace()
         once(memory, key, lambda: bot.find(key, thread), lambda: bot.post(text, blocks, key, thread))
@@ -123,13 +143,13 @@ class SlackSink(Sink):
         self._spoke = time.monotonic()
 
     def _message(self, finished: bool) -> SlackMessage:
-        metrics = [str(name) for name in self.config.get("default_metrics", ["exec_time_s"])]
+        metrics = self._metrics()
         rows, pings = [], dict.fromkeys(self._pings())
         for record in self.context.records():
             said = self._said(record)
             rows.append(SlackRow.of(record, [*metrics, *said.additional_metrics]))
             if not record.success:
-                pings |= dict.fromkeys(said.ping_on_failure)
+                pings |= dict.fromkeys(self._pings(said))
         failed = any(row.failed for row in rows)
         info, closing = self.context.info, self.context.closing
         return SlackMessage(
@@ -143,10 +163,19 @@ class SlackSink(Sink):
             # A bot pings in the thread, where the failure stands; an edited message would not notify anybody.
             pings=tuple(pings)[:20] if failed and self._webhook is not None else (),
             key=f"session {self.context.session_name}",
+            links={"viewer": info.viewer_url} if info and info.viewer_url else {},
         )
 
-    def _pings(self) -> tuple[str, ...]:
-        return SinkData.parse(self.config).ping_on_failure
+    def _metrics(self) -> list[str]:
+        return [str(name) for name in self.config.get("default_metrics", ["exec_time_s"])]
+
+    def _pings(self, said: SinkData = NOTHING) -> tuple[str, ...]:
+        """Whom the sink names, and whom an entry does; nobody where that is switched off."""
+        switch = self.config.get("ping_users_on_failure", True)
+        if switch is False:
+            return ()
+        more = tuple(map(str, switch)) if isinstance(switch, list) else ()
+        return tuple(dict.fromkeys((*SinkData.parse(self.config).ping_on_failure, *more, *said.ping_on_failure)))
 
     def _webhook_url(self) -> str:
         named = self.config.get("webhook_env")
