@@ -11,6 +11,8 @@ from assay.sinks.registry import is_named
 from assay.sinks.spec_check import check_spec
 from assay.sinks.trial import try_sink
 
+Emptied = Mapping[int, Mapping[str, str]]
+
 
 @dataclass(frozen=True)
 class PlannedSinks:
@@ -19,16 +21,25 @@ class PlannedSinks:
     specs: tuple[Mapping[str, Any], ...] = ()
     problems: tuple[tuple[int, str], ...] = ()
     """With the place of the sink in the file's list."""
+    left_out: tuple[tuple[int, str], ...] = ()
+    """What lacks only an unset variable, with a lenient reading."""
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, written: Mapping[int, Mapping[str, Any]], folders: Sequence[Path]) -> Self:
+    def of(cls, written: Mapping[int, Mapping[str, Any]], folders: Sequence[Path], emptied: Emptied) -> Self:
+        """`emptied`: the keys of each sink that an unset variable left empty → the variable's name."""
         specs = {at: sink if is_named(sink) else located(sink, folders) for at, sink in written.items()}
-        problems = {at: check_spec(sink) for at, sink in specs.items()}
-        trials = {at: try_sink(sink) for at, sink in specs.items() if not problems[at]}
+        problems = {at: check_spec({**sink, **emptied.get(at, {})}) for at, sink in specs.items()}
+        sound = [at for at in specs if not problems[at]]
+        lacking = {at: why[0] for at in sound if at in emptied and (why := check_spec(specs[at]))}
+        trials = {at: try_sink(specs[at]) for at in sound if at not in lacking}
         return cls(
-            tuple(specs.values()),
-            tuple((at, why) for at in specs for why in problems[at] or trials[at].problems),
+            tuple(sink for at, sink in specs.items() if at not in lacking),
+            tuple((at, why) for at in specs for why in problems[at] or (trials[at].problems if at in trials else ())),
+            tuple(
+                (at, f"is left out, as {' and '.join(emptied[at].values())} is not set: {why}")
+                for at, why in lacking.items()
+            ),
             tuple(
                 f"sink {specs[at].get('name') or specs[at]['class']}: {said_of(trial.stand_ins)}"
                 for at, trial in trials.items()

@@ -12,6 +12,7 @@ from assay.config.entry import Entry
 from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
 from assay.config.plan import Plan, make_plan
+from assay.config.viewer_url import literal
 from assay.errors import ConfigError, UsageError
 from assay.names import unknown
 from assay.sinks.own_sink import own_sink_module
@@ -27,6 +28,10 @@ class RunInputs:
     sink: str = "none"
     set: tuple[str, ...] = ()
     entries: str | None = None
+    entries_exact: tuple[str, ...] | None = None
+    lenient_config: bool = False
+    viewer_url: str | None = None
+    viewer_url_template: str | None = None
     no_sink: tuple[str, ...] = ()
     results_dir: str | None = None
     command: tuple[str, ...] = ()
@@ -50,23 +55,30 @@ class RunInputs:
             folder = Path(self.results_dir).absolute()
             moved = plan.artifacts_dir == plan.results_dir / "artifacts"
             plan = replace(
-                plan, results_dir=folder, artifacts_dir=folder / "artifacts" if moved else plan.artifacts_dir
+                plan,
+                results_dir=folder,
+                host_results_dir=None,
+                artifacts_dir=folder / "artifacts" if moved else plan.artifacts_dir,
             )
+        if self.viewer_url is not None or self.viewer_url_template is not None:
+            template = literal(self.viewer_url) if self.viewer_url is not None else self.viewer_url_template
+            plan = replace(plan, viewer_url_template=template)
         return replace(plan, inputs=self.to_json())
 
     def _files_plan(self) -> Plan:
         config = self._load()
-        plan = make_plan(config, os.environ, self.entries)
+        plan = make_plan(config, os.environ, self.entries, self.entries_exact)
         missing = [name for name in self.no_sink if name not in {sink.get("name") for sink in plan.sinks}]
         if missing:
             names = [str(sink.get("name")) for sink in plan.sinks]
             raise UsageError(f"--no-sink: {unknown('sink', missing[0], names)}")
-        kept = [at for at, sink in enumerate(plan.sinks) if sink.get("name") not in self.no_sink]
-        sinks = PlannedSinks.of({at: plan.sinks[at] for at in kept}, _folders(config.files))
+        kept = {at: sink for at, sink in enumerate(plan.sinks) if sink.get("name") not in self.no_sink}
+        sinks = PlannedSinks.of(kept, _folders(config.files), _emptied(config))
+        where = {at: f"{config.root.at(('sinks', at)).mark}: sinks[{at}]" for at in kept}
         if sinks.problems:
-            marks = {at: config.root.at(("sinks", at)).mark for at in kept}
-            raise ConfigError([f"{marks[at]}: sinks[{at}].{problem}" for at, problem in sinks.problems])
-        return replace(plan, sinks=sinks.specs, notes=sinks.notes)
+            raise ConfigError([f"{where[at]}.{problem}" for at, problem in sinks.problems])
+        warnings = (*plan.warnings, *(f"{where[at]} {why}" for at, why in sinks.left_out))
+        return replace(plan, sinks=sinks.specs, notes=sinks.notes, warnings=warnings)
 
     def _load(self) -> Config:
         if self.matrix is not None:
@@ -77,8 +89,8 @@ class RunInputs:
                 self.sink,
                 is_sink=lambda name: own_sink_module(name, folders) is not None,
             )
-            return load_older(form, os.environ, self.set)
-        return load_config([Path(file) for file in self.config], os.environ, self.set)
+            return load_older(form, os.environ, self.set, self.lenient_config)
+        return load_config([Path(file) for file in self.config], os.environ, self.set, self.lenient_config)
 
     def _command_plan(self) -> Plan:
         entry = replace(command_entry(self.command, self.timeout_s), repeat=self.runs, warmup=self.warmup)
@@ -101,3 +113,13 @@ def command_entry(command: Sequence[str], timeout_s: float, name: str | None = N
         timeout_s=timeout_s,
         where="the command line",
     )
+
+
+def _emptied(config: Config) -> dict[int, dict[str, str]]:
+    """Keys of sinks that an unset variable left empty, by the sink's place."""
+    found: dict[int, dict[str, str]] = {}
+    for path, name in config.emptied:
+        match path:
+            case ("sinks", int(at), key):
+                found.setdefault(at, {})[str(key)] = name
+    return found

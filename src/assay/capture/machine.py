@@ -6,6 +6,8 @@ from pathlib import Path
 
 from assay.capture.nvidia import nvidia
 
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
 
 def cpu_model() -> str:
     for line in _lines("/proc/cpuinfo"):
@@ -25,6 +27,12 @@ def memory_mb() -> int:
         if line.startswith("MemTotal:"):
             return int(line.split()[1]) // 1024
     return 0
+
+
+def usable_memory_bytes() -> int:
+    """Of this machine, or of the container that this process is in where it has less."""
+    limits = [line for path in _CGROUP_LIMITS for line in _lines(path)[:1] if line.isdigit()]
+    return min(int(limit) for limit in (*limits, str(memory_mb() << 20)))
 
 
 def os_name() -> str:

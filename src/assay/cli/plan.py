@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from assay.api.run_inputs import RunInputs
+from assay.cli.config_arguments import choice_arguments, exact_names, is_lenient, strictness_arguments
 from assay.config.entry import Entry
 from assay.errors import UsageError
 from assay.record.secrets import Masker
@@ -21,7 +22,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--matrix", metavar="FILE", help="older form: matrix YAML")
     parser.add_argument("--datasets", metavar="FILE", help="older form: JSON with the data sets' paths")
     parser.add_argument("--sink", metavar="NAME", default="none", help="older form: the sink to use")
-    parser.add_argument("--entries", metavar="EXPR", help="only these, e.g. 'alm and not slow*'")
+    choice_arguments(parser)
+    strictness_arguments(parser)
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="override a value")
 
 
@@ -36,6 +38,8 @@ def run(args: Namespace) -> int:
         sink=args.sink,
         set=tuple(args.set),
         entries=args.entries,
+        entries_exact=exact_names(args),
+        lenient_config=is_lenient(args),
     )
     plan = inputs.plan()
     masker = Masker(os.environ)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from assay.api.run_inputs import RunInputs
 from assay.api.session_run import SessionRun, inputs_of, run_new, run_on
+from assay.cli.config_arguments import choice_arguments, exact_names, is_lenient, strictness_arguments
 from assay.cli.exit_code import exit_code
 from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.config.viewer_url import check_template
 from assay.errors import UsageError
 
 
@@ -17,7 +19,7 @@ def arguments(parser: ArgumentParser) -> None:
     what.add_argument(
         "--config", metavar="FILE", action="append", default=[], help="session YAML; several are merged, later wins"
     )
-    what.add_argument("--entries", metavar="EXPR", help="only these, e.g. 'alm and not (slow* or ray)'")
+    choice_arguments(what)
     what.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="e.g. entries.NAME.timeout_s=60")
     what.add_argument("--resume", metavar="SESSION", help="go on with a session that was cut short")
     what.add_argument("--list", action="store_true", help="print the entries' names and stop")
@@ -33,6 +35,14 @@ def arguments(parser: ArgumentParser) -> None:
     command.add_argument("--timeout", metavar="SECONDS", type=float, default=7200.0, help="limit of each run")
     parser.add_argument("--session-name", metavar="NAME", help="the time is appended (older form: used as it is)")
     parser.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
+    viewer = parser.add_mutually_exclusive_group()
+    viewer.add_argument("--viewer-url", metavar="URL", help="where the session can be looked at, for sinks to show")
+    viewer.add_argument(
+        "--viewer-url-template",
+        metavar="URL",
+        help="the same with {results_path}, {session_name}, {session_path}, or …_url of each for an encoded one",
+    )
+    strictness_arguments(parser)
     parser.add_argument("--no-sink", metavar="NAME", action="append", default=[], help="leave a sink out")
     parser.add_argument(
         "--profile-regressed", action="store_true", help="run what regressed once more under py-spy, for the report"
@@ -68,6 +78,13 @@ def _profile(ran: SessionRun) -> None:
             print(f"{profile.entry} could not be profiled: {profile.why}", file=sys.stderr)
 
 
+def _template(written: str | None) -> str | None:
+    try:
+        return None if written is None else check_template(written)
+    except ValueError as error:
+        raise UsageError(f"--viewer-url-template: {error}") from None
+
+
 def _inputs(args: Namespace) -> RunInputs:
     ways = [bool(args.config), args.matrix is not None, bool(args.after)]
     if sum(ways) != 1:
@@ -87,6 +104,10 @@ def _inputs(args: Namespace) -> RunInputs:
         sink=args.sink,
         set=tuple(args.set),
         entries=args.entries,
+        entries_exact=exact_names(args),
+        lenient_config=is_lenient(args),
+        viewer_url=args.viewer_url,
+        viewer_url_template=_template(args.viewer_url_template),
         no_sink=tuple(args.no_sink),
         results_dir=str(args.results_dir.absolute()) if args.results_dir else None,
         command=tuple(args.after or ()),

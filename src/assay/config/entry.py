@@ -24,6 +24,7 @@ class Entry:
     args: tuple[str, ...]
     """One argument each; only folders that a run makes are still placeholders."""
     timeout_s: float
+    """Limit of one run, within `max_timeout_s`."""
     where: str
     """File and line that say it."""
     script: Path | None = None
@@ -31,6 +32,10 @@ class Entry:
     """Of a Python script that runs with another one than Assay."""
     problem: str = ""
     """What only this entry got wrong: it fails with this reason, the session goes on."""
+    wanted_timeout_s: float | None = None
+    """What it asks for, where `max_timeout_s` allows less."""
+    job_timeout_s: float | None = None
+    """Limit of a job that runs this entry alone, where the files say how long clearing up and setting up may take."""
     grace_s: float = 5.0
     ray: RayConfig | None = None
     delete_scratch: bool = True
@@ -43,6 +48,7 @@ class Entry:
     env: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     gpus: tuple[int, ...] | None = None
+    gpu_mem_use_warning_threshold: float | None = None
     profiler: str | None = None
     sink_data: Mapping[str, Any] = field(default_factory=dict)
     baseline: str | None = None
@@ -55,8 +61,8 @@ class Entry:
 
     @property
     def keeps_contract(self) -> bool:
-        """A script must write params.json and metrics.json; any other command may."""
-        return self.script is not None
+        """A script must write params.json and metrics.json; any other command, and what prepares data, may."""
+        return self.script is not None and not self.is_setup
 
     def arguments(self, folders: Mapping[str, str]) -> list[str]:
         """For one run. The results path is added where a script's own arguments do not have it."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from assay.config.ray_config import RayConfig
+from assay.config.ray_config import ObjectStoreSize, RayConfig
 from assay.config.requirement import Requirement, share
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,+@-]{0,119}")
@@ -81,7 +81,9 @@ class EntryConfig(Model):
     )
     timeout_s: float | None = Field(default=None, gt=0)
     grace_s: float = Field(default=5.0, ge=0, description="Between SIGTERM and SIGKILL.")
-    ray: RayConfig | None = None
+    ray: RayConfig | None = Field(default=None, description="Over the session's `ray:`; null: no cluster.")
+    object_store_size: ObjectStoreSize = Field(default=None, description="Of its Ray cluster, over the session's.")
+    gpu_mem_use_warning_threshold: float | None = Field(default=None, ge=0, le=1, description="Over the session's.")
     delete_scratch: bool | None = None
     requirements: list[Requirement] = []
     metrics: dict[str, MetricRule] = {}

@@ -26,7 +26,7 @@ def session_schema() -> dict[str, Any]:
 
 
 def _allow_variables(properties: dict[str, Any]) -> None:
-    variable = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}"}
+    variable = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*(:[-+][^}]*)?\}"}
     for name, definition in properties.items():
         if definition.get("type") in ("number", "integer", "boolean"):
             described = {key: definition.pop(key) for key in ("description", "default", "title") if key in definition}

@@ -11,6 +11,7 @@ from assay.config.override import apply_override
 from assay.config.session_config import SessionConfig
 from assay.config.variables import Variables
 from assay.document.node import Node
+from assay.document.node import Path as Place
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
 from assay.errors import ConfigError
@@ -27,24 +28,32 @@ class Config:
     root: Node
     files: tuple[Path, ...]
     older_form: bool = False
+    lenient: bool = False
+    """Variables that are not set are empty, with a warning."""
+    warnings: tuple[str, ...] = ()
+    emptied: tuple[tuple[Place, str], ...] = ()
+    """Where such a variable stands, and its name."""
 
 
-def load_config(files: Sequence[Path], environment: Mapping[str, str], overrides: Sequence[str] = ()) -> Config:
+def load_config(
+    files: Sequence[Path], environment: Mapping[str, str], overrides: Sequence[str] = (), lenient: bool = False
+) -> Config:
     root = _merged([_read(file) for file in files])
-    return _load(root, tuple(files), environment, overrides, older=False)
+    return _load(root, tuple(files), Variables(environment, lenient), overrides, older=False, lenient=lenient)
 
 
-def load_older(form: OlderForm, environment: Mapping[str, str], overrides: Sequence[str] = ()) -> Config:
+def load_older(
+    form: OlderForm, environment: Mapping[str, str], overrides: Sequence[str] = (), lenient: bool = False
+) -> Config:
     root = to_newer(_read(form.matrix), form, environment)
-    return _load(root, (form.matrix,), environment, overrides, older=True)
+    return _load(root, (form.matrix,), Variables(environment, lenient), overrides, older=True, lenient=lenient)
 
 
 def _load(
-    root: Node, files: tuple[Path, ...], environment: Mapping[str, str], overrides: Sequence[str], older: bool
+    root: Node, files: tuple[Path, ...], variables: Variables, overrides: Sequence[str], older: bool, lenient: bool
 ) -> Config:
     for override in overrides:
         root = apply_override(root, override)
-    variables = Variables(environment)
     root = _without_notes(_enabled(root, variables))
     root, problems = _expanded(root)
     root = variables.substitute(root)
@@ -56,7 +65,8 @@ def _load(
     problems += _same_names(session, root)
     if problems:
         raise ConfigError(problems)
-    return Config(session, root, files, older)
+    warnings, emptied = tuple(variables.warnings), tuple(variables.emptied)
+    return Config(session, root, files, older, lenient, warnings, emptied)
 
 
 def _read(file: Path) -> Node:
@@ -82,8 +92,16 @@ def _enabled(root: Node, variables: Variables) -> Node:
     for key in SWITCHED:
         items = children.get(key)
         if items is not None and items.is_list:
-            children[key] = Node([item for item in items.value if _is_on(item, variables)], items.mark, items.key)
+            children[key] = Node([_on(item) for item in items.value if _is_on(item, variables)], items.mark, items.key)
     return Node(children, root.mark)
+
+
+def _on(item: Node) -> Node:
+    """A switch that a variable has set to true is a true one."""
+    switch = item.get("enabled")
+    if switch is None or not isinstance(switch.value, str):
+        return item
+    return Node({**item.value, "enabled": Node(True, switch.mark, switch.key)}, item.mark, item.key, item.anchored)
 
 
 def _is_on(item: Node, variables: Variables) -> bool:
@@ -91,7 +109,7 @@ def _is_on(item: Node, variables: Variables) -> bool:
     if switch is None:
         return True
     if isinstance(switch.value, str):
-        return variables.text(switch.value, str(switch.mark)).strip().lower() not in ("false", "no", "off", "0")
+        return variables.text(switch.value, str(switch.mark)).strip().lower() not in ("", "false", "no", "off", "0")
     return switch.value is not False
 
 

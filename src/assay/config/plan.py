@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,8 +7,10 @@ from typing import Any
 
 from assay.config.entry import Entry
 from assay.config.load import Config
+from assay.config.paths.session_paths import SessionPaths
 from assay.config.resolve import Resolver
 from assay.config.selection import Selection
+from assay.config.viewer_url import literal, viewer_url
 from assay.errors import ConfigError, UsageError
 from assay.names import listed, unknown
 
@@ -30,35 +31,59 @@ class Plan:
     """What planning found out and the log is to say."""
     interpreter: str | None = None
     """Python of all scripts that name none themselves and are not bundled; None: the one that runs Assay."""
+    gpu_stats_interval_s: float = 1.0
+    """Between two rows of gpustats.csv; 0: it is not written."""
+    viewer_url_template: str | None = None
+    host_results_dir: Path | None = None
+    """Where the host has `results_dir`, in a container that has it somewhere else."""
+    warnings: tuple[str, ...] = ()
+    """What the files leave to be wondered about."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What the user gave, so that the session can be resumed."""
 
     def entry(self, name: str) -> Entry:
         return next(entry for entry in self.entries if entry.name == name)
 
+    def viewer_url(self, session: Path) -> str | None:
+        """Where the session can be looked at, with paths as those outside of a container see them."""
+        if self.viewer_url_template is None:
+            return None
+        results = self.host_results_dir or self.results_dir
+        return viewer_url(self.viewer_url_template, str(results), session.name, str(results / session.name))
 
-def make_plan(config: Config, environment: Mapping[str, str], entries: str | None = None) -> Plan:
+
+def make_plan(
+    config: Config,
+    environment: Mapping[str, str],
+    entries: str | None = None,
+    entries_exact: tuple[str, ...] | None = None,
+) -> Plan:
     """Raises ConfigError with every problem that makes the plan ambiguous."""
     session = config.session
-    resolver = Resolver(config, environment)
+    paths = SessionPaths(config, environment)
+    resolver = Resolver(config, environment, paths)
     setups = [resolver.entry("data_setups", at) for at in range(len(session.data_setups))]
     planned = [resolver.entry("entries", at) for at in range(len(session.entries))]
     problems = resolver.problems + _needs(setups + planned, resolver) + _none(config, planned)
     if problems:
         raise ConfigError(problems)
-    chosen = _chosen(setups, planned, entries)
-    results_dir = Path(os.path.abspath(Path(session.results_dir).expanduser()))
-    artifacts = session.artifacts_dir
+    wanted = _wanted(planned, entries, entries_exact)
+    chosen = _chosen(setups, planned, wanted)
+    template = literal(session.viewer_url) if session.viewer_url is not None else session.viewer_url_template
     return Plan(
         entries=tuple(_ordered(chosen)),
-        results_dir=results_dir,
-        artifacts_dir=Path(os.path.abspath(Path(artifacts).expanduser())) if artifacts else results_dir / "artifacts",
+        results_dir=paths.results_dir,
+        artifacts_dir=paths.artifacts_dir,
         sinks=tuple(session.sinks),
         config_files=config.files,
         older_form=config.older_form,
         baseline=session.baseline,
         reserve_disk_mb=session.reserve_disk_mb,
         interpreter=resolver.interpreter,
+        gpu_stats_interval_s=session.gpu_stats_recorder.interval_s,
+        viewer_url_template=template,
+        host_results_dir=Path(paths.named.on_host(str(paths.results_dir))),
+        warnings=(*config.warnings, *resolver.warnings),
     )
 
 
@@ -90,15 +115,24 @@ def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:
     return [f"{entry.where}: {entry.name}.needs: entries that need each other can never start" for entry in circle[:1]]
 
 
-def _chosen(setups: list[Entry], planned: list[Entry], expression: str | None) -> list[Entry]:
-    """With the entries chosen come those they need, and the data setups."""
+def _wanted(planned: list[Entry], expression: str | None, exact: tuple[str, ...] | None) -> set[str]:
+    names = [entry.name for entry in planned]
+    if exact is not None:
+        missing = [name for name in exact if name not in names]
+        if missing:
+            raise UsageError("\n".join(f"--entries-exact: {unknown('entry', name, names)}" for name in missing))
+        return set(exact)
     if expression is None:
-        return [*setups, *planned]
+        return set(names)
     selection = Selection(expression)
-    wanted = {entry.name for entry in planned if selection(entry.name)}
+    wanted = {name for name in names if selection(name)}
     if not wanted:
-        known = listed(entry.name for entry in planned)
-        raise UsageError(f"--entries {expression!r} matches none of the entries: {known}")
+        raise UsageError(f"--entries {expression!r} matches none of the entries: {listed(names)}")
+    return wanted
+
+
+def _chosen(setups: list[Entry], planned: list[Entry], wanted: set[str]) -> list[Entry]:
+    """With the entries chosen come those they need, and the data setups."""
     everything = {entry.name: entry for entry in [*setups, *planned]}
     pending = list(wanted)
     while pending:

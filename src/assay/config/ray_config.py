@@ -1,12 +1,25 @@
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-_SPILLING = {"object_spilling", "enable_object_spilling"}
-"""Two names of one thing."""
 
+def object_store_size(value: Any) -> Any:
+    """Bytes as an integer, a fraction of memory as a float from 0 to 1, or `default`."""
+    if value is None or value == "default":
+        return value
+    try:
+        number = float(value) if not isinstance(value, bool) else 0.0
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0 < number < float("inf") or (number > 1 and number != int(number)):
+        raise ValueError(f"is bytes, a fraction of memory such as 0.5, or `default`, not {value!r}")
+    fraction = number < 1 or isinstance(value, float) or (isinstance(value, str) and "." in value)
+    return number if number <= 1 and fraction else int(number)
+
+
+ObjectStoreSize = Annotated[int | float | Literal["default"] | None, BeforeValidator(object_store_size)]
 
 class RayConfig(BaseModel):
     """A Ray cluster of the entry's own, or with `address` one that is there already."""
@@ -17,7 +30,9 @@ class RayConfig(BaseModel):
     num_gpus: int | None = Field(default=None, ge=0)
     object_spilling: bool | None = None
     enable_object_spilling: bool | None = Field(default=None, description="The older name of object_spilling.")
-    object_store_size: int | None = Field(default=None, gt=0, description="Bytes.")
+    object_store_size: ObjectStoreSize = Field(
+        default=None, description="Bytes, a fraction of memory (0.5), or `default`: Ray's own."
+    )
     address: str | None = Field(default=None, description="Use this cluster; none is started.")
     isolation: Literal["ports", "namespace"] = Field(
         default="ports", description="`namespace`: entry and cluster see only each other and the loopback."
@@ -29,13 +44,6 @@ class RayConfig(BaseModel):
         if self.object_spilling is not None and self.enable_object_spilling is not None:
             raise ValueError("object_spilling and enable_object_spilling are two names of one thing: give one")
         return self
-
-    def with_defaults(self, defaults: RayConfig) -> RayConfig:
-        """What is not said here, as it is said there."""
-        said, inherited = self.model_dump(exclude_unset=True), defaults.model_dump(exclude_unset=True)
-        if said.keys() & _SPILLING:
-            inherited = {key: value for key, value in inherited.items() if key not in _SPILLING}
-        return RayConfig(**{**inherited, **said})
 
     @property
     def spills(self) -> bool:

@@ -28,6 +28,8 @@ class Requirement(BaseModel):
         bounds = {"exact_value", "min_value", "max_value", "max_regression"}
         if not bounds & self.model_fields_set:
             raise ValueError("needs one of exact_value, min_value, max_value, max_regression")
+        if self.min_value is not None and self.max_value is not None and self.max_value < self.min_value:
+            raise ValueError(f"no value is at least {self.min_value:g} and at most {self.max_value:g}")
         return self
 
 

@@ -9,10 +9,11 @@ from typing import Any
 from assay.config.entry import Entry, split
 from assay.config.entry_config import EntryConfig
 from assay.config.load import Config
+from assay.config.paths.session_paths import SessionPaths
 from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, UsedDataset, render
-from assay.config.ray_config import RayConfig
-from assay.config.repository import repository_of
+from assay.config.ray_defaults import ray_of
 from assay.config.script import Script, ScriptNotFound
+from assay.config.session_config import SessionConfig
 from assay.config.variables import Variables
 from assay.document.node import Node
 
@@ -20,15 +21,15 @@ from assay.document.node import Node
 class Resolver:
     """Entries as the files say them → entries of a plan. `problems` are of the files, not of one entry."""
 
-    def __init__(self, config: Config, environment: Mapping[str, str]) -> None:
+    def __init__(self, config: Config, environment: Mapping[str, str], paths: SessionPaths) -> None:
         self._config = config
-        self._variables = Variables(environment)
+        self._variables = Variables(environment, config.lenient)
         self._datasets = Datasets(
             {data.name: {form.type: form.path for form in data.formats} for data in config.session.datasets}
         )
-        repository = str(repository_of(config.files[0].parent)) if config.files else str(Path.cwd())
-        self._values = {**config.session.paths, "repo_dir": repository, "curator_repo_dir": repository}
+        self._values = paths.values
         self.problems: list[str] = []
+        self.warnings: list[str] = []
         self.interpreter = self._python(config.session.interpreter)
 
     def entry(self, key: str, at: int) -> Entry:
@@ -47,26 +48,35 @@ class Resolver:
                 command = self._words(written.command, node, f"{key}[{at}].command", datasets)
                 program, args = _program(command[:1]), [*command[1:], *args]
             else:
-                found = Script.find(str(written.script), self._base(written), self._folder_of(node))
+                asked = render(str(written.script), self._values, _Noting(self._datasets, None, self._values))
+                found = Script.find(asked, self._base(written), self._folder_of(node), key == "data_setups")
                 named = self._python(written.interpreter) or (None if found.is_bundled else self.interpreter)
                 script, program = found.path, found.argv(named)
                 interpreter = named if found.path.suffix == ".py" else None
         except (UnknownPlaceholder, ScriptNotFound) as error:
             problem = str(error)
-        self.problems += self._variables.problems
-        self._variables.problems.clear()
+        for told, heard in ((self._variables.problems, self.problems), (self._variables.warnings, self.warnings)):
+            heard += told
+            told.clear()
         session = self._config.session
+        ray = ray_of(written, session) if key == "entries" else written.ray
+        if ray is None and written.object_store_size is not None:
+            self.warnings.append(f"{written.name}: object_store_size is of a Ray cluster, and it has none: add `ray:`")
+        wanted = written.timeout_s or session.default_timeout_s
+        limit = _least(wanted, session.max_timeout_s) if key == "entries" else wanted
         return Entry(
             name=written.name,
             program=tuple(program),
             args=tuple(args),
-            timeout_s=written.timeout_s or session.default_timeout_s,
+            timeout_s=limit,
+            wanted_timeout_s=wanted if wanted > limit else None,
+            job_timeout_s=_job_timeout_s(written, limit, session),
             where=where,
             script=script if written.command is None else None,
             interpreter=interpreter,
             problem=problem,
-            grace_s=written.grace_s,
-            ray=_ray(written, None if key == "data_setups" else session.ray),
+            grace_s=_least(written.grace_s, session.cleanup_timeout_s),
+            ray=ray,
             delete_scratch=session.delete_scratch if written.delete_scratch is None else written.delete_scratch,
             requirements=tuple(written.requirements),
             metrics={**session.metrics, **written.metrics},
@@ -77,6 +87,9 @@ class Resolver:
             env={name: self._later(value) for name, value in written.env.items()},
             limits=written.limits,
             gpus=_gpus(written.gpus),
+            gpu_mem_use_warning_threshold=_first(
+                written.gpu_mem_use_warning_threshold, session.gpu_mem_use_warning_threshold
+            ),
             profiler=written.profiler,
             sink_data=_by_sink(written.sink_data),
             baseline=written.baseline or session.baseline,
@@ -97,7 +110,7 @@ class Resolver:
         return [self._later(word, datasets) for word in filled]
 
     def _later(self, text: str, used: list[UsedDataset] | None = None) -> str:
-        return render(text, self._values, _Noting(self._datasets, used), later=FOLDERS)
+        return render(text, self._values, _Noting(self._datasets, used, self._values), later=FOLDERS)
 
     def _python(self, written: str | None) -> str | None:
         if written is None:
@@ -117,23 +130,18 @@ class Resolver:
 
 
 class _Noting(Datasets):
-    """Remembers which were asked for."""
+    """Puts named paths into those of data sets, and remembers which were asked for."""
 
-    def __init__(self, datasets: Datasets, used: list[UsedDataset] | None) -> None:
+    def __init__(self, datasets: Datasets, used: list[UsedDataset] | None, values: Mapping[str, str]) -> None:
         super().__init__(datasets.paths)
         self._used = used
+        self._values = values
 
     def path(self, argument: str) -> str:
-        found = super().path(argument)
+        found = render(super().path(argument), self._values, Datasets({}), later=FOLDERS)
         if self._used is not None:
             self._used.append(UsedDataset(argument, found))
         return found
-
-
-def _ray(written: EntryConfig, defaults: RayConfig | None) -> RayConfig | None:
-    if "ray" not in written.model_fields_set:
-        return defaults
-    return written.ray if written.ray is None or defaults is None else written.ray.with_defaults(defaults)
 
 
 def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:
@@ -144,6 +152,22 @@ def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:
         str(item.get("name", at)): {key: value for key, value in item.items() if key != "name"}
         for at, item in enumerate(written)
     }
+
+
+def _job_timeout_s(entry: EntryConfig, limit: float, session: SessionConfig) -> float | None:
+    """Every run of the entry at its limit and cleared up after, and never less than `min_timeout_s`."""
+    if session.cleanup_timeout_s is None and session.min_timeout_s is None:
+        return None
+    runs = (entry.warmup + entry.repeat) * (1 + entry.retries)
+    return max(runs * (limit + (session.cleanup_timeout_s or 0.0)), session.min_timeout_s or 0.0)
+
+
+def _least(seconds: float, most: float | None) -> float:
+    return seconds if most is None else min(seconds, most)
+
+
+def _first(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one
 
 
 def _gpus(written: int | list[int] | None) -> tuple[int, ...] | None:

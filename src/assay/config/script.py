@@ -19,13 +19,14 @@ class Script:
     path: Path
 
     @classmethod
-    def find(cls, name: str, base: str | None, config_folder: Path) -> Script:
+    def find(cls, name: str, base: str | None, config_folder: Path, is_setup: bool = False) -> Script:
         wanted = Path(name).expanduser()
         if wanted.is_absolute():
             places = [wanted]
         else:
             folders = [Path(base).expanduser()] if base else []
-            folders += [config_folder, config_folder / "scripts", BUNDLED]
+            beside = (["data_prep"] if is_setup else []) + ["scripts"]
+            folders += [config_folder, *(config_folder / name for name in beside), BUNDLED]
             places = [folder / wanted for folder in folders]
         for place in places:
             if place.is_file():

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from assay.config.entry_config import EntryConfig, MetricRule, Model
-from assay.config.ray_config import RayConfig
+from assay.config.paths.named_path import PathsConfig
+from assay.config.ray_config import ObjectStoreSize, RayConfig
+from assay.config.viewer_url import check_template
 
 
 class DatasetFormat(Model):
@@ -19,20 +21,49 @@ class DatasetConfig(Model):
     formats: list[DatasetFormat] = Field(min_length=1)
 
 
+class GpuStatsRecorder(Model):
+    interval_s: float = Field(default=1.0, ge=0, description="Between two rows of a GPU; 0: none are written.")
+
+
 class SessionConfig(Model):
     """Everything the files of a session say."""
 
     results_dir: str = Field(default="results", description="Relative to the working folder.")
     artifacts_dir: str | None = Field(default=None, description="For what is large; results_dir/artifacts by default.")
+    results_path: str | None = Field(
+        default=None, description="One of the names under `paths:`, or a path: another way to say results_dir."
+    )
+    datasets_path: str | None = Field(default=None, description="The placeholder's; better in `paths:`.")
+    model_weights_path: str | None = Field(default=None, description="The placeholder's; better in `paths:`.")
     default_timeout_s: float = Field(default=7200.0, gt=0)
+    max_timeout_s: float | None = Field(default=None, gt=0, description="No entry runs longer, whatever it asks for.")
+    cleanup_timeout_s: float | None = Field(
+        default=None, ge=0, description="Between a run's limit and its end at most; part of a job's limit."
+    )
+    min_timeout_s: float | None = Field(
+        default=None, ge=0, description="Least limit of a job that runs one entry (`assay plan --jobs`)."
+    )
     delete_scratch: bool = True
+    sinks: list[dict[str, Any]] = []
+    datasets: list[DatasetConfig] = []
+    paths: PathsConfig = Field(default={}, description="Each becomes a placeholder: {name}.")
     ray: RayConfig | None = Field(
         default=None,
         description="A Ray cluster for every entry; its own `ray:` changes single keys, and `ray: null` has none.",
     )
-    sinks: list[dict[str, Any]] = []
-    datasets: list[DatasetConfig] = []
-    paths: dict[str, str] = Field(default={}, description="Each becomes a placeholder: {name}.")
+    object_store_size: ObjectStoreSize = Field(
+        default=None, description="Of every entry's Ray cluster: bytes, a fraction of memory (0.5), or `default`."
+    )
+    gpu_stats_recorder: GpuStatsRecorder = Field(
+        default=GpuStatsRecorder(), description="Rows of every GPU in gpustats.csv while an entry runs."
+    )
+    gpu_mem_use_warning_threshold: float | None = Field(
+        default=None, ge=0, le=1, description="Share of a GPU's memory in use before or after a run that is warned of."
+    )
+    viewer_url: str | None = Field(default=None, description="Address where the session can be looked at.")
+    viewer_url_template: str | None = Field(
+        default=None, description="The same with {results_path}, {session_name}, {session_path}, each also as {…_url}."
+    )
     data_setups: list[EntryConfig] = Field(default=[], description="Entries that prepare data; they run first.")
     entries: list[EntryConfig] = []
     baseline: str | None = Field(default=None, description="Session or folder that results are held against.")
@@ -43,6 +74,18 @@ class SessionConfig(Model):
         default=None, description="Python of all scripts that name none; bundled ones go on with Assay's."
     )
     reserve_disk_mb: float = Field(default=512.0, ge=0, description="Less free space than this is said before the run.")
+
+    @field_validator("viewer_url_template")
+    @classmethod
+    def _template(cls, template: str | None) -> str | None:
+        return None if template is None else check_template(template)
+
+    @model_validator(mode="after")
+    def _said_once(self) -> Self:
+        for one, other in (("results_dir", "results_path"), ("viewer_url", "viewer_url_template")):
+            if {one, other} <= self.model_fields_set:
+                raise ValueError(f"{one} and {other} say the same: give one")
+        return self
 
     @field_validator("sinks")
     @classmethod

@@ -5,27 +5,41 @@ from collections.abc import Mapping
 
 from assay.document.node import Node, Path, shown
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([-+])([^}]*))?\}")
 TOKENISED = ("args", "command")
 """Split into arguments before values are put in: see `Entry`."""
 
 
 class Variables:
-    """Puts `${VAR}` and `${VAR:-default}` in place; what is missing is collected, with its place."""
+    """Puts `${VAR}`, `${VAR:-default}` and `${VAR:+value if it is set}` in place.
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    What is missing is collected with its place: a problem, or with `lenient` a warning and an empty value.
+    """
+
+    def __init__(self, environment: Mapping[str, str], lenient: bool = False) -> None:
         self._environment = environment
+        self._lenient = lenient
         self.problems: list[str] = []
+        self.warnings: list[str] = []
+        self.emptied: list[tuple[Path, str]] = []
+        """Where an unset variable was taken as empty, and its name."""
 
-    def text(self, text: str, where: str) -> str:
+    def text(self, text: str, where: str, path: Path = ()) -> str:
         def value(match: re.Match[str]) -> str:
-            name, default = match[1], match[2]
+            name, kind, other = match[1], match[2], match[3]
+            if kind == "+":
+                return other if self._environment.get(name) else ""
             if name in self._environment:
                 return self._environment[name]
-            if default is not None:
-                return default
+            if kind == "-":
+                return other
+            missing = f"{where}: the environment variable {name} is not set"
+            if self._lenient:
+                self.warnings.append(f"{missing}: its value is taken as empty (--lenient-config)")
+                self.emptied.append((path, name))
+                return ""
             self.problems.append(
-                f"{where}: the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
+                f"{missing}; set it, write ${{{name}:-default}}, or have unset ones empty with --lenient-config"
             )
             return match[0]
 
@@ -42,5 +56,5 @@ class Variables:
             items = [self.substitute(child, (*path, index)) for index, child in enumerate(node.value)]
             return Node(items, node.mark, node.key, node.anchored)
         if isinstance(node.value, str) and "${" in node.value:
-            return Node(self.text(node.value, f"{node.mark}: {shown(path)}"), node.mark, node.key, node.anchored)
+            return Node(self.text(node.value, f"{node.mark}: {shown(path)}", path), node.mark, node.key, node.anchored)
         return node

@@ -8,11 +8,13 @@ from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.session.disk import free_mb
 from assay.session.neighbours import Neighbours
+from assay.session.object_store import object_store_bytes
 
 
 def preflight(plan: Plan, neighbours: Neighbours) -> list[str]:
     """What is worth knowing before anything runs. None of it stops the session."""
-    warnings = [f"another session is running on this machine: {other}" for other in neighbours.others()]
+    warnings = [*plan.warnings]
+    warnings += [f"another session is running on this machine: {other}" for other in neighbours.others()]
     folder = _existing(plan.results_dir)
     free = free_mb(folder)
     if free < plan.reserve_disk_mb:
@@ -23,14 +25,16 @@ def preflight(plan: Plan, neighbours: Neighbours) -> list[str]:
 
 
 def resource_warnings(entry: Entry) -> Iterator[str]:
+    if entry.wanted_timeout_s is not None:
+        yield f"timeout_s asks for {entry.wanted_timeout_s:g} s, max_timeout_s allows {entry.timeout_s:g}"
     ray = entry.ray
     if ray is not None and ray.address is None:
         if ray.num_cpus is not None and ray.num_cpus > machine.cores():
             yield f"ray.num_cpus asks for {ray.num_cpus}, this machine has {machine.cores()}: tasks will share them"
         if ray.num_gpus is not None and ray.num_gpus > len(machine.gpus()):
             yield f"ray.num_gpus asks for {ray.num_gpus}, this machine has {len(machine.gpus())}"
-        if ray.object_store_size is not None and ray.object_store_size > machine.memory_mb() * 2**20:
-            asked = ray.object_store_size >> 20
+        asked = (object_store_bytes(ray) or 0) >> 20
+        if asked > machine.memory_mb():
             yield f"ray.object_store_size asks for {asked} MB, this machine has {machine.memory_mb()}"
     if entry.limits.cpus is not None and entry.limits.cpus > machine.cores():
         yield f"limits.cpus asks for {entry.limits.cpus}, this machine has {machine.cores()}"

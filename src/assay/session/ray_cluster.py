@@ -22,6 +22,7 @@ from assay.capture.interpreter import AskedInterpreter
 from assay.config.ray_config import RayConfig
 from assay.errors import AssayError, MissingExtra
 from assay.process.spec import CompanionSpec
+from assay.session.object_store import object_store_bytes
 
 READY = "Ray runtime started."
 _START = "import sys; sys.path[:] = filter(None, sys.path); from ray.scripts.scripts import main; sys.exit(main())"
@@ -100,8 +101,9 @@ class RayCluster:
             words.append(f"--num-cpus={config.num_cpus}")
         if config.num_gpus is not None:
             words.append(f"--num-gpus={config.num_gpus}")
-        if config.object_store_size is not None:
-            words.append(f"--object-store-memory={config.object_store_size}")
+        size = object_store_bytes(config)
+        if size is not None:
+            words.append(f"--object-store-memory={size}")
         if not config.spills:
             words.append("--system-config=" + json.dumps({"automatic_object_spilling_enabled": False}))
         return words

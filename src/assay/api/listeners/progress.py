@@ -27,6 +27,8 @@ class Progress:
             self._console.say(f"Started session {event.info.name}...")
             for note in self._notes:
                 self._console.say(f"\t{note}")
+            if event.info.viewer_url is not None:
+                self._console.say(f"\tViewer: {event.info.viewer_url}")
         elif isinstance(event, RunStarted):
             self._running = event
             self._console.say(f"\tRunning {event.label}")

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from workplace import Workplace
+
+from assay.config.load import load_config
+from assay.config.plan import make_plan
+from assay.config.viewer_url import viewer_url
+
+CONFIG = """
+viewer_url_template: "https://v.example/{session_name}?p={session_path_url}"
+entries: [{name: a, command: "true"}]
+"""
+
+
+def test_it_is_printed_at_the_start_and_kept(workplace: Workplace) -> None:
+    workplace.write("s.yaml", CONFIG)
+    answer = workplace.assay("run", "--config", "s.yaml")
+    info = workplace.sessions()[-1].info()
+    folder = f"{workplace.folder}/results/{info.name}".replace("/", "%2F")
+    assert info.viewer_url == f"https://v.example/{info.name}?p={folder}"
+    assert answer.out.splitlines()[1] == f"\tViewer: {info.viewer_url}"
+
+
+def test_the_command_line_comes_before_the_files(workplace: Workplace) -> None:
+    workplace.write("s.yaml", CONFIG)
+    workplace.assay("run", "--config", "s.yaml", "--viewer-url", "https://other.example/{as it is}")
+    info = workplace.sessions()[-1].info()
+    assert info.viewer_url == "https://other.example/{as it is}"
+    wrong = workplace.assay("run", "--config", "s.yaml", "--viewer-url-template", "https://{sesion_name}")
+    assert wrong.code == 2
+    assert "--viewer-url-template: unknown placeholder 'sesion_name'; did you mean 'session_name'?" in wrong.err
+
+
+def test_in_a_container_it_has_the_hosts_paths(tmp_path: Path) -> None:
+    text = {
+        "paths": [{"name": "results_path", "host_path": "/raid/r", "container_path": "/results"}],
+        "viewer_url_template": "{results_path} {session_path}",
+        "entries": [{"name": "a", "command": "true"}],
+    }
+    (tmp_path / "f.json").write_text(json.dumps(text))
+    inside = {"ASSAY_IN_CONTAINER": "1"}
+    plan = make_plan(load_config([tmp_path / "f.json"], inside), inside)
+    assert plan.results_dir == Path("/results")
+    assert plan.viewer_url(plan.results_dir / "night") == "/raid/r /raid/r/night"
+
+
+@pytest.mark.parametrize("template", ["{", "}", "{{x}}", "plain"])
+def test_braces_that_are_no_placeholder_stay(template: str) -> None:
+    assert viewer_url(template, "r", "n", "s") == template.replace("{{", "{").replace("}}", "}")
