@@ -219,3 +219,13 @@ def test_every_file_of_the_documented_layout_is_there(ran: tuple[Workplace, Answ
     for name in (*own, "benchmark_results/params.json", "benchmark_results/metrics.json"):
         assert (session.path / "good" / name).is_file(), name
     assert not (session.path / "good" / "scratch").exists()
+
+
+def test_no_entry_runs_longer_than_the_ceiling(workplace: Workplace) -> None:
+    workplace.write(
+        "s.yaml", "max_timeout_s: 0.3\nentries: [{name: a, command: sleep 60, timeout_s: 50, grace_s: 0.2}]"
+    )
+    answer = workplace.assay("run", "--config", "s.yaml")
+    assert answer.code == 1
+    assert workplace.records()["a"].reasons == ("ran longer than its limit of 0.3 s",)
+    assert "warning: a: timeout_s asks for 50 s, max_timeout_s allows 0.3" in answer.err

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
+from assay.capture import machine
 from assay.config.ray_config import RayConfig
 from assay.errors import MissingExtra
 from assay.record import Outcome
@@ -122,3 +123,12 @@ def test_a_cluster_that_does_not_start_says_why_in_the_reason_and_in_the_logs(wo
         assert "(attempt 3 of 3)" in shown.out
         assert shown.out.endswith("ValueError: the port 1 is taken\nchoose another\n")
     assert "'a' was not started" in workplace.assay("logs", "a").err
+
+
+def test_an_object_store_of_a_fraction_is_told_to_ray_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "usable_memory_bytes", lambda: 4_000_000_000)
+    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: object())
+    for size, words in ((0.25, ["--object-store-memory=1000000000"]), ("default", [])):
+        cluster = RayCluster(RayConfig(object_store_size=size), tmp_path, None)
+        assert [word for word in cluster.command() if word.startswith("--object-store-memory")] == words
+        cluster.close()

@@ -10,6 +10,7 @@ from assay.config.load import Config
 from assay.config.paths.session_paths import SessionPaths
 from assay.config.resolve import Resolver
 from assay.config.selection import Selection
+from assay.config.session_config import GpuStatsRecorder
 from assay.config.viewer_url import literal, viewer_url
 from assay.errors import ConfigError, UsageError
 from assay.names import listed, unknown
@@ -31,8 +32,8 @@ class Plan:
     """What planning found out and the log is to say."""
     interpreter: str | None = None
     """Python of all scripts that name none themselves and are not bundled; None: the one that runs Assay."""
-    gpu_stats_interval_s: float = 1.0
-    """Between two rows of gpustats.csv; 0: it is not written."""
+    gpu_stats_recorder: GpuStatsRecorder | None = None
+    """As the files say it; None where they do not."""
     viewer_url_template: str | None = None
     host_results_dir: Path | None = None
     """Where the host has `results_dir`, in a container that has it somewhere else."""
@@ -80,7 +81,7 @@ def make_plan(
         baseline=session.baseline,
         reserve_disk_mb=session.reserve_disk_mb,
         interpreter=resolver.interpreter,
-        gpu_stats_interval_s=session.gpu_stats_recorder.interval_s,
+        gpu_stats_recorder=session.gpu_stats_recorder,
         viewer_url_template=template,
         host_results_dir=Path(paths.named.on_host(str(paths.results_dir))),
         warnings=(*config.warnings, *resolver.warnings),

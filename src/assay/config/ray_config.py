@@ -21,6 +21,7 @@ def object_store_size(value: Any) -> Any:
 
 ObjectStoreSize = Annotated[int | float | Literal["default"] | None, BeforeValidator(object_store_size)]
 
+
 class RayConfig(BaseModel):
     """A Ray cluster of the entry's own, or with `address` one that is there already."""
 

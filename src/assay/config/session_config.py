@@ -54,8 +54,8 @@ class SessionConfig(Model):
     object_store_size: ObjectStoreSize = Field(
         default=None, description="Of every entry's Ray cluster: bytes, a fraction of memory (0.5), or `default`."
     )
-    gpu_stats_recorder: GpuStatsRecorder = Field(
-        default=GpuStatsRecorder(), description="Rows of every GPU in gpustats.csv while an entry runs."
+    gpu_stats_recorder: GpuStatsRecorder | None = Field(
+        default=None, description="Rows of every GPU in gpustats.csv while an entry runs; every second by default."
     )
     gpu_mem_use_warning_threshold: float | None = Field(
         default=None, ge=0, le=1, description="Share of a GPU's memory in use before or after a run that is warned of."

@@ -17,6 +17,7 @@ from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
 from assay.record.secrets import Masker
 from assay.session.events import Listener, RunSampled, RunStarted
+from assay.session.gpu_memory import gpu_memory_warnings
 from assay.session.gpu_sampler import GpuSampler
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
@@ -41,6 +42,7 @@ class Execution:
     interpreters: Interpreters
     interpreter: str | None = None
     """The Python that its record tells of, if that is not the session's."""
+    gpu_stats_interval_s: float = 1.0
     command: str = ""
     results: Path = field(default=Path())
     interrupted: bool = False
@@ -65,12 +67,17 @@ class Execution:
                 return ProcessResult(failure=str(error))
             entry, folder = self.run.entry, self.workspace.folder
             self.listen(RunStarted(self.run_id, entry.name, self.run.label, self.command, entry.timeout_s, folder))
+            threshold = entry.gpu_mem_use_warning_threshold
+            self.warnings += gpu_memory_warnings(threshold, "before")
             try:
                 with _failing("its process could not be started"):
                     supervised = Supervised(spec)
             except AssayError as error:
                 return ProcessResult(failure=str(error))
             result = self._watch(supervised)
+            self.warnings += gpu_memory_warnings(threshold, "after")
+        if self.gpu is not None and self.gpu.problem:
+            self.warnings.append(f"gpustats.csv is not complete: {self.gpu.problem}")
         if self._profiler:
             self.profile = self._profiler.finish()
         return result
@@ -91,8 +98,8 @@ class Execution:
         cwd = entry.cwd or Path.cwd()
         cluster = self._cluster(cleaning)
         environment = self._environment(own, cluster)
-        if machine.gpus():
-            self.gpu = cleaning.enter_context(GpuSampler(workspace.folder / "gpu_usage.csv"))
+        if self.gpu_stats_interval_s > 0 and machine.gpus():
+            self.gpu = cleaning.enter_context(GpuSampler(workspace.gpu_stats, self.gpu_stats_interval_s))
         return ProcessSpec(
             argv=argv,
             env=environment,

@@ -165,6 +165,7 @@ def _files(execution: Execution) -> dict[str, str]:
     files = {
         "stdouterr": workspace.combined,
         "usage": workspace.usage_csv,
+        "gpu_stats": workspace.gpu_stats,
         "results": execution.results,
         "ray_startup": workspace.logs / "ray_startup.log",
     }

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.capture import machine
+from assay.capture import gpu, machine
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.session.disk import free_mb
@@ -19,9 +19,23 @@ def preflight(plan: Plan, neighbours: Neighbours) -> list[str]:
     free = free_mb(folder)
     if free < plan.reserve_disk_mb:
         warnings.append(f"only {free:.0f} MB are free below {folder}; runs may fail when it is full")
+    warnings += gpu_warnings(plan)
     for entry in plan.entries:
         warnings += [f"{entry.name}: {warning}" for warning in resource_warnings(entry)]
     return warnings
+
+
+def gpu_warnings(plan: Plan) -> Iterator[str]:
+    """What the files ask of GPUs, where there is none to ask."""
+    recorded = plan.gpu_stats_recorder is not None and plan.gpu_stats_recorder.interval_s > 0
+    watched = any(entry.gpu_mem_use_warning_threshold is not None for entry in plan.entries)
+    reason = gpu.absence() if recorded or watched else None
+    if reason is None:
+        return
+    if recorded:
+        yield f"gpu_stats_recorder: gpustats.csv is not written: {reason}"
+    if watched:
+        yield f"gpu_mem_use_warning_threshold: no GPU's memory is looked at: {reason}"
 
 
 def resource_warnings(entry: Entry) -> Iterator[str]:

@@ -24,6 +24,7 @@ class Workspace:
         self.scratch = self.folder / "scratch"
         self.ray_cluster = self.folder / "ray_cluster"
         self.usage_csv = self.folder / "usage.csv"
+        self.gpu_stats = self.folder / "gpustats.csv"
 
     def create(self) -> None:
         for folder in (self.logs, self.results, self.artifacts):
@@ -66,7 +67,7 @@ class Workspace:
             self._unlink(path)
         for path in (self.logs, self.results, self.artifacts):
             shutil.rmtree(path, ignore_errors=True)
-        for path in (self.combined, self.usage_csv):
+        for path in (self.combined, self.usage_csv, self.gpu_stats):
             path.unlink(missing_ok=True)
 
     def _link(self, path: Path) -> Path:
