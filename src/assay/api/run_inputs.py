@@ -11,6 +11,7 @@ from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
 from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
+from assay.config.paths.volumes import Volume, volumes
 from assay.config.plan import Plan, make_plan
 from assay.config.viewer_url import literal
 from assay.errors import ConfigError, UsageError
@@ -64,6 +65,10 @@ class RunInputs:
             template = literal(self.viewer_url) if self.viewer_url is not None else self.viewer_url_template
             plan = replace(plan, viewer_url_template=template)
         return replace(plan, inputs=self.to_json())
+
+    def volumes(self) -> list[Volume]:
+        """What a container must be given to run this."""
+        return volumes(self._load(), os.environ)
 
     def _files_plan(self) -> Plan:
         config = self._load()

@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.api.run_inputs import RunInputs
 from assay.cli.config_arguments import choice_arguments, exact_names, is_lenient, strictness_arguments
 from assay.config.entry import Entry
+from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.record.secrets import Masker
 from assay.session.neighbours import Neighbours
@@ -25,6 +26,17 @@ def arguments(parser: ArgumentParser) -> None:
     choice_arguments(parser)
     strictness_arguments(parser)
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="override a value")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--volumes",
+        action="store_true",
+        help="print only what a container must be given: a line `host<TAB>container<TAB>ro|rw` each",
+    )
+    instead.add_argument(
+        "--jobs",
+        action="store_true",
+        help="print only the entries' limits as jobs of their own: a line `name<TAB>seconds` each",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -41,7 +53,17 @@ def run(args: Namespace) -> int:
         entries_exact=exact_names(args),
         lenient_config=is_lenient(args),
     )
+    if args.volumes:
+        print("".join(f"{volume}\n" for volume in inputs.volumes()), end="")
+        return 0
     plan = inputs.plan()
+    if args.jobs:
+        print("\n".join(f"{entry.name}\t{entry.job_timeout_s:g}" for entry in plan.entries if not entry.is_setup))
+        return 0
+    return _shown(plan)
+
+
+def _shown(plan: Plan) -> int:
     masker = Masker(os.environ)
     problems = 0
     print(f"results in {plan.results_dir}, what is large in {plan.artifacts_dir}")

@@ -34,8 +34,8 @@ class Entry:
     """What only this entry got wrong: it fails with this reason, the session goes on."""
     wanted_timeout_s: float | None = None
     """What it asks for, where `max_timeout_s` allows less."""
-    job_timeout_s: float | None = None
-    """Limit of a job that runs this entry alone, where the files say how long clearing up and setting up may take."""
+    job_timeout_s: float = 0.0
+    """Limit for a job of a CI that runs this entry alone, in a container that it starts first."""
     grace_s: float = 5.0
     ray: RayConfig | None = None
     delete_scratch: bool = True

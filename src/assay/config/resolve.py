@@ -154,10 +154,8 @@ def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _job_timeout_s(entry: EntryConfig, limit: float, session: SessionConfig) -> float | None:
+def _job_timeout_s(entry: EntryConfig, limit: float, session: SessionConfig) -> float:
     """Every run of the entry at its limit and cleared up after, and never less than `min_timeout_s`."""
-    if session.cleanup_timeout_s is None and session.min_timeout_s is None:
-        return None
     runs = (entry.warmup + entry.repeat) * (1 + entry.retries)
     return max(runs * (limit + (session.cleanup_timeout_s or 0.0)), session.min_timeout_s or 0.0)
 
