@@ -38,7 +38,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("init", "a config and a benchmark script to start from"),
     Command("rerun", "one entry of an earlier session once more", kept=True),
     Command("prune", "delete old session folders; the history stays"),
-    Command("migrate", "rewrite an older matrix file in the newer form"),
+    Command("migrate", "rewrite an older matrix, or a file of NeMo Curator, to do the same here"),
     Command("schema", "print the JSON Schema of a session YAML"),
     Command("doctor", "what works on this machine, what to install for what does not"),
     Command("colocate", "pipelines under load, alone and beside each other"),
