@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
+from assay.api.run_inputs import RunInputs
 from assay.capture import machine
 from assay.config.load import load_config
 from assay.config.plan import Plan, make_plan
@@ -123,10 +124,15 @@ def test_a_file_with_every_key_is_planned_and_listed(workplace: Workplace) -> No
         ("ping_users_on_failure", "ping_user_on_failure", "ping_users_on_failure"),
     ],
 )
-def test_a_key_misspelt_gets_the_nearest_one(workplace: Workplace, right: str, wrong: str, near: str) -> None:
-    answer = workplace.assay("plan", *written(workplace, EVERY_KEY.replace(right, wrong, 1)), **VARIABLES)
-    assert answer.code == 2
-    [line] = [line for line in answer.err.splitlines() if "unknown key" in line]
+def test_a_key_misspelt_gets_the_nearest_one(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, near: str
+) -> None:
+    written(workplace, EVERY_KEY.replace(right, wrong, 1))
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError) as caught:
+        RunInputs(config=(str(workplace.folder / "nightly.yaml"),)).plan()
+    [line] = [line for line in caught.value.problems if "unknown key" in line]
     assert "nightly.yaml:" in line
     assert f"did you mean '{near}'?" in line
 
@@ -144,6 +150,9 @@ def test_an_unset_variable_is_an_error_that_names_the_lenient_way(workplace: Wor
     )
     assert "sinks[0] is left out, as SLACK_CHANNEL_ID is not set" in lenient.out
     assert "sinks: none" in lenient.out
+    listed = workplace.assay("run", "--list", "--lenient-config", *files)
+    assert listed.out.split() == ["tiny", "filter_xenna"]
+    assert "warning: " in listed.err
     both = workplace.assay("plan", "--lenient-config", "--strict-config-check", *files)
     assert (both.code, "opposites" in both.err) == (2, True)
 

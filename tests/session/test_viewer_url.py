@@ -25,11 +25,13 @@ def test_it_is_printed_at_the_start_and_kept(workplace: Workplace) -> None:
     assert answer.out.splitlines()[1] == f"\tViewer: {info.viewer_url}"
 
 
-def test_the_command_line_comes_before_the_files(workplace: Workplace) -> None:
+def test_the_command_line_comes_before_the_files_and_a_secret_in_it_is_masked(workplace: Workplace) -> None:
     workplace.write("s.yaml", CONFIG)
-    workplace.assay("run", "--config", "s.yaml", "--viewer-url", "https://other.example/{as it is}")
-    info = workplace.sessions()[-1].info()
-    assert info.viewer_url == "https://other.example/{as it is}"
+    url = "https://other.example/{as it is}?key=s3cr3t-value-123"
+    workplace.assay("run", "--config", "s.yaml", "--viewer-url", url, VIEWER_TOKEN="s3cr3t-value-123")
+    session = workplace.sessions()[-1]
+    assert str(session.info().viewer_url).startswith("https://other.example/{as it is}?key=")
+    assert "s3cr3t" not in (session.path / "session.json").read_text()
     wrong = workplace.assay("run", "--config", "s.yaml", "--viewer-url-template", "https://{sesion_name}")
     assert wrong.code == 2
     assert "--viewer-url-template: unknown placeholder 'sesion_name'; did you mean 'session_name'?" in wrong.err

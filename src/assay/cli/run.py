@@ -53,7 +53,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if args.list:
         inputs = _inputs(args) if args.resume is None else inputs_of(args.resume, results_dir(args))
-        print("\n".join(entry.name for entry in inputs.plan().entries))
+        plan = inputs.plan()
+        for warning in plan.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        print("\n".join(entry.name for entry in plan.entries))
         return 0
     if args.resume is not None:
         ran = run_on(args.resume, results_dir(args))

@@ -83,7 +83,7 @@ def make_plan(
         interpreter=resolver.interpreter,
         gpu_stats_recorder=session.gpu_stats_recorder,
         viewer_url_template=template,
-        host_results_dir=Path(paths.named.on_host(str(paths.results_dir))),
+        host_results_dir=Path(paths.named.on_host(str(paths.results_dir))) if paths.named.contained else None,
         warnings=(*config.warnings, *resolver.warnings),
     )
 

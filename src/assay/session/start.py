@@ -45,7 +45,7 @@ def start_session(
         planned=tuple(entry.name for entry in plan.entries),
         plan=masker.value(dict(plan.inputs)),
         kind=kind,
-        viewer_url=plan.viewer_url(folder.path),
+        viewer_url=masker.text(viewer) if (viewer := plan.viewer_url(folder.path)) else None,
     )
     folder.write_environment(environment)
     folder.write_info(info)
