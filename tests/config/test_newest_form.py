@@ -203,14 +203,24 @@ def test_a_named_path_is_the_hosts_or_the_containers(tmp_path: Path) -> None:
         ("results_path: /plain", "/plain"),
         ("results_dir: '{other}/x'", "/o/x"),
         ("results_path: /plain\nartifacts_dir: '{results_path}/large'", "/plain"),
+        ("results_path: over\nartifacts_dir: '{results_path}/large'", "/plain"),
     ],
 )
 def test_where_results_go_may_be_said_by_name(tmp_path: Path, top: str, results: str) -> None:
-    text = f"{top}\npaths: [{{name: other, host_path: /o}}]\nentries: [{{name: a, script: s.py}}]\n"
+    text = f"""{top}
+paths: [{{name: other, host_path: /o}}, {{name: over, host_path: /plain}}]
+entries: [{{name: a, script: s.py}}]
+"""
     planned = plan(tmp_path, text)
     assert planned.results_dir == Path(results)
     if "artifacts_dir" in top:
         assert planned.artifacts_dir == Path("/plain/large")
+
+
+def test_a_path_at_the_top_comes_before_one_of_its_name_in_the_list(tmp_path: Path) -> None:
+    text = "results_path: /top\npaths: [{name: results_path, host_path: /listed}]\nentries: [{name: a, script: s.py}]\n"
+    assert plan(tmp_path, text).results_dir == Path("/top")
+    assert plan(tmp_path, text, ASSAY_IN_CONTAINER="1").results_dir == Path("/MOUNT/top")
 
 
 def test_a_placeholder_that_there_is_not_is_named_with_its_line(tmp_path: Path) -> None:
