@@ -21,7 +21,9 @@ class CustomBenchmark(BenchmarkSuite):
         super().__init__("custom")
 
     def run_scenario(self, name: str, config: dict) -> dict:
-        return {"custom_metric": 42.0, "models": len(config.get("models"))}
+        from runner.sinks.sink import Sink
+
+        return {"custom_metric": 42.0, "sink": Sink.__module__, "models": len(config.get("models"))}
 
     def get_scenarios(self) -> list:
         return ["scenario1", "scenario2"]
@@ -36,6 +38,7 @@ def test_a_suite_is_run_by_its_path_and_then_the_benchmark_from_before(workplace
     answer = workplace.assay("weights", "bench", *words, "--legacy")
     metrics = json.loads((workplace.folder / "out/metrics.json").read_text())
     assert metrics["custom.scenario2.custom_metric"] == 42.0
+    assert metrics["custom.scenario2.sink"] == "assay.sinks.sink"
     assert metrics["is_success"] is True
     assert "benchmarks.base: not found, so Assay's own stood in for it" in answer.err
     assert "legacy assay.record.task\n" in answer.out

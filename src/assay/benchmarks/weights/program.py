@@ -61,6 +61,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     from assay.benchmarks.weights.store_comparison import comparison
     from assay.benchmarks.weights.store_kind import installed_stores, missing_stores
     from assay.benchmarks.weights.suite_registry import own_suite
+    from assay.fallback.loading import loading_user_code
     from assay.fallback.words import saying_stand_ins
 
     profile = load_profile(args.profile)
@@ -85,7 +86,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     )
     orchestrator.suites.update({each.name: each for each in own.values()})
     try:
-        with termination_cleans_up():
+        with termination_cleans_up(), loading_user_code():  # a scenario may import as well
             results = orchestrator.run_all(profile)
     except BaseException:
         folder.failed()
