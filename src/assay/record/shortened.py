@@ -19,4 +19,4 @@ def _to_last_word(text: str) -> str:
     """Without the piece of a word at its end, unless that is a long one, such as a path."""
     words = text.rstrip()
     cut = words.rfind(" ")
-    return words[:cut].rstrip() if cut > len(words) * 3 // 4 else words
+    return words[:cut].rstrip() if cut > len(words) // 2 else words
