@@ -23,6 +23,8 @@ def test_show_logs_and_compare_look_where_the_last_run_wrote(workplace: Workplac
     assert workplace.assay("logs", "e").out == "heard\n"
     compared = workplace.assay("compare")
     assert first.path.name in compared.out, compared.err
+    assert workplace.assay("prune", "--keep", "0").out == ""
+    assert len(workplace.sessions("elsewhere/nightly")) == 2
     assert "there is no session in elsewhere" in workplace.assay("show", "--results-dir", "elsewhere").err
     assert "there is no session in named" in workplace.assay("show", ASSAY_RESULTS_DIR="named").err
 

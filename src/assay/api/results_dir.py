@@ -7,7 +7,8 @@ from assay.api.last_results_dir import USUAL, last_results_dir
 
 
 def results_folder(given: Path | str | None) -> Path:
-    """Where a command without YAML writes its session: as given, otherwise $ASSAY_RESULTS_DIR, otherwise ./results."""
+    """Where a command without YAML writes its session, and where sessions are deleted: as given, otherwise
+    $ASSAY_RESULTS_DIR, otherwise ./results."""
     return Path(given or os.environ.get("ASSAY_RESULTS_DIR") or USUAL)
 
 

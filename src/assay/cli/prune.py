@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.api.results_dir import results_folder
 from assay.errors import UsageError
 from assay.history.sessions import session_folders
 from assay.record import SessionFolder
@@ -22,7 +22,12 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--older-than", metavar="AGE", help="only what is older, e.g. 30d, 12h, 8w")
     parser.add_argument("--max-size", metavar="SIZE", help="delete the oldest until the rest takes no more, e.g. 20GB")
     parser.add_argument("--dry-run", action="store_true", help="say what would be deleted")
-    results_dir_argument(parser)
+    parser.add_argument(
+        "--results-dir",
+        metavar="DIR",
+        type=Path,
+        help="where to delete (default: $ASSAY_RESULTS_DIR, otherwise ./results, wherever the last run wrote)",
+    )
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ def run(args: Namespace) -> int:
     """Deletes session folders, never the history: what they measured stays known. A running session is kept."""
     if args.keep is None and args.older_than is None and args.max_size is None:
         raise UsageError("say what to delete: --keep N, --older-than AGE or --max-size SIZE")
-    folder = results_dir(args)
+    folder = results_folder(args.results_dir)
     sessions = [_candidate(item, folder) for item in session_folders(folder) if not is_running(item)]
     for candidate in _chosen(sessions, args):
         print(
