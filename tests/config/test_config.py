@@ -238,3 +238,11 @@ entries:
     assert (clusters["own"].num_cpus, clusters["own"].num_gpus, clusters["own"].spills) == (2, 1, True)
     [problem] = problems(tmp_path, "ray: {num_cpu: 1}\nentries: [{name: a, script: s.py}]")
     assert problem.startswith("f0.yaml:1:7: ray.num_cpu: unknown key 'num_cpu'; did you mean 'num_cpus'?")
+
+
+def test_a_sink_left_out_needs_none_of_its_variables(tmp_path: Path) -> None:
+    file = tmp_path / "f.yaml"
+    file.write_text("sinks: [{name: slack, channel_id: '${NOT_SET}'}, {name: csv}]\nentries: [{name: a, command: x}]")
+    assert [sink["name"] for sink in load_config([file], {}, (), ["slack"]).session.sinks] == ["csv"]
+    with pytest.raises(UsageError, match=r"--no-sink: unknown sink 'slak'; did you mean 'slack'"):
+        load_config([file], {}, (), ["slak"])

@@ -26,9 +26,9 @@ class PlannedSinks:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, written: Mapping[int, Mapping[str, Any]], folders: Sequence[Path], emptied: Emptied) -> Self:
+    def of(cls, written: Sequence[Mapping[str, Any]], folders: Sequence[Path], emptied: Emptied) -> Self:
         """`emptied`: the keys of each sink that an unset variable left empty → the variable's name."""
-        specs = {at: sink if is_named(sink) else located(sink, folders) for at, sink in written.items()}
+        specs = {at: sink if is_named(sink) else located(sink, folders) for at, sink in enumerate(written)}
         problems = {at: check_spec({**sink, **emptied.get(at, {})}) for at, sink in specs.items()}
         sound = [at for at in specs if not problems[at]]
         lacking = {at: why[0] for at in sound if at in emptied and (why := check_spec(specs[at]))}

@@ -14,8 +14,7 @@ from assay.config.older_form import OlderForm
 from assay.config.paths.volumes import Volume, volumes
 from assay.config.plan import Plan, make_plan
 from assay.config.viewer_url import literal
-from assay.errors import ConfigError, UsageError
-from assay.names import unknown
+from assay.errors import ConfigError
 from assay.sinks.own_sink import own_sink_module
 
 
@@ -73,13 +72,8 @@ class RunInputs:
     def _files_plan(self) -> Plan:
         config = self._load()
         plan = make_plan(config, os.environ, self.entries, self.entries_exact)
-        missing = [name for name in self.no_sink if name not in {sink.get("name") for sink in plan.sinks}]
-        if missing:
-            names = [str(sink.get("name")) for sink in plan.sinks]
-            raise UsageError(f"--no-sink: {unknown('sink', missing[0], names)}")
-        kept = {at: sink for at, sink in enumerate(plan.sinks) if sink.get("name") not in self.no_sink}
-        sinks = PlannedSinks.of(kept, _folders(config.files), _emptied(config))
-        where = {at: f"{config.root.at(('sinks', at)).mark}: sinks[{at}]" for at in kept}
+        sinks = PlannedSinks.of(plan.sinks, _folders(config.files), _emptied(config))
+        where = [f"{config.root.at(('sinks', at)).mark}: sinks[{at}]" for at in range(len(plan.sinks))]
         if sinks.problems:
             raise ConfigError([f"{where[at]}.{problem}" for at, problem in sinks.problems])
         warnings = (*plan.warnings, *(f"{where[at]} {why}" for at, why in sinks.left_out))
@@ -94,8 +88,10 @@ class RunInputs:
                 self.sink,
                 is_sink=lambda name: own_sink_module(name, folders) is not None,
             )
-            return load_older(form, os.environ, self.set, self.lenient_config)
-        return load_config([Path(file) for file in self.config], os.environ, self.set, self.lenient_config)
+            return load_older(form, os.environ, self.set, self.lenient_config, self.no_sink)
+        return load_config(
+            [Path(file) for file in self.config], os.environ, self.set, self.lenient_config, self.no_sink
+        )
 
     def _command_plan(self) -> Plan:
         entry = replace(command_entry(self.command, self.timeout_s), repeat=self.runs, warmup=self.warmup)

@@ -10,6 +10,7 @@ from assay.config.older_form import OlderForm, to_newer
 from assay.config.override import apply_override
 from assay.config.session_config import SessionConfig
 from assay.config.variables import Variables
+from assay.config.without_sinks import without
 from assay.document.node import Node
 from assay.document.node import Path as Place
 from assay.document.validate import validate
@@ -36,16 +37,24 @@ class Config:
 
 
 def load_config(
-    files: Sequence[Path], environment: Mapping[str, str], overrides: Sequence[str] = (), lenient: bool = False
+    files: Sequence[Path],
+    environment: Mapping[str, str],
+    overrides: Sequence[str] = (),
+    lenient: bool = False,
+    without_sinks: Sequence[str] = (),
 ) -> Config:
-    root = _merged([_read(file) for file in files])
+    root = without(_merged([_read(file) for file in files]), without_sinks)
     return _load(root, tuple(files), Variables(environment, lenient), overrides, older=False, lenient=lenient)
 
 
 def load_older(
-    form: OlderForm, environment: Mapping[str, str], overrides: Sequence[str] = (), lenient: bool = False
+    form: OlderForm,
+    environment: Mapping[str, str],
+    overrides: Sequence[str] = (),
+    lenient: bool = False,
+    without_sinks: Sequence[str] = (),
 ) -> Config:
-    root = to_newer(_read(form.matrix), form, environment)
+    root = without(to_newer(_read(form.matrix), form, environment), without_sinks)
     return _load(root, (form.matrix,), Variables(environment, lenient), overrides, older=True, lenient=lenient)
 
 
