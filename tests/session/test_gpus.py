@@ -1,4 +1,4 @@
-"""GPUs as the driver's library tells of them; tests/support/stand_in_nvml stands in for it."""
+"""GPUs as the driver's library tells of them; tests/support/stand_in_nvml.py stands in for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from workplace import SOURCE, Workplace
 
-STAND_IN = Path(__file__).parent.parent / "support/stand_in_nvml"
+STAND_IN = Path(__file__).parent.parent / "support/stand_in_nvml.py"
 GIB = 2**30
 FULL_GPU = {
     "used": 2 * GIB, "total": 80 * GIB, "utilisation": 40, "temperature": 61, "milliwatts": 250500,
@@ -21,7 +21,8 @@ SLICE = {"used": GIB // 2, "total": 10 * GIB, "processes": []}
 
 @pytest.fixture
 def with_gpus(workplace: Workplace) -> Workplace:
-    workplace.environment["PYTHONPATH"] = f"{STAND_IN}{os.pathsep}{SOURCE}"
+    workplace.write("driver/pynvml.py", STAND_IN.read_text())
+    workplace.environment["PYTHONPATH"] = f"{workplace.folder / 'driver'}{os.pathsep}{SOURCE}"
     workplace.environment["STAND_IN_GPUS"] = str(workplace.folder / "gpus.json")
     workplace.write("gpus.json", json.dumps([FULL_GPU, SLICE]))
     return workplace
@@ -107,10 +108,10 @@ entries: [{name: a, command: "true"}, {name: b, command: "true"}]
 
 
 def test_without_the_library_the_way_to_get_it_is_said(with_gpus: Workplace) -> None:
-    with_gpus.environment["PYTHONPATH"] = f"{with_gpus.folder / 'without'}{os.pathsep}{SOURCE}"
-    with_gpus.write("without/pynvml.py", "raise ImportError('no')\n")
+    with_gpus.write("driver/pynvml.py", "raise ImportError('no')\n")
     with_gpus.write("s.yaml", "gpu_stats_recorder: {interval_s: 1}\nentries: [{name: a, command: 'true'}]\n")
     answer = with_gpus.assay("plan", "--config", "s.yaml")
     assert (
-        "gpustats.csv is not written: pynvml is not installed; install it with: pip install nvidia-ml-py" in answer.out
+        "gpustats.csv is not written: pynvml is not installed. Install it with: pip install 'assay-bench[gpu]'"
+        in answer.out
     )

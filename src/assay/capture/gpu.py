@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from assay.errors import MissingExtra
+
 
 class NoGpu(Exception):
     """Says why none can be looked at."""
@@ -49,7 +51,7 @@ class Gpus:
         try:
             import pynvml
         except ImportError:
-            raise NoGpu("pynvml is not installed; install it with: pip install nvidia-ml-py") from None
+            raise NoGpu(str(MissingExtra("pynvml", "gpu"))) from None
         self._nvml: Any = pynvml
         try:
             pynvml.nvmlInit()
