@@ -324,3 +324,23 @@ entries: [{name: a, command: "true"}]
 """)  # fmt: skip
     assert workplace.assay("run", "--config", "s.yaml").code == 0
     assert workplace.records()["prepare"].success
+
+
+def test_a_key_with_nothing_behind_it_is_as_good_as_not_there(tmp_path: Path) -> None:
+    text = """
+sinks:
+#  - name: slack
+paths:
+ray:
+entries:
+  - name: a
+    script: s.py
+    args:
+    requirements:
+    #  - metric: x
+    sink_data:
+    timeout_s:
+"""
+    planned = plan(tmp_path, text)
+    assert (planned.sinks, planned.entries[0].args, planned.entries[0].timeout_s) == ((), (), 7200)
+    assert problems(tmp_path, "entries:\n  - {name: , script: s.py}\n") == ["f.yaml:2:5: entries[0].name: is missing"]

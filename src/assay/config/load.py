@@ -63,7 +63,7 @@ def _load(
 ) -> Config:
     for override in overrides:
         root = apply_override(root, override)
-    root = _without_notes(_enabled(root, variables))
+    root = _without_empty(_without_notes(_enabled(root, variables)))
     root, problems = _expanded(root)
     root = variables.substitute(root)
     problems += variables.problems
@@ -131,6 +131,24 @@ def _without_notes(root: Node) -> Node:
         if not key.startswith("x-") and (key in known or not _holds_anchor(child))
     }
     return Node({key: _without_x(child) for key, child in children.items()}, root.mark)
+
+
+def _without_empty(root: Node) -> Node:
+    """A key of the session or of an entry with nothing behind it (its list is commented out) is as good as not there.
+    Only `ray:` of an entry means something empty."""
+    children = {key: child for key, child in root.value.items() if child.value is not None}
+    for key in ("entries", "data_setups"):
+        if key in children and children[key].is_list:
+            items = [_without_empty_keys(item) for item in children[key].value]
+            children[key] = Node(items, children[key].mark, children[key].key)
+    return Node(children, root.mark)
+
+
+def _without_empty_keys(entry: Node) -> Node:
+    if not entry.is_mapping:
+        return entry
+    kept = {key: child for key, child in entry.value.items() if child.value is not None or key == "ray"}
+    return Node(kept, entry.mark, entry.key, entry.anchored)
 
 
 def _without_x(node: Node) -> Node:
