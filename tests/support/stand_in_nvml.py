@@ -43,6 +43,10 @@ def nvmlSystemGetDriverVersion() -> str:
     return "580.1"
 
 
+def nvmlSystemGetCudaDriverVersion() -> int:
+    return 13000
+
+
 def nvmlDeviceGetMemoryInfo(at: int) -> SimpleNamespace:
     return SimpleNamespace(used=_known(at, "used"), total=_known(at, "total"))
 
