@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from other_environment import other_python, version_of
 
 from assay.analysis.noise_floors import load_floors
 from assay.cli.main import main
@@ -188,3 +191,12 @@ def test_what_cannot_be_asked(
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
     assert main(["ab", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_what_differs_between_two_interpreters_stands_beside_the_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "s.yaml").write_text("entries: [{name: tiny, script: tiny.py}]")
+    sides = ["--a", f"interpreter={sys.executable}", "--b", f"interpreter={other_python()}"]
+    main(["ab", "--config", "s.yaml", *sides, "--pairs", "6", "--warmup", "0", "--quiet"])
+    assert f"ray {version('ray')} → {version_of('ray')}" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from assay.analysis import Comparison, Row, Rules, Verdict, compare
 from assay.analysis.comparison import OWN
 from assay.analysis.failure import Failure, failure
+from assay.analysis.surroundings import with_surroundings
 from assay.analysis.until_sure import looks, open_entries
 from assay.config.entry import Entry
 from assay.config.plan import Plan
@@ -110,11 +111,10 @@ class AB:
 
     def _compare(self, records: Sequence[Record], planned: int) -> Comparison:
         sides = [complete_pairs(records, pair.name) for pair in self._pairs]
-        whole = compare(
-            [record for base, _ in sides for record in base],
-            [record for _, head in sides for record in head],
-            names=self._names, rules=self._rules, paired=True, looks=planned,
-        )  # fmt: skip
+        base, head = ([record for side in sides for record in side[at]] for at in (0, 1))
+        whole = compare(base, head, names=self._names, rules=self._rules, paired=True, looks=planned)
+        folder = [self._session.folder.path]
+        whole = with_surroundings(whole, base, head, folder, folder)
         rows = [row for row in whole.rows if self._decides(row, whole.rows)]
         if whole.rows and not rows:
             rows = [Row(entry, "", Verdict.NOT_COMPARABLE, _no_such(self._metrics)) for entry in _entries(whole.rows)]
