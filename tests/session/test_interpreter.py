@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from other_environment import other_python, version_of
+from other_environment import other_python, other_python_version, version_of
 from workplace import Workplace
 
 from assay.capture.interpreter import InterpreterUnknown, ask_interpreter
@@ -50,7 +50,7 @@ def test_an_entry_with_an_interpreter_tells_of_that_one(workplace: Workplace) ->
     assert workplace.assay("run", "--config", "session.yaml").code == 0
     records, session = workplace.records(), workplace.sessions()[-1]
     assert records["other"].script_metrics["executable"] == other
-    assert told(records["other"]) == (other, platform.python_version(), version_of("nemo-curator"))
+    assert told(records["other"]) == (other, other_python_version(), version_of("nemo-curator"))
     assert records["own"].environment is None
     theirs, ours = listed(workplace, "other"), listed(workplace)
     assert theirs["nemo-curator"] == version_of("nemo-curator")

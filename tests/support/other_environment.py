@@ -17,6 +17,12 @@ def other_python() -> str:
 
 
 @cache
+def other_python_version() -> str:
+    code = "import platform; print(platform.python_version())"
+    return subprocess.run([other_python(), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@cache
 def version_of(package: str) -> str:
     """What the other environment has."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
