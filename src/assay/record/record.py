@@ -60,6 +60,8 @@ class Record:
     """By metric: smaller changes count as none. Declared in the configuration."""
     environment: PythonEnvironment | None = None
     """Of an entry with an interpreter of its own; None: what the session's says."""
+    host: str = ""
+    """Name of the machine it ran on."""
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -124,6 +126,7 @@ class Record:
             "margins": dict(self.margins),
             "metrics_detail": dict(self.metrics_detail),
             "environment": self.environment.to_json() if self.environment else None,
+            "host": self.host,
             "schema_version": self.schema_version,
         }
 
@@ -163,5 +166,6 @@ class Record:
             margins=current.get("margins") or {},
             metrics_detail=current.get("metrics_detail") or {},
             environment=PythonEnvironment.from_json(told) if isinstance(told, Mapping) else None,
+            host=current.get("host") or "",
             schema_version=current["schema_version"],
         )

@@ -61,6 +61,7 @@ def judge(
         sink_data=entry.sink_data,
         canary=entry.canary,
         environment=execution.python.environment if execution.python else None,
+        host=environment.host,
         margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
     )
     return _masked(_with_requirements(record, entry, past), execution)
