@@ -39,6 +39,8 @@ class Plan:
     """Where the host has `results_dir`, in a container that has it somewhere else."""
     warnings: tuple[str, ...] = ()
     """What the files leave to be wondered about."""
+    asked: tuple[str, ...] = ()
+    """Names of the entries that were chosen themselves: without data setups, and without what comes along as needed."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What the user gave, so that the session can be resumed."""
 
@@ -68,11 +70,12 @@ def make_plan(
     problems = resolver.problems + _needs(setups + planned, resolver) + _none(config, planned)
     if problems:
         raise ConfigError(problems)
-    wanted = _wanted(planned, entries, entries_exact)
-    chosen = _chosen(setups, planned, wanted)
+    asked = _asked(planned, entries, entries_exact)
+    chosen = _chosen(setups, planned, asked)
     template = literal(session.viewer_url) if session.viewer_url is not None else session.viewer_url_template
     return Plan(
         entries=tuple(_ordered(chosen)),
+        asked=tuple(entry.name for entry in planned if entry.name in asked),
         results_dir=paths.results_dir,
         artifacts_dir=paths.artifacts_dir,
         sinks=tuple(session.sinks),
@@ -116,7 +119,7 @@ def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:
     return [f"{entry.where}: {entry.name}.needs: entries that need each other can never start" for entry in circle[:1]]
 
 
-def _wanted(planned: list[Entry], expression: str | None, exact: tuple[str, ...] | None) -> set[str]:
+def _asked(planned: list[Entry], expression: str | None, exact: tuple[str, ...] | None) -> set[str]:
     names = [entry.name for entry in planned]
     if exact is not None:
         missing = [name for name in exact if name not in names]
@@ -126,14 +129,15 @@ def _wanted(planned: list[Entry], expression: str | None, exact: tuple[str, ...]
     if expression is None:
         return set(names)
     selection = Selection(expression)
-    wanted = {name for name in names if selection(name)}
-    if not wanted:
+    asked = {name for name in names if selection(name)}
+    if not asked:
         raise UsageError(f"--entries {expression!r} matches none of the entries: {listed(names)}")
-    return wanted
+    return asked
 
 
-def _chosen(setups: list[Entry], planned: list[Entry], wanted: set[str]) -> list[Entry]:
+def _chosen(setups: list[Entry], planned: list[Entry], asked: set[str]) -> list[Entry]:
     """With the entries chosen come those they need, and the data setups."""
+    wanted = set(asked)
     everything = {entry.name: entry for entry in [*setups, *planned]}
     pending = list(wanted)
     while pending:
