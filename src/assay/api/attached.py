@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +14,6 @@ from assay.api.listeners.report_listener import ReportListener
 from assay.api.listeners.sink_listener import SinkListener
 from assay.api.listeners.summary import Summary
 from assay.api.past import HistoryPast
-from assay.config.plan import Plan
 from assay.history.history import History
 from assay.record import SessionFolder
 from assay.record.secrets import Masker
@@ -31,11 +31,21 @@ class Attached:
     which send it.
     """
 
-    def __init__(self, plan: Plan, folder: SessionFolder, masker: Masker, quiet: bool = False) -> None:
-        self._plan = plan
+    def __init__(
+        self,
+        results_dir: Path,
+        folder: SessionFolder,
+        delivery: Delivery,
+        masker: Masker,
+        quiet: bool = False,
+        progress: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        """`notes`: what planning found out, said when the session starts."""
+        self._results_dir = results_dir
         self._closing = ExitStack()
         self._console = self._closing.enter_context(Console(folder.log, masker, quiet=quiet))
-        self._delivery = Delivery(folder.path, plan.sinks)
+        self._delivery = delivery
         self.past: Past = NoPast()
         history = self._opened(folder)
         remembering = HistoryListener(history, folder, self._console.trouble) if history is not None else None
@@ -44,7 +54,9 @@ class Attached:
         def changes() -> list[str]:
             return remembering.changes if remembering is not None else []
 
-        listeners: list[tuple[str, Listener]] = [("progress", Progress(self._console, plan.notes))]
+        listeners: list[tuple[str, Listener]] = []
+        if progress:
+            listeners.append(("progress", Progress(self._console, notes)))
         if remembering is not None:
             listeners.append(("the history", remembering))
         listeners += [
@@ -69,7 +81,7 @@ class Attached:
             self._console.say_troubles()
 
     def _opened(self, folder: SessionFolder) -> History | None:
-        results = self._plan.results_dir
+        results = self._results_dir
         try:
             history = self._closing.enter_context(History.beside(results))
         except HISTORY_TROUBLE as error:
@@ -83,7 +95,7 @@ class Attached:
     def _close_sinks(self, event: Event) -> None:
         if not isinstance(event, SessionFinished):
             return
-        if not self._plan.sinks:
+        if not self._delivery.specs:
             self._delivery.close(wait_s=0)
             return
         for status in self._delivery.close(wait_s=SINK_WAIT_S):

@@ -7,12 +7,14 @@ from assay.api.attached import Attached
 from assay.config.plan import Plan
 from assay.record import Record
 from assay.record.secrets import Masker
+from assay.session.elsewhere import Elsewhere
 from assay.session.events import Event, Listener
 from assay.session.interrupts import Interrupts
 from assay.session.open_session import OpenSession
 from assay.session.requirement_check import NoPast, Past
 from assay.session.run import Run, ordered_runs
 from assay.session.session import Session
+from assay.sinks.delivery import Delivery
 
 
 def nobody(event: Event) -> None:
@@ -27,13 +29,16 @@ def run_plan(
     past: Past | None = None,
     order: Callable[[Plan], list[Run]] = ordered_runs,
     interrupts: Interrupts | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> list[Record]:
     """All records of the session afterwards; what it holds already is not run again."""
-    return Session(plan, session, listen, past or NoPast(), os.environ, interrupts, order).run()
+    return Session(plan, session, listen, past or NoPast(), os.environ, interrupts, order, elsewhere).run()
 
 
 def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> tuple[list[Record], bool]:
     """With progress, history, report and sinks listening: the records, and whether the user interrupted it."""
-    with Attached(plan, session.folder, Masker(os.environ), quiet) as attached, Interrupts() as interrupts:
+    delivery = Delivery(session.folder.path, plan.sinks)
+    attached = Attached(plan.results_dir, session.folder, delivery, Masker(os.environ), quiet, notes=plan.notes)
+    with attached, Interrupts() as interrupts:
         records = run_plan(plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts)
     return records, interrupts.requested

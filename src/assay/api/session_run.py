@@ -52,6 +52,12 @@ def inputs_of(session: str, results_dir: Path) -> RunInputs:
 def run_on(session: str, results_dir: Path) -> SessionRun:
     """Goes on with a session that was cut short, from the files and options it was started with."""
     folder = SessionFolder(find_session(session, results_dir).path.absolute())
+    info = folder.info()
+    if info.joined and info.status == "running":
+        raise UsageError(
+            f"session {info.name} is open for jobs: finish it first (assay run --join {info.name} --finish), "
+            "then --resume runs what is missing"
+        )
     plan = replace(inputs_of(session, results_dir).plan(), results_dir=folder.path.parent)
     remember_results_dir(plan.results_dir)
     records, interrupted = run_attached(plan, reopen_session(folder, plan))

@@ -76,7 +76,7 @@ def _shown(plan: Plan) -> int:
         )
     sinks = ", ".join(str(sink.get("name") or sink.get("class")) for sink in plan.sinks)
     print("\n".join([f"\nsinks: {sinks or 'none'}", *(f"  {note}" for note in plan.notes)]))
-    for warning in preflight(plan, Neighbours()):
+    for warning in preflight(plan, Neighbours(), session=""):
         print(f"warning: {warning}")
     return 1 if problems else 0
 

@@ -8,6 +8,7 @@ from assay.api.run_inputs import RunInputs
 from assay.api.session_run import SessionRun, inputs_of, run_new, run_on
 from assay.cli.config_arguments import choice_arguments, exact_names, is_lenient, strictness_arguments
 from assay.cli.exit_code import exit_code
+from assay.cli.join import join
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.config.viewer_url import check_template
 from assay.errors import UsageError
@@ -23,6 +24,10 @@ def arguments(parser: ArgumentParser) -> None:
     what.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="e.g. entries.NAME.timeout_s=60")
     what.add_argument("--resume", metavar="SESSION", help="go on with a session that was cut short")
     what.add_argument("--list", action="store_true", help="print the entries' names and stop")
+    many = parser.add_argument_group("many jobs, one session")
+    many.add_argument("--join", metavar="NAME", help="run as one job of session NAME; the first job makes it")
+    many.add_argument("--expect", metavar="A,B", help="finish the session when all of these entries are there")
+    many.add_argument("--finish", action="store_true", help="run nothing: finish the session with what is there")
     older = parser.add_argument_group("the older form")
     older.add_argument("--matrix", metavar="FILE", help="matrix YAML")
     older.add_argument("--datasets", metavar="FILE", help="JSON with the data sets' paths")
@@ -58,6 +63,8 @@ def run(args: Namespace) -> int:
             print(f"warning: {warning}", file=sys.stderr)
         print("\n".join(entry.name for entry in plan.entries))
         return 0
+    if args.join is not None or args.finish or args.expect:
+        return join(args, lambda: _inputs(args))
     if args.resume is not None:
         ran = run_on(args.resume, results_dir(args))
     else:

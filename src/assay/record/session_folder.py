@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from assay.errors import DataError
 from assay.record.atomic_file import write_atomic
 from assay.record.environment import Environment
+from assay.record.joined.jobs import Jobs
 from assay.record.record import Record
 from assay.record.results_file import read_records
 from assay.record.session_info import SessionInfo
@@ -18,6 +20,15 @@ class SessionFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def own(self) -> Path:
+        """Where the process that runs it keeps what is its alone."""
+        return self.path
+
+    @property
+    def lock(self) -> Path | None:
+        return self.path / ".lock"
 
     @property
     def results(self) -> Path:
@@ -40,9 +51,12 @@ class SessionFolder:
         if "kind" not in written and (self.path / "comparison.json").is_file():
             written["kind"] = "ab"  # from before it was written down: only an A/B leaves that file
         try:
-            return SessionInfo.from_json(written)
+            info = SessionInfo.from_json(written)
         except DataError as error:
             raise DataError(f"{self.path / 'session.json'}: {error}") from None
+        if info.joined and info.status == "running":
+            return replace(info, planned=Jobs(self.path).planned())
+        return info
 
     def write_info(self, info: SessionInfo) -> None:
         write_atomic(self.path / "session.json", encode(info.to_json(), indent=2))
@@ -54,7 +68,13 @@ class SessionFolder:
         write_atomic(self.path / "env.json", encode(environment.to_json(), indent=2))
 
     def records(self) -> list[Record]:
-        """In the order the runs ended. A run is there once, whatever was interrupted."""
+        """In the order the runs ended. A run is there once, whatever was interrupted.
+
+        Jobs that joined a session have a part each until one of them has put the parts together.
+        """
+        jobs = Jobs(self.path)
+        if jobs.exist and not self.results.is_file():
+            return jobs.records()
         by_run = {record.run_id: record for record in read_records(self.results)}
         return list(by_run.values())
 

@@ -30,6 +30,8 @@ class SessionInfo:
     """Which command it is of. `latest` and baselines are ordinary sessions, kind `run`."""
     viewer_url: str | None = None
     """Where else it can be looked at, as its files or its command line say."""
+    joined: bool = False
+    """Several jobs run it, each with `assay run --join`."""
     schema_version: int = 1
 
     def to_json(self) -> dict[str, Any]:

@@ -57,6 +57,8 @@ def _head(view: SessionView, paint: _Paint) -> str:
         f"{paint('bold', printable(info.name))} · {info.status} · {view.counts()} · {duration(view.seconds)}",
         f"{printable(machine.host)}: {printable(machine.machine_class)}{printable(commit)}",
     ]
+    if len(view.hosts) > 1:
+        lines.append(f"runs on {len(view.hosts)} hosts: {', '.join(map(printable, view.hosts))}")
     if info.reason:
         lines.append(f"reason: {printable(info.reason)}")
     return "\n".join(lines)
@@ -114,6 +116,10 @@ def _failure(entry: EntryView, folder: SessionFolder, paint: _Paint) -> str:
 
 
 def _waiting(view: SessionView) -> str:
+    if view.missing:
+        name = printable(view.info.name)
+        said = f"missing (`assay run --join {name} --finish` finishes the session without):"
+        return "\n".join([said, *(f"  {printable(words)}" for words in view.missing)])
     names: Iterable[str] = (printable(entry.name) for entry in view.waiting)
     return f"not run yet: {', '.join(names)}" if view.waiting else ""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
 from assay.record import Environment, Metric, Outcome, Record, RequirementResult, SessionFolder, SessionInfo
+from assay.record.joined.jobs import Jobs
 from assay.record.metric import Better
 from assay.record.task_metrics import is_task_metric
 
@@ -119,10 +120,16 @@ class SessionView:
     info: SessionInfo
     environment: Environment
     entries: tuple[EntryView, ...]
+    missing: tuple[str, ...] = ()
+    """What a session that jobs join still waits for, in words, one an entry; none once it is finished."""
 
     @classmethod
     def of(cls, folder: SessionFolder) -> SessionView:
-        return cls.build(folder.info(), folder.environment(), folder.records())
+        info = folder.info()
+        view = cls.build(info, folder.environment(), folder.records())
+        if not info.joined or info.status != "running":
+            return view
+        return replace(view, missing=tuple(entry.words for entry in Jobs(folder.path).open_entries()))
 
     @classmethod
     def build(cls, info: SessionInfo, environment: Environment, records: Sequence[Record]) -> SessionView:
@@ -141,6 +148,11 @@ class SessionView:
     @property
     def waiting(self) -> tuple[EntryView, ...]:
         return tuple(entry for entry in self.entries if entry.outcome is None)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Machines that its runs were on, as far as records say."""
+        return tuple(dict.fromkeys(run.host for entry in self.entries for run in entry.runs if run.host))
 
     @property
     def seconds(self) -> float:

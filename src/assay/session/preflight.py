@@ -11,10 +11,10 @@ from assay.session.neighbours import Neighbours
 from assay.session.object_store import object_store_bytes
 
 
-def preflight(plan: Plan, neighbours: Neighbours) -> list[str]:
+def preflight(plan: Plan, neighbours: Neighbours, session: str) -> list[str]:
     """What is worth knowing before anything runs. None of it stops the session."""
     warnings = [*plan.warnings]
-    warnings += [f"another session is running on this machine: {other}" for other in neighbours.others()]
+    warnings += [_beside(other, session) for other in neighbours.others()]
     folder = _existing(plan.results_dir)
     free = free_mb(folder)
     if free < plan.reserve_disk_mb:
@@ -36,6 +36,12 @@ def gpu_warnings(plan: Plan) -> Iterator[str]:
         yield f"gpu_stats_recorder: gpustats.csv is not written: {reason}"
     if watched:
         yield f"gpu_mem_use_warning_threshold: no GPU's memory is looked at: {reason}"
+
+
+def _beside(other: str, session: str) -> str:
+    if other.startswith(f"{session} (process "):
+        return f"another job of this session is running on this machine: {other}"
+    return f"another session is running on this machine: {other}"
 
 
 def resource_warnings(entry: Entry) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from assay.config.plan import Plan
-from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder, SessionInfo
+from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
 from assay.record.atomic_file import write_atomic
 from assay.record.results_file import append_record
 from assay.record.strict_json import encode
@@ -32,8 +32,10 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
         run_id = f"{info.name}/{run.key}"
         started = folder.path / run.folder / "logs"
         if run_id not in done and started.is_dir():
-            _keep_aside(folder, _interrupted(run_id, run.entry.name, info, environment, started.stat().st_mtime))
-    info = replace(info, status="running", finished_at=None, pid=os.getpid())
+            at = started.stat().st_mtime
+            _keep_aside(folder, interrupted_record(run_id, run.entry.name, info.name, environment, at))
+    # Whatever jobs began it: from here on one process has it.
+    info = replace(info, status="running", finished_at=None, pid=os.getpid(), joined=False)
     folder.write_info(info)
     return OpenSession(folder, environment, info)
 
@@ -49,10 +51,10 @@ def _keep_aside(folder: SessionFolder, record: Record) -> None:
     append_record(own, replace(record, superseded=True))
 
 
-def _interrupted(run_id: str, name: str, info: SessionInfo, environment: Environment, at: float) -> Record:
+def interrupted_record(run_id: str, name: str, session: str, environment: Environment, at: float) -> Record:
     return Record(
         name=name,
-        session=info.name,
+        session=session,
         run_id=run_id,
         outcome=Outcome.INTERRUPTED,
         started_at=datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds"),

@@ -14,10 +14,12 @@ from assay.errors import UsageError
 from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
 from assay.record import Outcome, Record, SessionFolder
+from assay.record.joined.jobs import Jobs
 from assay.record.results_file import append_record
 from assay.record.secrets import Masker
 from assay.record.session_info import Status
 from assay.session.disk import Reserve
+from assay.session.elsewhere import Elsewhere, Nowhere
 from assay.session.events import Listener, RunFinished, SessionFinished, SessionStarted
 from assay.session.execution import Execution
 from assay.session.interpreters import Interpreters
@@ -43,6 +45,7 @@ class Session:
         variables: Mapping[str, str],
         interrupts: Interrupts | None = None,
         order: Callable[[Plan], list[Run]] = ordered_runs,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._plan = plan
         self._order = order
@@ -55,12 +58,13 @@ class Session:
         self._neighbours = Neighbours()
         self._interrupts = interrupts or Interrupts()
         self._interpreters = Interpreters()
+        self._elsewhere = elsewhere or Nowhere()
 
     def run(self) -> list[Record]:
         lock = _only_one(self._folder)
-        self._reserve = Reserve(self._folder.path)
+        self._reserve = Reserve(self._folder.own)
         runs = self._order(self._plan)
-        warnings = preflight(self._plan, self._neighbours)
+        warnings = preflight(self._plan, self._neighbours, self._info.name)
         self._neighbours.announce(self._info.name)
         try:
             self._listen(SessionStarted(self._folder, self._info, self._environment, len(runs), tuple(warnings)))
@@ -70,13 +74,16 @@ class Session:
         finally:
             self._neighbours.leave()
             self._reserve.release()
-            os.close(lock)
+            if lock is not None:
+                os.close(lock)
         records = list(self._records.values())
         self._listen(SessionFinished(self._folder, self._info, tuple(records)))
         return records
 
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
+            if self._ran_elsewhere(run):
+                continue
             while not self._is_done(run):
                 if self._interrupts.requested:
                     return "interrupted"
@@ -88,6 +95,11 @@ class Session:
                 run = replace(run, attempt=run.attempt + 1)
         return "finished"
 
+    def _ran_elsewhere(self, run: Run) -> bool:
+        records = self._elsewhere.results(run.entry.name, lambda: self._interrupts.requested)
+        self._records.update({record.run_id: record for record in records or ()})
+        return bool(records)
+
     def _is_done(self, run: Run) -> bool:
         record = self._records.get(self._run_id(run))
         return record is not None and not record.superseded
@@ -97,7 +109,7 @@ class Session:
         if known is not None:
             return known
         started_at = _now()
-        workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run)
+        workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run, self._folder.own / "artifacts")
         workspace.clear()
         execution = Execution(
             run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts,
@@ -150,16 +162,22 @@ def _worth_trying_again(record: Record) -> bool:
 
 
 def is_running(folder: SessionFolder) -> bool:
+    if Jobs(folder.path).running():
+        return True
     try:
-        os.close(_only_one(folder))
+        lock = _only_one(folder)
     except UsageError:
         return True
+    if lock is not None:
+        os.close(lock)
     return False
 
 
-def _only_one(folder: SessionFolder) -> int:
+def _only_one(folder: SessionFolder) -> int | None:
     """Two processes on one session folder would each run what the other runs."""
-    descriptor = os.open(folder.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    if folder.lock is None:
+        return None
+    descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -10,8 +10,10 @@ from assay.session.run import Run
 class Workspace:
     """The folders and files of one run. What is large lives under `artifacts_dir`, with a link to it here."""
 
-    def __init__(self, session: Path, artifacts_dir: Path, run: Run) -> None:
+    def __init__(self, session: Path, artifacts_dir: Path, run: Run, captured: Path) -> None:
+        """`captured`: where the lists are of what it runs on."""
         self.session = session
+        self.captured = captured
         self.folder = session / run.folder
         self.large = artifacts_dir / session.name / run.folder
         self.logs = self.folder / "logs"
@@ -30,7 +32,7 @@ class Workspace:
         for folder in (self.logs, self.results, self.artifacts):
             folder.mkdir(parents=True, exist_ok=True)
         self._link(self.scratch)
-        listing = self.session / "artifacts" / "pip-freeze.txt"
+        listing = self.captured / "pip-freeze.txt"
         if listing.is_file() and not (self.artifacts / listing.name).exists():
             try:
                 os.link(listing, self.artifacts / listing.name)

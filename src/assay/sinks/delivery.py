@@ -44,6 +44,23 @@ class Delivery:
         session is over, a sink is left pending."""
         self._begin(session_folder, [SinkSpec.parse(spec) for spec in specs], linger_s, tries)
 
+    @classmethod
+    def prepared(cls, session_folder: Path, linger_s: float = 60.0, tries: int = 2) -> Delivery:
+        """For a session whose sinks `prepare` has written down, whichever process that was."""
+        outbox = Outbox(Path(session_folder).resolve())
+        delivery = cls.__new__(cls)
+        delivery._begin(outbox.session_folder, outbox.specs() if outbox.exists else [], linger_s, tries)
+        return delivery
+
+    def prepare(self) -> None:
+        """Writes down which sinks there are, and tells them nothing yet."""
+        if self._active:
+            self._outbox.create(self._specs, self._secrets)
+
+    @property
+    def specs(self) -> Sequence[SinkSpec]:
+        return self._specs
+
     def _begin(self, session_folder: Path, specs: Sequence[SinkSpec], linger_s: float, tries: int) -> None:
         self._specs = specs
         self._outbox = Outbox(Path(session_folder).resolve())
@@ -76,7 +93,8 @@ class Delivery:
             return
         key = f"session_started {info.name}"
         with self._noting("the outbox cannot be written"):
-            self._outbox.create(self._specs, self._secrets)
+            if not any(spec.missing for spec in self._specs):
+                self._outbox.create(self._specs, self._secrets)
             if key not in self._outbox.log.known():
                 told = {"info": {**info.to_json(), "plan": {}}, "environment": environment.to_json()}
                 self._outbox.add(Message("session_started", key, told), self._secrets)
@@ -99,7 +117,12 @@ class Delivery:
         return self._links.new()
 
     def session_finished(self, info: SessionInfo, changes: str = "") -> None:
+        if not self._active:
+            return
         key = f"session_finished {info.name} {info.finished_at or time.time()}"
+        with self._noting(key):
+            if key in self._outbox.log.known():
+                return
         told = {"info": {**info.to_json(), "plan": {}}, "changes": changes}
         self._append(Message("session_finished", key, told))
 

@@ -24,7 +24,7 @@ class Progress:
             self._total = event.runs
             for warning in event.warnings:
                 self._console.note(warning)
-            self._console.say(f"Started session {event.info.name}...")
+            self._console.say(f"{'Joined' if event.info.joined else 'Started'} session {event.info.name}...")
             for note in self._notes:
                 self._console.say(f"\t{note}")
             if event.info.viewer_url is not None:

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from assay.api.joined.finish_joined import finish
+from assay.api.listeners.console import Console
+from assay.api.listeners.guarded import Guarded
+from assay.api.listeners.history_listener import HISTORY_TROUBLE
+from assay.api.listeners.job_listener import JobListener
+from assay.api.listeners.progress import Progress
+from assay.api.past import HistoryPast
+from assay.api.run_inputs import RunInputs
+from assay.api.run_plan import run_plan
+from assay.api.session_run import SessionRun
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.history.history import History
+from assay.names import unknown
+from assay.record import Record
+from assay.record.joined.heartbeat import Heartbeat
+from assay.record.joined.job_folder import JobFolder
+from assay.record.secrets import Masker
+from assay.session.events import Event
+from assay.session.interrupts import Interrupts
+from assay.session.joined.finish import is_complete
+from assay.session.joined.join import JoinedSession, join_session
+from assay.session.joined.other_jobs import OtherJobs
+from assay.session.open_session import OpenSession
+from assay.session.requirement_check import NoPast, Past
+from assay.sinks.delivery import Delivery
+
+
+def run_joined(
+    inputs: RunInputs, name: str, *, expect: Sequence[str] = (), reason: str | None = None, command: Sequence[str]
+) -> SessionRun:
+    """The records of this job's own entries and of what those need. History and sinks hear of them at the end."""
+    plan = _plan(inputs, expect)
+    masker = Masker(os.environ)
+    session = join_session(plan, name, expect=expect, reason=reason, command=command, masker=masker)
+    folder = session.folder
+    if session.first:
+        Delivery(folder.path, plan.sinks).prepare()
+    with Heartbeat(folder.own / "alive"), Console(folder.log, masker) as console:
+        records, interrupted = _run(plan, session, console)
+        if is_complete(folder):
+            finish(folder, console, masker)
+        else:
+            _say_what_is_open(folder, console)
+        console.say_troubles()
+    return SessionRun(
+        plan, folder, tuple(record for record in records if record.name in folder.job.planned), interrupted
+    )
+
+
+def _plan(inputs: RunInputs, expect: Sequence[str]) -> Plan:
+    """In the order of the files, whatever was chosen: jobs that wait for each other's entries rely on one order."""
+    everything = [entry.name for entry in replace(inputs, entries=None, entries_exact=None).plan().entries]
+    missing = [name for name in expect if name not in everything]
+    if missing:
+        raise UsageError(f"--expect: {unknown('entry', missing[0], everything)}")
+    plan = inputs.plan()
+    return replace(plan, entries=tuple(sorted(plan.entries, key=lambda entry: everything.index(entry.name))))
+
+
+def _run(plan: Plan, session: JoinedSession, console: Console) -> tuple[list[Record], bool]:
+    progress = Guarded("progress", Progress(console, plan.notes), console.trouble)
+    keeping = Guarded("what this job is at", JobListener(session.folder), console.trouble)
+
+    def listen(event: Event) -> None:
+        keeping(event)
+        progress(event)
+
+    with ExitStack() as closing, Interrupts() as interrupts:
+        records = run_plan(
+            plan,
+            OpenSession(session.folder, session.environment, session.info),
+            listen=listen,
+            past=_past(plan, console, closing),
+            interrupts=interrupts,
+            elsewhere=OtherJobs(session.folder, console.say),
+        )
+    return records, interrupts.requested
+
+
+def _past(plan: Plan, console: Console, closing: ExitStack) -> Past:
+    """Jobs only read the history: SQLite cannot have writers on several hosts."""
+    try:
+        history = closing.enter_context(History.beside(plan.results_dir, read_only=True))
+    except HISTORY_TROUBLE:
+        return NoPast()
+    return HistoryPast(history, plan.results_dir, console.trouble)
+
+
+def _say_what_is_open(folder: JobFolder, console: Console) -> None:
+    name = folder.path.name
+    finisher = folder.jobs.finisher()
+    if finisher is not None:
+        console.say(f"Session {name} is being finished by {finisher.words}")
+        return
+    console.say(f"Session {name} is open; `assay run --join {name} --finish` finishes it")
+    for entry in folder.jobs.open_entries():
+        console.say(f"\tmissing {entry.words}")

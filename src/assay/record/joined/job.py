@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+JobStatus = Literal["running", "finished", "interrupted", "refused"]
+
+
+@dataclass(frozen=True)
+class StartedRun:
+    """The run that a job is at. If the job is killed, this is what its interrupted record is made of."""
+
+    run_id: str
+    name: str
+    started_at: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """What `job.json` says: one process that runs some of a joined session's entries, or finishes it."""
+
+    id: str
+    """Begins with the time it started, so that sorting gives the order."""
+    host: str
+    pid: int
+    place: str
+    """Boot of the machine and process namespace: within one place a process can be looked for by its number."""
+    ticks: int
+    """When the process started, by the kernel's clock: its number may be another process's later."""
+    started_at: str
+    status: JobStatus = "running"
+    asked: tuple[str, ...] = ()
+    """Entries it was started for."""
+    planned: tuple[str, ...] = ()
+    """Those, with the data setups and what they need: it runs them unless another job does."""
+    runs: Mapping[str, int] = field(default_factory=dict)
+    """How many runs each planned entry has, warm-ups among them: with a record of each it is done."""
+    expect: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    at: StartedRun | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        return f"job {self.id} (host {self.host}, process {self.pid})"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any]) -> Job:
+        known = {item.name for item in fields(cls)}
+        values = {key: value for key, value in written.items() if key in known}
+        for key in ("asked", "planned", "expect", "command"):
+            values[key] = tuple(values.get(key) or ())
+        values["at"] = StartedRun(**values["at"]) if values.get("at") else None
+        return cls(**values)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from assay.record.atomic_file import write_atomic
+from assay.record.environment import Environment
+from assay.record.joined.job import Job, StartedRun
+from assay.record.joined.jobs import Jobs
+from assay.record.outcome import Outcome
+from assay.record.record import Record
+from assay.record.session_folder import SessionFolder
+from assay.record.session_info import SessionInfo
+from assay.record.strict_json import encode
+
+
+class JobFolder(SessionFolder):
+    """A joined session as one of its jobs sees it: runs are where they always are, what it says of them is its own."""
+
+    def __init__(self, path: Path, job: Job) -> None:
+        super().__init__(path)
+        self.jobs = Jobs(path)
+        self.job = job
+
+    @property
+    def own(self) -> Path:
+        return self.jobs.folder / self.job.id
+
+    @property
+    def results(self) -> Path:
+        return self.own / "results.jsonl"
+
+    @property
+    def log(self) -> Path:
+        return self.own / "session.log"
+
+    @property
+    def lock(self) -> Path | None:
+        return None  # no other process has this job's name, and not every shared file system has locks
+
+    def environment(self) -> Environment:
+        return Environment.from_json(self._read(f".jobs/{self.job.id}/env.json"))
+
+    def write_own_environment(self, environment: Environment) -> None:
+        write_atomic(self.own / "env.json", encode(environment.to_json(), indent=2))
+
+    def write_info(self, info: SessionInfo) -> None:
+        """What ends is this job, not the session."""
+        self._change(replace(self.job, status=info.status, at=None))
+
+    def begin(self, run: StartedRun) -> None:
+        self._change(replace(self.job, at=run))
+
+    def refuse(self) -> None:
+        self._change(replace(self.job, status="refused"))
+
+    def records(self) -> list[Record]:
+        """Of all jobs; what was interrupted in another one runs again."""
+        return [record for record in self.jobs.records() if record.outcome is not Outcome.INTERRUPTED]
+
+    def _change(self, job: Job) -> None:
+        self.job = job
+        self.jobs.write(job)

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.record.atomic_file import write_atomic
+from assay.record.joined.claims import Claims
+from assay.record.joined.heartbeat import is_alive
+from assay.record.joined.job import Job
+from assay.record.outcome import Outcome
+from assay.record.record import Record
+from assay.record.results_file import read_records
+from assay.record.strict_json import encode, untagged
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import SESSION
+from assay.untrusted.unreadable import Unreadable
+
+NAME = ".jobs"
+_SESSION = "session"
+
+
+@dataclass(frozen=True)
+class OpenEntry:
+    """An entry that a joined session still waits for. `job` was the last to run it, if one ever did."""
+
+    name: str
+    job: Job | None
+    running: bool
+
+    @property
+    def words(self) -> str:
+        if self.job is None:
+            return f"{self.name}: no job has started it"
+        if self.running:
+            return f"{self.name}: run by {self.job.words}"
+        if self.job.status == "interrupted":
+            return f"{self.name}: interrupted in {self.job.words}"
+        return f"{self.name}: {self.job.words} ended without finishing it"
+
+
+class Jobs:
+    """The folder `.jobs` of a joined session. Each job writes only below its own name:
+
+    .jobs/<job>/job.json  env.json  results.jsonl  session.log  alive
+    .jobs/claims/<entry>.1             which job runs an entry; .2 took it over from a dead one
+    .jobs/finish/session.1             which job puts the parts together
+    .jobs/finished                     they are together, and everybody has been told
+    """
+
+    def __init__(self, session: Path) -> None:
+        self.session = session
+        self.folder = session / NAME
+        self._entries = Claims(self.folder / "claims")
+        self._finish = Claims(self.folder / "finish")
+
+    @property
+    def exist(self) -> bool:
+        return self.folder.is_dir()
+
+    @property
+    def all_told(self) -> Path:
+        return self.folder / "finished"
+
+    def all(self) -> list[Job]:
+        """In the order they started."""
+        return [job for job in map(self.find, self._names()) if job is not None]
+
+    def find(self, name: str) -> Job | None:
+        """None for one that has not said yet who it is, or whose file is damaged."""
+        try:
+            return Job.from_json(read_json(self.folder / name / "job.json", SESSION, untagged, own=True))
+        except (OSError, Unreadable, TypeError, ValueError, AttributeError):
+            return None
+
+    def write(self, job: Job) -> None:
+        write_atomic(self.folder / job.id / "job.json", encode(job.to_json(), indent=2))
+
+    def lives(self, job: Job) -> bool:
+        return is_alive(job, self.folder / job.id / "alive")
+
+    def running(self) -> list[Job]:
+        return [job for job in self.all() if job.status == "running" and self.lives(job)]
+
+    def take(self, entry: str, job: Job) -> str:
+        """Who runs the entry: `job`, unless another one does or has done so. What a dead job left is anybody's."""
+
+        def is_left(holder: str) -> bool:
+            found = self.find(holder)
+            over = found is None or found.status != "running" or not self.lives(found)
+            return over and not self.is_done(entry)
+
+        return self._entries.take(entry, job.id, is_left)
+
+    def is_done(self, entry: str) -> bool:
+        return entry not in {found.name for found in self.open_entries()}
+
+    def finisher(self) -> Job | None:
+        holder = self._finish.holder(_SESSION)
+        return self.find(holder) if holder is not None else None
+
+    def claim_finish(self, job: Job) -> Job:
+        """Who finishes the session now."""
+
+        def is_gone(holder: str) -> bool:
+            found = self.find(holder)
+            return found is None or not self.lives(found)
+
+        holder = self._finish.take(_SESSION, job.id, is_gone)
+        return job if holder == job.id else self.find(holder) or job
+
+    def expected(self) -> tuple[str, ...]:
+        """Entries that some job was told to expect."""
+        return tuple(dict.fromkeys(name for job in self.all() for name in job.expect))
+
+    def planned(self) -> tuple[str, ...]:
+        """Entries of all jobs that were let in, and those expected."""
+        joined = [job for job in self.all() if job.status != "refused"]
+        return tuple(dict.fromkeys([*(name for job in joined for name in job.planned), *self.expected()]))
+
+    def open_entries(self) -> list[OpenEntry]:
+        """Entries of which a run has no record yet, of all that were expected or begun."""
+        runs = {name: number for job in self.all() for name, number in job.runs.items()}
+        kept = (record for record in self.records() if not (record.superseded or record.outcome is Outcome.INTERRUPTED))
+        recorded = Counter(record.name for record in kept)
+        found = []
+        for name in self.planned():
+            if name in runs and recorded[name] >= runs[name]:
+                continue
+            holder = self._entries.holder(name)
+            job = self.find(holder) if holder else None
+            if job is not None and job.status == "refused":
+                job = None
+            found.append(OpenEntry(name, job, job is not None and job.status == "running" and self.lives(job)))
+        return found
+
+    def records(self) -> list[Record]:
+        """In the order the runs started. Of a run that two jobs recorded, the one that its entry's holder finished."""
+        best: dict[str, tuple[tuple[bool, bool], Record]] = {}
+        holders: dict[str, str | None] = {}
+        for job, record in self._parts():
+            if record.name not in holders:
+                holders[record.name] = self._entries.holder(record.name)
+            rank = (record.outcome is not Outcome.INTERRUPTED, holders[record.name] == job)
+            if record.run_id not in best or best[record.run_id][0] < rank:
+                best[record.run_id] = (rank, record)
+        return sorted((record for _, record in best.values()), key=lambda record: record.started_at)
+
+    def _parts(self) -> Iterator[tuple[str, Record]]:
+        for name in self._names():
+            for record in read_records(self.folder / name / "results.jsonl"):
+                yield name, record
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(path.name for path in self.folder.iterdir() if path.is_dir())
+        except FileNotFoundError:
+            return []

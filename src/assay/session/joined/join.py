@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.capture.environment import capture_environment
+from assay.config.entry_config import check_name
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.names import quoted
+from assay.record import Environment, SessionFolder, SessionInfo
+from assay.record.exclusive_file import create_exclusive
+from assay.record.joined.heartbeat import place, start_ticks
+from assay.record.joined.job import Job
+from assay.record.joined.job_folder import JobFolder
+from assay.record.joined.jobs import Jobs
+from assay.record.secrets import Masker
+from assay.record.strict_json import encode
+
+
+@dataclass(frozen=True)
+class JoinedSession:
+    """A session that this process has joined as a job. `first`: it has made the session."""
+
+    folder: JobFolder
+    environment: Environment
+    info: SessionInfo
+    first: bool
+
+
+def join_session(
+    plan: Plan,
+    name: str,
+    *,
+    expect: Sequence[str] = (),
+    reason: str | None = None,
+    command: Sequence[str] = (),
+    masker: Masker,
+) -> JoinedSession:
+    """Adds this process to the session, which the first job makes. What the plan was asked for, no other job may run.
+
+    A job says who it is before it looks whether the session is being finished, and who finishes claims that before
+    looking for jobs: one of them always sees the other.
+    """
+    path = session_path(plan.results_dir, name)
+    try:
+        plan.results_dir.mkdir(parents=True, exist_ok=True)
+        path.mkdir(exist_ok=True)
+        _refuse_closed(path)
+        folder = new_job(path, masker.words(list(command)), plan, expect)
+        first = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
+        environment = capture_environment(first, folder.own / "artifacts", masker.text(reason) if reason else None)
+        folder.write_own_environment(environment)
+        made = _make_session(folder, plan, environment, masker)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}: {error.filename}") from None
+    _refuse_unless_open(folder)
+    _claim(folder, plan.asked)
+    return JoinedSession(folder, environment, SessionFolder(path).info(), made)
+
+
+def session_path(results_dir: Path, name: str) -> Path:
+    try:
+        check_name(name)
+    except ValueError as error:
+        raise UsageError(f"--join {name!r}: {error}") from None
+    return results_dir / name
+
+
+def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect: Sequence[str] = ()) -> JobFolder:
+    """Without a plan: a job that only finishes the session."""
+    entries = plan.entries if plan is not None else ()
+    now = datetime.now(UTC)
+    host = socket.gethostname()
+    word = "".join(letter if letter.isalnum() else "-" for letter in host)[:40]
+    job = Job(
+        id=f"{now:%Y%m%dT%H%M%S.%f}-{word}-{os.getpid()}",
+        host=host,
+        pid=os.getpid(),
+        place=place(),
+        ticks=start_ticks(os.getpid()),
+        started_at=now.isoformat(timespec="microseconds"),
+        asked=plan.asked if plan is not None else (),
+        planned=tuple(entry.name for entry in entries),
+        runs={entry.name: entry.warmup + entry.repeat for entry in entries},
+        expect=tuple(expect),
+        command=tuple(command),
+    )
+    folder = JobFolder(path, job)
+    folder.own.mkdir(parents=True)
+    (folder.own / "alive").touch()
+    folder.jobs.write(job)
+    return folder
+
+
+def _make_session(folder: JobFolder, plan: Plan, environment: Environment, masker: Masker) -> bool:
+    """True if this job was the first. session.json comes last: what has it is a session, and complete."""
+    job = folder.job
+    create_exclusive(folder.path / "env.json", encode(environment.to_json(), indent=2), job.id)
+    info = SessionInfo(
+        name=folder.path.name,
+        started_at=job.started_at,
+        command=job.command,
+        config_files=tuple(str(file.absolute()) for file in plan.config_files),
+        reason=environment.reason,
+        pid=job.pid,
+        planned=job.planned,
+        plan=masker.value(dict(plan.inputs)),
+        joined=True,
+    )
+    if not create_exclusive(folder.path / "session.json", encode(info.to_json(), indent=2), job.id):
+        return False
+    with suppress(FileExistsError):
+        shutil.copytree(folder.own / "artifacts", folder.path / "artifacts")
+    return True
+
+
+def _refuse_closed(path: Path) -> None:
+    if SessionFolder.is_one(path):
+        info = SessionFolder(path).info()
+        if not info.joined:
+            raise UsageError(f"--join {path.name}: {path} is a session of one process; choose another name")
+        if info.status != "running":
+            raise UsageError(_closed(path.name, info))
+    elif not Jobs(path).exist and any(path.iterdir()):
+        raise UsageError(f"--join {path.name}: {path} holds something that is not a session; choose another name")
+
+
+def _refuse_unless_open(folder: JobFolder) -> None:
+    finisher = folder.jobs.finisher()
+    if finisher is None:
+        return
+    folder.refuse()
+    info = SessionFolder(folder.path).info()
+    if info.status != "running":
+        raise UsageError(_closed(folder.path.name, info))
+    raise UsageError(f"session {folder.path.name} is being finished by {finisher.words}: no job can join it any more")
+
+
+def _closed(name: str, info: SessionInfo) -> str:
+    said = f"session {name} was finished at {info.finished_at}: no job can join it any more"
+    if info.status == "interrupted":
+        return f"{said}; `assay run --resume {name}` runs what is missing in it"
+    return f"{said}; choose another name"
+
+
+def _claim(folder: JobFolder, asked: Sequence[str]) -> None:
+    jobs, job = folder.jobs, folder.job
+    for name in asked:
+        holder = jobs.take(name, job)
+        if holder == job.id:
+            continue
+        folder.refuse()
+        other = jobs.find(holder)
+        does = "was run" if jobs.is_done(name) else "is run"
+        raise UsageError(
+            f"entry {quoted(name)} of session {folder.path.name} {does} by {other.words if other else holder}; "
+            "nothing was run here, since an entry belongs to one job"
+        )

@@ -1,0 +1,270 @@
+"""Many jobs, one session: no record is lost or there twice, and everybody is told once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+from workplace import Answer, Workplace
+
+from assay.cli.main import main
+from assay.history.history import History
+from assay.record import Outcome, SessionFolder
+from assay.record.results_file import read_records
+
+STEP = """
+import json, pathlib, sys, time
+out = pathlib.Path(sys.argv[sys.argv.index("--benchmark-results-path") + 1])
+name, gate = sys.argv[1], pathlib.Path(sys.argv[2])
+with open("started.log", "a") as log: log.write(f"{name}\\n")
+while not gate.exists(): time.sleep(0.02)
+(out / "params.json").write_text("{}")
+(out / "metrics.json").write_text(json.dumps({"is_success": True}))
+"""
+SINK = """
+import json
+from assay.sinks import Sink
+
+class Told(Sink):
+    def initialize(self, session_name, env): self._tell("start", session_name)
+    def process_result(self, result): self._tell("record", result["run_id"])
+    def finalize(self): self._tell("end", self.context.session_name)
+    def _tell(self, *words):
+        with open("told.log", "a") as log: log.write(" ".join(words) + "\\n")
+"""
+SETUP = ("data_setups:", "  - {name: fetch, script: step.py, args: fetch open}")
+SINKS = ("sinks:", "  - {name: told, class: told_sink.Told}")
+
+
+def four(place: Workplace, setup: bool = False, **gates: str) -> None:
+    """Entries a to d, each over when the file that `gates` names for it is there; the others' is."""
+    place.write("scripts/step.py", STEP)
+    place.write("told_sink.py", SINK)
+    place.write("open", "")
+    entries = [
+        f"  - {{name: {name}, script: step.py, args: {name} {gates.get(name, 'open')}, grace_s: 0.5}}"
+        for name in "abcd"
+    ]
+    place.write("s.yaml", "\n".join(["results_dir: results", *(SETUP if setup else ()), "entries:", *entries, *SINKS]))
+    place.environment["PYTHONPATH"] += f":{place.folder}"
+
+
+class Here:
+    """The command in this process: cheaper than a new one, where nothing has to be killed or waited for."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def assay(self, *words: str) -> Answer:
+        self._capsys.readouterr()
+        code = main(words)
+        captured = self._capsys.readouterr()
+        return Answer(code, captured.out, captured.err)
+
+    def join(self, entries: str, *more: str) -> Answer:
+        return self.assay("run", "--config", "s.yaml", "--join", "night", "--entries-exact", entries, *more)
+
+
+@pytest.fixture
+def here(workplace: Workplace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Here:
+    monkeypatch.chdir(workplace.folder)
+    monkeypatch.syspath_prepend(str(workplace.folder))
+    return Here(capsys)
+
+
+def job(place: Workplace, entry: str, *more: str) -> subprocess.Popen[bytes]:
+    return place.start("run", "--config", "s.yaml", "--join", "night", "--entries-exact", entry, *more)
+
+
+def session(place: Workplace) -> SessionFolder:
+    return SessionFolder(place.folder / "results" / "night")
+
+
+def wait_for(place: Workplace, entry: str) -> None:
+    log = place.folder / "started.log"
+    deadline = time.monotonic() + 60
+    while not (log.exists() and entry in log.read_text().split()):
+        assert time.monotonic() < deadline, f"{entry} was not started"
+        time.sleep(0.02)
+
+
+def told(place: Workplace) -> list[str]:
+    log = place.folder / "told.log"
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def test_four_jobs_at_once_of_which_one_is_killed(workplace: Workplace, here: Here) -> None:
+    four(workplace, setup=True, d="never")
+    jobs = {name: job(workplace, name, "--expect", "a,b,c,d") for name in "abcd"}
+    wait_for(workplace, "d")
+    jobs["d"].kill()
+    codes = {name: process.wait() for name, process in jobs.items()}
+
+    assert codes == {"a": 0, "b": 0, "c": 0, "d": -signal.SIGKILL}
+    folder = session(workplace)
+    assert folder.info().status == "running"
+    assert not folder.results.exists()
+    assert not folder.report.exists()
+    assert told(workplace) == []
+    shown = here.assay("show", "night").out
+    assert "missing (`assay run --join night --finish` finishes the session without):\n  d: job " in shown
+    assert "ended without finishing it" in shown
+
+    finish = here.assay("run", "--join", "night", "--finish")
+
+    assert finish.code == 1
+    assert "warning: finished without d: job " in finish.err
+    records = list(read_records(folder.results))
+    assert Counter(record.run_id for record in records) == Counter(
+        f"night/{name}/run-01" for name in ("fetch", "a", "b", "c", "d")
+    )
+    assert {record.name: record.outcome for record in records}["d"] is Outcome.INTERRUPTED
+    assert sum(record.success for record in records) == 4
+    assert (workplace.folder / "started.log").read_text().split().count("fetch") == 1
+    assert folder.report.is_file()
+    assert folder.info().status == "interrupted"
+    environments = json.loads((folder.path / "env.json").read_text())["jobs"]
+    assert len(environments) == 4
+    assert all(found["cores"] for found in environments.values())
+    with History.beside(workplace.folder / "results", read_only=True) as history:
+        assert sorted(record.name for record in history.records("night")) == ["a", "b", "c", "d", "fetch"]
+    assert Counter(line.split()[0] for line in told(workplace)) == {"start": 1, "record": 5, "end": 1}
+
+
+def test_the_last_job_finishes_and_a_dead_jobs_entry_may_be_run_again(workplace: Workplace, here: Here) -> None:
+    four(workplace, d="later")
+    killed = job(workplace, "d", "--expect", "a,d")
+    wait_for(workplace, "d")
+    killed.kill()
+    killed.wait()
+    workplace.write("later", "")
+    assert here.join("d").code == 0
+    assert session(workplace).info().status == "running"
+
+    last = here.join("a")
+
+    assert last.code == 0, last.err
+    assert "night · finished · 2 entries: 2 passed" in last.out
+    folder = session(workplace)
+    assert folder.info().status == "finished"
+    assert [record.name for record in read_records(folder.results)] == ["d", "a"]
+    assert told(workplace) == ["start night", "record night/d/run-01", "record night/a/run-01", "end night"]
+
+    late = here.join("b")
+    assert late.code == 2
+    assert f"session night was finished at {folder.info().finished_at}: no job can join it any more" in late.err
+    again = here.assay("run", "--join", "night", "--finish")
+    assert again.code == 2
+    assert "session night was finished already" in again.err
+    assert len(told(workplace)) == 4
+
+
+def test_a_second_job_for_an_entry_is_refused_and_says_who_has_it(workplace: Workplace, here: Here) -> None:
+    four(workplace, a="later")
+    first = job(workplace, "a")
+    wait_for(workplace, "a")
+    second = here.join("b,a")
+    assert second.code == 2
+    assert "entry 'a' of session night is run by job " in second.err
+    assert f"process {first.pid}); nothing was run here, since an entry belongs to one job" in second.err
+    workplace.write("later", "")
+    assert first.wait() == 0
+    assert [record.name for record in session(workplace).records()] == ["a"]
+    third = here.join("a")
+    assert "entry 'a' of session night was run by job " in third.err
+    assert here.join("b").code == 0
+
+
+def test_finish_waits_for_a_job_that_runs(workplace: Workplace, here: Here) -> None:
+    four(workplace, a="later")
+    running = job(workplace, "a")
+    wait_for(workplace, "a")
+    finishing = subprocess.Popen(
+        workplace.argv("run", "--join", "night", "--finish"),
+        cwd=workplace.folder, env=workplace.environment, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert finishing.stdout is not None
+    said = finishing.stdout.readline()
+    assert said.startswith("Waiting for job ")
+    assert said.endswith(f"process {running.pid}), which runs a\n")
+    late = here.join("b")
+    assert late.code == 2
+    assert "session night is being finished by job " in late.err
+    workplace.write("later", "")
+    assert running.wait() == 0
+    finishing.communicate()
+    assert finishing.returncode == 0
+    assert [record.outcome for record in read_records(session(workplace).results)] == [Outcome.PASSED]
+    assert session(workplace).info().status == "finished"
+
+
+def test_an_interrupted_job_leaves_its_entry_to_another_or_to_resume(workplace: Workplace, here: Here) -> None:
+    four(workplace, a="later")
+    interrupted = job(workplace, "a", "--expect", "a,b")
+    wait_for(workplace, "a")
+    interrupted.send_signal(signal.SIGINT)
+    assert interrupted.wait() == 130
+    assert "  a: interrupted in job " in here.assay("show", "night").out
+    early = here.assay("run", "--resume", "night")
+    assert early.code == 2
+    assert "session night is open for jobs: finish it first (assay run --join night --finish)" in early.err
+    assert here.assay("run", "--join", "night", "--finish").code == 1
+    late = here.join("b")
+    assert "`assay run --resume night` runs what is missing in it" in late.err
+
+    workplace.write("later", "")
+    resumed = here.assay("run", "--resume", "night")
+
+    assert resumed.code == 0, resumed.out + resumed.err
+    folder = session(workplace)
+    assert folder.info().status == "finished"
+    assert {record.name: record.outcome for record in folder.records()} == {"a": Outcome.PASSED, "b": Outcome.PASSED}
+    late = here.join("c")
+    assert "is a session of one process; choose another name" in late.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--join", "night", "--config", "s.yaml", "--expect", "a,e"], "--expect: unknown entry 'e'"),
+        (["--join", "night", "--config", "s.yaml", "--expect", ","], "--expect ',' names no entry"),
+        (["--config", "s.yaml", "--expect", "a"], "--expect goes with --join NAME"),
+        (["--finish"], "--finish goes with --join NAME"),
+        (["--join", "night", "--finish"], "there is no session 'night' in "),
+        (["--join", "night", "--finish", "--config", "s.yaml"], "--finish runs nothing"),
+        (["--join", "night", "--resume", "night"], "leave --resume out"),
+        (["--join", "night", "--session-name", "x", "--config", "s.yaml"], "leave --session-name out"),
+        (["--join", "../night", "--config", "s.yaml"], "--join '../night'"),
+        (["--join", "night", "--", "true"], "--join goes with --config or --matrix"),
+        (["--join", "night", "--config", "s.yaml", "--entries-exact", "a,x"], "--entries-exact: unknown entry 'x'"),
+        (["--join", "taken", "--config", "s.yaml"], "holds something that is not a session"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_runs(
+    workplace: Workplace, here: Here, words: list[str], message: str
+) -> None:
+    four(workplace)
+    workplace.write("results/taken/notes.txt", "mine")
+    answer = here.assay("run", *words)
+    assert answer.code == 2
+    assert message in answer.err
+    assert not (workplace.folder / "started.log").exists()
+    assert not (workplace.folder / "results" / "night").exists()
+
+
+def test_a_record_says_on_which_host_it_was_made(
+    workplace: Workplace, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four(workplace)
+    for entry, host in (("a", "node-1"), ("b", "node-2")):
+        monkeypatch.setattr("socket.gethostname", lambda host=host: host)
+        assert here.join(entry, "--no-sink", "told").code == 0
+    assert {record.name: record.host for record in session(workplace).records()} == {"a": "node-1", "b": "node-2"}
+    assert "runs on 2 hosts: node-1, node-2" in here.assay("show", "night").out
+    assert here.assay("run", "--join", "night", "--finish").code == 0
+    environments = json.loads((session(workplace).path / "env.json").read_text())["jobs"]
+    assert sorted(found["host"] for found in environments.values()) == ["node-1", "node-2"]
