@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -27,6 +28,7 @@ while not gate.exists(): time.sleep(0.02)
 """
 SINK = """
 import json
+import shutil
 from assay.sinks import Sink
 
 class Told(Sink):
@@ -268,3 +270,44 @@ def test_a_record_says_on_which_host_it_was_made(
     assert here.assay("run", "--join", "night", "--finish").code == 0
     environments = json.loads((session(workplace).path / "env.json").read_text())["jobs"]
     assert sorted(found["host"] for found in environments.values()) == ["node-1", "node-2"]
+
+
+def test_finishing_that_was_killed_is_done_again_and_nobody_is_told_twice(workplace: Workplace, here: Here) -> None:
+    four(workplace)
+    assert job(workplace, "a", "--expect", "a").wait() == 0
+    folder = session(workplace)
+    before = told(workplace), folder.info(), folder.results.read_bytes()
+    (folder.path / ".jobs" / "finished").unlink()
+    folder.report.unlink()
+
+    again = here.assay("run", "--join", "night", "--finish")
+
+    assert again.code == 0, again.err
+    assert folder.report.is_file()
+    assert before == (told(workplace), folder.info(), folder.results.read_bytes())
+
+
+def test_parts_copied_together_from_machines_without_a_shared_folder(workplace: Workplace, here: Here) -> None:
+    four(workplace, setup=True)
+    for entry in "ab":
+        assert here.join(entry).code == 0
+        (workplace.folder / "results").rename(workplace.folder / f"of-{entry}")
+    for entry in "ab":
+        shutil.copytree(workplace.folder / f"of-{entry}", workplace.folder / "results", dirs_exist_ok=True)
+
+    finish = here.assay("run", "--join", "night", "--finish")
+
+    assert finish.code == 0, finish.err
+    assert sorted(record.name for record in read_records(session(workplace).results)) == ["a", "b", "fetch"]
+    assert Counter(line.split()[0] for line in told(workplace)) == {"start": 1, "record": 3, "end": 1}
+    assert len(json.loads((session(workplace).path / "env.json").read_text())["jobs"]) == 2
+
+
+def test_a_session_that_jobs_run_is_not_pruned(workplace: Workplace, here: Here) -> None:
+    four(workplace, a="later")
+    running = job(workplace, "a")
+    wait_for(workplace, "a")
+    assert here.assay("prune", "--keep", "0").out == ""
+    workplace.write("later", "")
+    assert running.wait() == 0
+    assert [record.name for record in session(workplace).records()] == ["a"]

@@ -53,8 +53,8 @@ class Delivery:
         return delivery
 
     def prepare(self) -> None:
-        """Writes down which sinks there are, and tells them nothing yet."""
-        if self._active:
+        """Writes down which sinks there are, unless another process has, and tells them nothing yet."""
+        if self._active and not self._outbox.exists:
             self._outbox.create(self._specs, self._secrets)
 
     @property

@@ -33,7 +33,9 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
         finished = finish(folder, console, masker)
         if finished is None:
             folder.refuse()
-            raise UsageError(f"session {name} is being finished by another job: nothing was done here")
+            finisher = folder.jobs.finisher()
+            by = finisher.words if finisher is not None else "another job"
+            raise UsageError(f"session {name} is being finished by {by}: nothing was done here")
         folder.write_info(replace(finished.info, status="finished"))
         for entry in folder.jobs.open_entries():
             console.note(f"finished without {entry.words}")

@@ -41,13 +41,10 @@ def run_joined(
     masker = Masker(os.environ)
     session = join_session(plan, name, expect=expect, reason=reason, command=command, masker=masker)
     folder = session.folder
-    if session.first:
-        Delivery(folder.path, plan.sinks).prepare()
     with Heartbeat(folder.own / "alive"), Console(folder.log, masker) as console:
+        _prepare_sinks(folder, plan, console)
         records, interrupted = _run(plan, session, console)
-        if is_complete(folder):
-            finish(folder, console, masker)
-        else:
+        if not is_complete(folder) or finish(folder, console, masker) is None:
             _say_what_is_open(folder, console)
         console.say_troubles()
     return SessionRun(
@@ -85,8 +82,19 @@ def _run(plan: Plan, session: JoinedSession, console: Console) -> tuple[list[Rec
     return records, interrupts.requested
 
 
+def _prepare_sinks(folder: JobFolder, plan: Plan, console: Console) -> None:
+    """Whoever finishes the session may have no files to read which sinks it has."""
+    try:
+        Delivery(folder.path, plan.sinks).prepare()
+    except OSError as error:
+        console.trouble(f"the sinks could not be written down, and will be told nothing: {error}")
+
+
 def _past(plan: Plan, console: Console, closing: ExitStack) -> Past:
-    """Jobs only read the history: SQLite cannot have writers on several hosts."""
+    """Jobs only read the history, and only if they must: SQLite cannot have writers on several hosts."""
+    required = [requirement for entry in plan.entries for requirement in entry.requirements]
+    if all(requirement.max_regression is None for requirement in required):
+        return NoPast()
     try:
         history = closing.enter_context(History.beside(plan.results_dir, read_only=True))
     except HISTORY_TROUBLE:

@@ -100,15 +100,14 @@ class Jobs:
         holder = self._finish.holder(_SESSION)
         return self.find(holder) if holder is not None else None
 
-    def claim_finish(self, job: Job) -> Job:
-        """Who finishes the session now."""
+    def claim_finish(self, job: Job) -> bool:
+        """Whether this job is to finish the session; otherwise `finisher` is."""
 
         def is_gone(holder: str) -> bool:
             found = self.find(holder)
             return found is None or not self.lives(found)
 
-        holder = self._finish.take(_SESSION, job.id, is_gone)
-        return job if holder == job.id else self.find(holder) or job
+        return self._finish.take(_SESSION, job.id, is_gone) == job.id
 
     def expected(self) -> tuple[str, ...]:
         """Entries that some job was told to expect."""

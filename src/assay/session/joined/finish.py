@@ -29,9 +29,7 @@ def finish_session(folder: JobFolder, say: Callable[[str], None]) -> OpenSession
     May be done again after a kill at any moment: every file is made anew from the parts and put in place whole.
     """
     jobs = folder.jobs
-    finisher = jobs.claim_finish(folder.job)
-    if finisher.id != folder.job.id:
-        say(f"Session {folder.path.name} is being finished by {finisher.words}")
+    if not jobs.claim_finish(folder.job):
         return None
     _wait(folder, say)
     session = SessionFolder(folder.path)

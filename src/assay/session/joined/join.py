@@ -26,12 +26,11 @@ from assay.record.strict_json import encode
 
 @dataclass(frozen=True)
 class JoinedSession:
-    """A session that this process has joined as a job. `first`: it has made the session."""
+    """A session that this process has joined as a job."""
 
     folder: JobFolder
     environment: Environment
     info: SessionInfo
-    first: bool
 
 
 def join_session(
@@ -57,12 +56,12 @@ def join_session(
         first = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
         environment = capture_environment(first, folder.own / "artifacts", masker.text(reason) if reason else None)
         folder.write_own_environment(environment)
-        made = _make_session(folder, plan, environment, masker)
+        _make_session(folder, plan, environment, masker)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}: {error.filename}") from None
     _refuse_unless_open(folder)
     _claim(folder, plan.asked)
-    return JoinedSession(folder, environment, SessionFolder(path).info(), made)
+    return JoinedSession(folder, environment, SessionFolder(path).info())
 
 
 def session_path(results_dir: Path, name: str) -> Path:
@@ -99,8 +98,8 @@ def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect
     return folder
 
 
-def _make_session(folder: JobFolder, plan: Plan, environment: Environment, masker: Masker) -> bool:
-    """True if this job was the first. session.json comes last: what has it is a session, and complete."""
+def _make_session(folder: JobFolder, plan: Plan, environment: Environment, masker: Masker) -> None:
+    """Unless another job has. session.json comes last: what has it is a session, and complete."""
     job = folder.job
     create_exclusive(folder.path / "env.json", encode(environment.to_json(), indent=2), job.id)
     info = SessionInfo(
@@ -114,11 +113,9 @@ def _make_session(folder: JobFolder, plan: Plan, environment: Environment, maske
         plan=masker.value(dict(plan.inputs)),
         joined=True,
     )
-    if not create_exclusive(folder.path / "session.json", encode(info.to_json(), indent=2), job.id):
-        return False
     with suppress(FileExistsError):
         shutil.copytree(folder.own / "artifacts", folder.path / "artifacts")
-    return True
+    create_exclusive(folder.path / "session.json", encode(info.to_json(), indent=2), job.id)
 
 
 def _refuse_closed(path: Path) -> None:
