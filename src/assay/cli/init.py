@@ -79,5 +79,5 @@ def _first(folder: Path) -> dict[Path, str]:
 def _workflows(folder: Path) -> dict[Path, str]:
     return {
         folder / ".github" / "workflows" / f"assay-{path.name}": path.read_text(encoding="utf-8")
-        for path in sorted((Path(__file__).parent / "ci").glob("*.yml"))
+        for path in sorted((Path(__file__).parent / "ci" / "github").glob("*.yml"))
     }
