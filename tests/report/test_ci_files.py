@@ -26,10 +26,15 @@ def workflows(tmp_path: Path) -> dict[str, Any]:
 def commands(workflow: dict[str, Any]) -> Iterator[list[str]]:
     for job in workflow["jobs"].values():
         for step in job["steps"]:
-            for line in str(step.get("run", "")).splitlines():
-                words = shlex.split(re.sub(r"\$\w+", "x", line))
-                if words[:1] == ["assay"]:
-                    yield words[1:]
+            yield from assay_lines(str(step.get("run", "")).splitlines())
+
+
+def assay_lines(lines: list[str]) -> Iterator[list[str]]:
+    """Their words, without the command's name and where the output goes."""
+    for line in lines:
+        words = shlex.split(re.sub(r"\$\w+", "x", line))
+        if words[:1] == ["assay"]:
+            yield words[1 : words.index(">") if ">" in words else None]
 
 
 def parses(words: list[str]) -> bool:
@@ -38,12 +43,12 @@ def parses(words: list[str]) -> bool:
 
 
 def test_there_is_one_for_each_occasion(workflows: dict[str, Any]) -> None:
-    assert list(workflows) == ["assay-pull-request.yml", "assay-release.yml", "assay-weekly.yml"]
+    assert list(workflows) == ["assay-nightly.yml", "assay-pull-request.yml", "assay-release.yml"]
     # YAML 1.1 reads the key `on` as true.
     assert [set(w[True]) if isinstance(w[True], dict) else {w[True]} for w in workflows.values()] == [
+        {"schedule", "workflow_dispatch"},
         {"pull_request"},
         {"release"},
-        {"schedule", "workflow_dispatch"},
     ]
 
 
@@ -52,6 +57,23 @@ def test_their_commands_exist(workflows: dict[str, Any]) -> None:
     assert {words[0] for words in found} == {"ab", "run", "report", "history"}
     for words in found:
         assert parses(words), words
+
+
+def test_gitlab_has_the_same_occasions(tmp_path: Path) -> None:
+    assert main(["init", str(tmp_path), "--ci", "gitlab"]) == 0
+    jobs = yaml.safe_load((tmp_path / ".gitlab/assay.yml").read_text())
+    occasions = {name: job["rules"][0]["if"] for name, job in jobs.items() if "rules" in job}
+    assert occasions == {
+        "assay-merge-request": '$CI_PIPELINE_SOURCE == "merge_request_event"',
+        "assay-nightly": '$CI_PIPELINE_SOURCE == "schedule"',
+        "assay-nightly-finish": '$CI_PIPELINE_SOURCE == "schedule"',
+        "assay-release": "$CI_COMMIT_TAG",
+    }
+    found = [words for name in occasions for words in assay_lines(jobs[name]["script"])]
+    assert [words[0] for words in found] == ["ab", "run", "run"]
+    for words in found:
+        assert parses(words), words
+    assert "--allow-missing-base" in found[0]
 
 
 def test_a_first_pull_request_needs_no_base(workflows: dict[str, Any]) -> None:

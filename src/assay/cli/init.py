@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import UsageError
+from assay.names import unknown
 
 CONFIG = """\
 # A session of benchmarks. Run it:      assay run --config assay.yaml
@@ -50,25 +52,48 @@ with assay.benchmark() as b:
 '''
 
 
+@dataclass(frozen=True)
+class Scheduler:
+    """Where the files for a scheduler go, and what its user does next."""
+
+    folder: str
+    then: str
+    prefix: str = ""
+
+
+CI = {
+    "github": Scheduler(
+        ".github/workflows", "They run assay.yaml, at the top of the repository: commit it too.", "assay-"
+    ),
+    "gitlab": Scheduler(".gitlab", "Include it in .gitlab-ci.yml:\n\ninclude:\n  - local: .gitlab/assay.yml"),
+    "slurm": Scheduler("slurm", "Submit a night, from the folder with assay.yaml:  slurm/assay-night.sh"),
+}
+
+
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="where to (default: here)")
     parser.add_argument(
-        "--ci", action="store_true", help="instead: GitHub workflows for pull requests, releases and every week"
+        "--ci",
+        metavar="NAME",
+        nargs="?",
+        const="github",
+        help="instead: pull requests, nights and releases for github (the default) or gitlab; nights for slurm",
     )
 
 
 def run(args: Namespace) -> int:
     """A config and a benchmark script to start from. What is there already is never overwritten."""
-    files = _workflows(args.folder) if args.ci else _first(args.folder)
+    files = _ci(args.ci, args.folder) if args.ci is not None else _first(args.folder)
     there = [path for path in files if path.exists()]
     if there:
         raise UsageError(f"{there[0]} exists already; choose another folder: assay init FOLDER")
     for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
+        if content.startswith("#!"):
+            path.chmod(0o755)
         print(f"wrote {path}")
-    if not args.ci:
-        print(f"\nRun it:  assay run --config {args.folder / 'assay.yaml'}")
+    print(f"\nRun it:  assay run --config {args.folder / 'assay.yaml'}" if args.ci is None else f"\n{CI[args.ci].then}")
     return 0
 
 
@@ -76,8 +101,11 @@ def _first(folder: Path) -> dict[Path, str]:
     return {folder / "assay.yaml": CONFIG, folder / "scripts" / "my_benchmark.py": SCRIPT}
 
 
-def _workflows(folder: Path) -> dict[Path, str]:
+def _ci(name: str, folder: Path) -> dict[Path, str]:
+    if name not in CI:
+        raise UsageError(f"--ci: {unknown('scheduler', name, CI)}; the folder comes first: assay init FOLDER --ci NAME")
     return {
-        folder / ".github" / "workflows" / f"assay-{path.name}": path.read_text(encoding="utf-8")
-        for path in sorted((Path(__file__).parent / "ci" / "github").glob("*.yml"))
+        folder / CI[name].folder / f"{CI[name].prefix}{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted((Path(__file__).parent / "ci" / name).iterdir())
+        if path.is_file()
     }

@@ -70,7 +70,7 @@ def make_plan(
     problems = resolver.problems + _needs(setups + planned, resolver) + _none(config, planned)
     if problems:
         raise ConfigError(problems)
-    asked = _asked(planned, entries, entries_exact)
+    asked = _asked(setups, planned, entries, entries_exact)
     chosen = _chosen(setups, planned, asked)
     template = literal(session.viewer_url) if session.viewer_url is not None else session.viewer_url_template
     return Plan(
@@ -119,13 +119,17 @@ def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:
     return [f"{entry.where}: {entry.name}.needs: entries that need each other can never start" for entry in circle[:1]]
 
 
-def _asked(planned: list[Entry], expression: str | None, exact: tuple[str, ...] | None) -> set[str]:
+def _asked(
+    setups: list[Entry], planned: list[Entry], expression: str | None, exact: tuple[str, ...] | None
+) -> set[str]:
+    """Data setups are run whatever is asked for; by name one can ask for nothing else."""
     names = [entry.name for entry in planned]
     if exact is not None:
-        missing = [name for name in exact if name not in names]
+        known = [entry.name for entry in setups] + names
+        missing = [name for name in exact if name not in known]
         if missing:
-            raise UsageError("\n".join(f"--entries-exact: {unknown('entry', name, names)}" for name in missing))
-        return set(exact)
+            raise UsageError("\n".join(f"--entries-exact: {unknown('entry', name, known)}" for name in missing))
+        return {name for name in exact if name in names}
     if expression is None:
         return set(names)
     selection = Selection(expression)
