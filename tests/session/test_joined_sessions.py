@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from workplace import Answer, Workplace
@@ -15,6 +16,7 @@ from workplace import Answer, Workplace
 from assay.cli.main import main
 from assay.history.history import History
 from assay.record import Outcome, SessionFolder
+from assay.record.joined.jobs import Jobs
 from assay.record.results_file import read_records
 
 STEP = """
@@ -195,7 +197,8 @@ def test_finish_waits_for_a_job_that_runs(workplace: Workplace, here: Here) -> N
     assert said.endswith(f"process {running.pid}), which runs a\n")
     late = here.join("b")
     assert late.code == 2
-    assert "session night is being finished by job " in late.err
+    assert "no job can join session night any more: job " in late.err
+    assert late.err.endswith(" is finishing it\n")
     workplace.write("later", "")
     assert running.wait() == 0
     finishing.communicate()
@@ -311,3 +314,33 @@ def test_a_session_that_jobs_run_is_not_pruned(workplace: Workplace, here: Here)
     workplace.write("later", "")
     assert running.wait() == 0
     assert [record.name for record in session(workplace).records()] == ["a"]
+
+
+def test_a_job_that_was_killed_before_it_knew_its_environment(workplace: Workplace, here: Here) -> None:
+    four(workplace)
+    assert here.join("a").code == 0
+    jobs = Jobs(session(workplace).path)
+    [first] = jobs.all()
+    (jobs.folder / "killed").mkdir()
+    jobs.write(replace(first, id="killed", ticks=1, status="running"))
+
+    finish = here.assay("run", "--join", "night", "--finish")
+
+    assert finish.code == 0, finish.err
+    assert list(json.loads((session(workplace).path / "env.json").read_text())["jobs"]) == [first.id]
+
+
+def test_a_finisher_that_died_is_not_said_to_be_at_it(workplace: Workplace, here: Here) -> None:
+    four(workplace)
+    assert here.join("a").code == 0
+    jobs = Jobs(session(workplace).path)
+    [first] = jobs.all()
+    dead = replace(first, id="dead", ticks=1)
+    (jobs.folder / "dead").mkdir()
+    jobs.write(dead)
+    assert jobs.claim_finish(dead)
+    late = here.join("b")
+    assert late.code == 2
+    assert "no job can join session night any more: job dead (host " in late.err
+    assert "ended while finishing it; `assay run --join night --finish` does so again" in late.err
+    assert here.assay("run", "--join", "night", "--finish").code == 0

@@ -33,9 +33,7 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
         finished = finish(folder, console, masker)
         if finished is None:
             folder.refuse()
-            finisher = folder.jobs.finisher()
-            by = finisher.words if finisher is not None else "another job"
-            raise UsageError(f"session {name} is being finished by {by}: nothing was done here")
+            raise UsageError(f"session {name} is not finished by this command: {folder.jobs.finishing()}")
         folder.write_info(replace(finished.info, status="finished"))
         for entry in folder.jobs.open_entries():
             console.note(f"finished without {entry.words}")

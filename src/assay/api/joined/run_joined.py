@@ -104,9 +104,9 @@ def _past(plan: Plan, console: Console, closing: ExitStack) -> Past:
 
 def _say_what_is_open(folder: JobFolder, console: Console) -> None:
     name = folder.path.name
-    finisher = folder.jobs.finisher()
-    if finisher is not None:
-        console.say(f"Session {name} is being finished by {finisher.words}")
+    finishing = folder.jobs.finishing()
+    if finishing:
+        console.say(f"Session {name}: {finishing}")
         return
     console.say(f"Session {name} is open; `assay run --join {name} --finish` finishes it")
     for entry in folder.jobs.open_entries():

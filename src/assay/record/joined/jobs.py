@@ -100,6 +100,16 @@ class Jobs:
         holder = self._finish.holder(_SESSION)
         return self.find(holder) if holder is not None else None
 
+    def finishing(self) -> str:
+        """Who finishes the session, in words; empty if nobody has begun to."""
+        finisher = self.finisher()
+        if finisher is None:
+            return ""
+        if self.lives(finisher):
+            return f"{finisher.words} is finishing it"
+        again = f"`assay run --join {self.session.name} --finish` does so again"
+        return f"{finisher.words} ended while finishing it; {again}"
+
     def claim_finish(self, job: Job) -> bool:
         """Whether this job is to finish the session; otherwise `finisher` is."""
 

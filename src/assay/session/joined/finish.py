@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from assay.errors import DataError
 from assay.record import Environment, Record, SessionFolder
 from assay.record.atomic_file import write_atomic
 from assay.record.joined.job import Job
@@ -84,9 +86,12 @@ def _asked(jobs: list[Job]) -> tuple[str, ...]:
 
 
 def _environments(folder: JobFolder, first: Environment) -> dict[str, Any]:
-    """Of the job that made the session, as ever; those of all jobs beside it."""
-    jobs = [job for job in folder.jobs.all() if job.planned and job.status != "refused"]
-    own = {job.id: JobFolder(folder.path, job).environment().to_json() for job in jobs}
+    """Of the job that made the session, as ever; those of all jobs beside it. A job killed early may have none."""
+    own = {}
+    for job in folder.jobs.all():
+        if job.planned and job.status != "refused":
+            with suppress(DataError):
+                own[job.id] = JobFolder(folder.path, job).environment().to_json()
     return {**first.to_json(), "jobs": own}
 
 

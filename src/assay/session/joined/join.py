@@ -130,14 +130,14 @@ def _refuse_closed(path: Path) -> None:
 
 
 def _refuse_unless_open(folder: JobFolder) -> None:
-    finisher = folder.jobs.finisher()
-    if finisher is None:
+    finishing = folder.jobs.finishing()
+    if not finishing:
         return
     folder.refuse()
     info = SessionFolder(folder.path).info()
     if info.status != "running":
         raise UsageError(_closed(folder.path.name, info))
-    raise UsageError(f"session {folder.path.name} is being finished by {finisher.words}: no job can join it any more")
+    raise UsageError(f"no job can join session {folder.path.name} any more: {finishing}")
 
 
 def _closed(name: str, info: SessionInfo) -> str:
