@@ -243,6 +243,6 @@ entries:
 def test_a_sink_left_out_needs_none_of_its_variables(tmp_path: Path) -> None:
     file = tmp_path / "f.yaml"
     file.write_text("sinks: [{name: slack, channel_id: '${NOT_SET}'}, {name: csv}]\nentries: [{name: a, command: x}]")
-    assert [sink["name"] for sink in load_config([file], {}, (), ["slack"]).session.sinks] == ["csv"]
+    assert [sink["name"] for sink in load_config([file], {}, without_sinks=["slack"]).session.sinks] == ["csv"]
     with pytest.raises(UsageError, match=r"--no-sink: unknown sink 'slak'; did you mean 'slack'"):
-        load_config([file], {}, (), ["slak"])
+        load_config([file], {}, without_sinks=["slak"])

@@ -20,8 +20,8 @@ from assay.record.joined.jobs import Jobs
 from assay.record.results_file import read_records
 
 STEP = """
-import json, pathlib, sys, time
-out = pathlib.Path(sys.argv[sys.argv.index("--benchmark-results-path") + 1])
+import json, os, pathlib, sys, time
+out = pathlib.Path(os.environ["ASSAY_BENCHMARK_RESULTS_PATH"])
 name, gate = sys.argv[1], pathlib.Path(sys.argv[2])
 with open("started.log", "a") as log: log.write(f"{name}\\n")
 while not gate.exists(): time.sleep(0.02)
