@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-RATE = 0.025
+RATE = 0.02
 """Aimed at, so that no more than 5% of what is called in a table is false: p-values of ten pairs in two modes are up to
 twice too small (`make bench-truth`)."""
 

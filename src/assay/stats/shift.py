@@ -45,7 +45,7 @@ _FLIPS_TO = 30
 _TRIMMED_FROM = 20
 _MEDIAN_ERROR = 1.25 * 1.4826
 """Standard error of a median over that of a mean, and standard deviation over median absolute deviation."""
-_CHOSEN = 3.0
+_CHOSEN = 2.5
 """Pairs with a spike were left out after looking at them; a p without them is so many times as large."""
 
 
