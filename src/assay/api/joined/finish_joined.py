@@ -27,6 +27,11 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
     """Ends a session with what its jobs have left; those that still run are waited for."""
     path = session_path(results_dir, name).absolute()
     _refuse(path)
+    plan = Plan(entries=(), results_dir=path.parent, artifacts_dir=path.parent / "artifacts")
+    if Jobs(path).all_told.is_file():
+        done = SessionFolder(path)
+        print(f"Session {name} was finished at {done.info().finished_at}: there is nothing to do")
+        return SessionRun(plan, done, tuple(done.records()))
     masker = Masker(os.environ)
     folder = new_job(path, masker.words(list(command)))
     with Heartbeat(folder.own / "alive"), Console(folder.log, masker) as console:
@@ -37,7 +42,6 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
         folder.write_info(replace(finished.info, status="finished"))
         for entry in folder.jobs.open_entries():
             console.note(f"finished without {entry.words}")
-    plan = Plan(entries=(), results_dir=path.parent, artifacts_dir=path.parent / "artifacts")
     return SessionRun(plan, finished.folder, tuple(finished.folder.records()))
 
 
@@ -63,5 +67,3 @@ def _refuse(path: Path) -> None:
     info = SessionFolder(path).info()
     if not info.joined:
         raise UsageError(f"session {path.name} is one of a single process: only what jobs have joined can be finished")
-    if Jobs(path).all_told.is_file():
-        raise UsageError(f"session {path.name} was finished already, at {info.finished_at}")

@@ -70,16 +70,22 @@ def _run(plan: Plan, session: JoinedSession, console: Console) -> tuple[list[Rec
         keeping(event)
         progress(event)
 
+    others = OtherJobs(session.folder, console.say)
     with ExitStack() as closing, Interrupts() as interrupts:
-        records = run_plan(
-            plan,
-            OpenSession(session.folder, session.environment, session.info),
-            listen=listen,
-            past=_past(plan, console, closing),
-            interrupts=interrupts,
-            elsewhere=OtherJobs(session.folder, console.say),
-        )
-    return records, interrupts.requested
+        past = _past(plan, console, closing)
+        while True:
+            run_plan(
+                plan,
+                OpenSession(session.folder, session.environment, session.info),
+                listen=listen,
+                past=past,
+                interrupts=interrupts,
+                elsewhere=others,
+            )
+            if interrupts.requested or not others.have_left(lambda: interrupts.requested):
+                break
+            session.folder.go_on()
+    return session.folder.jobs.records(), interrupts.requested
 
 
 def _prepare_sinks(folder: JobFolder, plan: Plan, console: Console) -> None:

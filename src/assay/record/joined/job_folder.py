@@ -48,6 +48,10 @@ class JobFolder(SessionFolder):
         """What ends is this job, not the session."""
         self._change(replace(self.job, status=info.status, at=None))
 
+    def go_on(self) -> None:
+        """It has taken over what another job has left."""
+        self._change(replace(self.job, status="running"))
+
     def begin(self, run: StartedRun) -> None:
         self._change(replace(self.job, at=run))
 

@@ -151,10 +151,10 @@ def _claim(folder: JobFolder, asked: Sequence[str]) -> None:
     jobs, job = folder.jobs, folder.job
     for name in asked:
         holder = jobs.take(name, job)
-        if holder == job.id:
-            continue
-        folder.refuse()
         other = jobs.find(holder)
+        if holder == job.id or (other is not None and name not in other.asked):
+            continue  # who runs it only because another entry needs it leaves the result to this job too
+        folder.refuse()
         does = "was run" if jobs.is_done(name) else "is run"
         raise UsageError(
             f"entry {quoted(name)} of session {folder.path.name} {does} by {other.words if other else holder}; "

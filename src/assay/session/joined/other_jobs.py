@@ -36,3 +36,18 @@ class OtherJobs:
                 said = holder
             time.sleep(POLL_S)
         return ()
+
+    def have_left(self, give_up: Callable[[], bool]) -> bool:
+        """Waits until all that this job was asked for is done; True if a job that was at some of it has ended before.
+
+        Only for a job that has nothing more to run itself: nobody waits for it.
+        """
+        jobs, job = self._folder.jobs, self._folder.job
+        while not give_up():
+            left = [entry for entry in jobs.open_entries() if entry.name in job.asked]
+            if not left:
+                return False
+            if any(not entry.running for entry in left):
+                return True
+            time.sleep(POLL_S)
+        return False
