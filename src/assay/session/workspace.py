@@ -6,6 +6,8 @@ from pathlib import Path
 
 from assay.session.run import Run
 
+_TRIES = 100
+
 
 class Workspace:
     """The folders and files of one run. What is large lives under `artifacts_dir`, with a link to it here."""
@@ -74,7 +76,7 @@ class Workspace:
 
     def _link(self, path: Path) -> Path:
         target = self.large / path.name
-        target.mkdir(parents=True, exist_ok=True)
+        _make(target)
         if not path.is_symlink():
             path.symlink_to(target, target_is_directory=True)
         return target
@@ -86,10 +88,20 @@ class Workspace:
         else:
             shutil.rmtree(path, ignore_errors=True)
         for empty in (self.large, *self.large.parents):
-            if empty == self.session.parent or not _is_empty(empty):
+            if empty == self.session.parent:
                 break
-            empty.rmdir()
+            try:
+                empty.rmdir()
+            except OSError:  # in use, or another job has removed it
+                break
 
 
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())
+def _make(folder: Path) -> None:
+    """Another job may remove a folder above it, empty until now, at any moment."""
+    for _ in range(_TRIES):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return
+        except (FileNotFoundError, FileExistsError):  # the latter if it was there and is gone again
+            continue
+    folder.mkdir(parents=True, exist_ok=True)
