@@ -148,6 +148,12 @@ def test_the_last_job_finishes_and_a_dead_jobs_entry_may_be_run_again(workplace:
     workplace.write("later", "")
     assert here.join("d").code == 0
     assert session(workplace).info().status == "running"
+    attempts = list(read_records(session(workplace).path / "d" / "results.jsonl"))
+    assert [(record.outcome, record.superseded) for record in attempts] == [
+        (Outcome.INTERRUPTED, True),
+        (Outcome.PASSED, False),
+    ]
+    assert "ended while this was running" in attempts[0].reasons[0]
 
     last = here.join("a")
 

@@ -23,7 +23,7 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
     finished = []
     for record in folder.records():
         if record.outcome is Outcome.INTERRUPTED:
-            _keep_aside(folder, record)
+            keep_aside(folder, record)
         else:
             finished.append(record)
     _rewrite(folder, finished)
@@ -33,7 +33,7 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
         started = folder.path / run.folder / "logs"
         if run_id not in done and started.is_dir():
             at = started.stat().st_mtime
-            _keep_aside(folder, interrupted_record(run_id, run.entry.name, info.name, environment, at))
+            keep_aside(folder, interrupted_record(run_id, run.entry.name, info.name, environment, at))
     # Whatever jobs began it: from here on one process has it.
     info = replace(info, status="running", finished_at=None, pid=os.getpid(), joined=False)
     folder.write_info(info)
@@ -45,7 +45,7 @@ def _rewrite(folder: SessionFolder, records: list[Record]) -> None:
     write_atomic(folder.results, "".join(f"{line}\n" for line in lines))
 
 
-def _keep_aside(folder: SessionFolder, record: Record) -> None:
+def keep_aside(folder: SessionFolder, record: Record) -> None:
     own = folder.path / record.name / "results.jsonl"
     own.parent.mkdir(parents=True, exist_ok=True)
     append_record(own, replace(record, superseded=True))

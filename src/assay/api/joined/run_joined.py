@@ -64,7 +64,7 @@ def _plan(inputs: RunInputs, expect: Sequence[str]) -> Plan:
 
 def _run(plan: Plan, session: JoinedSession, console: Console) -> tuple[list[Record], bool]:
     progress = Guarded("progress", Progress(console, plan.notes), console.trouble)
-    keeping = Guarded("what this job is at", JobListener(session.folder), console.trouble)
+    keeping = Guarded("what this job is at", JobListener(session.folder, session.environment), console.trouble)
 
     def listen(event: Event) -> None:
         keeping(event)

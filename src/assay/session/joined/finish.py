@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assay.errors import DataError
-from assay.record import Environment, Record, SessionFolder
+from assay.record import Environment, SessionFolder
 from assay.record.atomic_file import write_atomic
 from assay.record.joined.job import Job
 from assay.record.joined.job_folder import JobFolder
 from assay.record.strict_json import encode
+from assay.session.joined.lost_record import lost_record
 from assay.session.open_session import OpenSession
-from assay.session.resume import interrupted_record
 
 POLL_S = 0.25
 
@@ -40,7 +40,8 @@ def finish_session(folder: JobFolder, say: Callable[[str], None]) -> OpenSession
     info = session.info()
     records = jobs.records()
     recorded = {record.run_id for record in records}
-    records += [_lost(job, info.name, environment) for job in jobs.all() if job.at and job.at.run_id not in recorded]
+    lost = [lost_record(job, info.name, environment) for job in jobs.all()]
+    records += [record for record in lost if record is not None and record.run_id not in recorded]
     lines = [encode(record.to_json()) for record in records]
     planned = jobs.planned()
     info = replace(
@@ -70,13 +71,6 @@ def _wait(folder: JobFolder, say: Callable[[str], None]) -> None:
                 say(f"Waiting for {job.words}{what}")
                 said.add(job.id)
         time.sleep(POLL_S)
-
-
-def _lost(job: Job, session: str, environment: Environment) -> Record:
-    assert job.at is not None
-    at = datetime.fromisoformat(job.at.started_at).timestamp()
-    record = interrupted_record(job.at.run_id, job.at.name, session, environment, at)
-    return replace(record, host=job.host, reasons=(f"{job.words} ended while this was running",))
 
 
 def _asked(jobs: list[Job]) -> tuple[str, ...]:

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from assay.record import Environment, Record
+from assay.record.joined.job import Job
+from assay.session.resume import interrupted_record
+
+
+def lost_record(job: Job, session: str, environment: Environment) -> Record | None:
+    """Of the run that a job was at when it was killed. None if it was at none."""
+    if job.at is None:
+        return None
+    at = datetime.fromisoformat(job.at.started_at).timestamp()
+    record = interrupted_record(job.at.run_id, job.at.name, session, environment, at)
+    return replace(record, host=job.host, reasons=(f"{job.words} ended while this was running",))
