@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import signal
 import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from workplace import Answer, Workplace
@@ -16,6 +19,7 @@ from workplace import Answer, Workplace
 from assay.cli.main import main
 from assay.history.history import History
 from assay.record import Outcome, SessionFolder
+from assay.record.atomic_file import write_atomic
 from assay.record.joined.jobs import Jobs
 from assay.record.results_file import read_records
 
@@ -29,7 +33,9 @@ while not gate.exists(): time.sleep(0.02)
 (out / "metrics.json").write_text(json.dumps({"is_success": True}))
 """
 SINK = """
+import errno
 import json
+import os
 import shutil
 from assay.sinks import Sink
 
@@ -370,4 +376,27 @@ def test_a_job_whose_entry_another_one_runs_because_it_needs_it_waits_for_the_re
     assert [needing.wait(), asked.returncode] == [0, 0]
     assert sorted((workplace.folder / "started.log").read_text().split()) == ["a", "b"]
     assert sorted(record.name for record in read_records(session(workplace).results)) == ["a", "b"]
+    assert session(workplace).info().status == "finished"
+
+
+def test_a_full_disk_at_the_end_is_said_and_the_finish_can_be_done_again(
+    workplace: Workplace, here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four(workplace)
+    assert here.join("a").code == 0
+    results = str(session(workplace).results)
+
+    def full(path: Path, text: str) -> None:
+        if str(path) == results:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), results)
+        write_atomic(path, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("assay.session.joined.finish.write_atomic", full)
+        finish = here.assay("run", "--join", "night", "--finish")
+    assert finish.code == 2
+    assert f"session night could not be finished: No space left on device: {results}" in finish.err
+    assert "assay run --join night --finish` tries again" in finish.err
+    assert session(workplace).info().status == "running"
+    assert here.assay("run", "--join", "night", "--finish").code == 0
     assert session(workplace).info().status == "finished"

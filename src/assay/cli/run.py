@@ -15,7 +15,10 @@ from assay.errors import UsageError
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.usage = "assay run --config FILE [options]  |  assay run [options] -- COMMAND [ARGUMENT …]"
+    parser.usage = (
+        "assay run --config FILE [options]  |  assay run [options] -- COMMAND [ARGUMENT …]  |  "
+        "assay run --join NAME --finish"
+    )
     what = parser.add_argument_group("what to run")
     what.add_argument(
         "--config", metavar="FILE", action="append", default=[], help="session YAML; several are merged, later wins"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,7 +48,16 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
 
 def finish(folder: JobFolder, console: Console, masker: Masker) -> OpenSession | None:
     """Puts the parts together and tells everybody once: history, report, sinks. None: another job does so."""
-    finished = finish_session(folder, console.say)
+    name = folder.path.name
+    try:
+        finished = finish_session(folder, console.say)
+    except OSError as error:
+        with suppress(OSError):
+            folder.give_up()
+        raise UsageError(
+            f"session {name} could not be finished: {error.strerror}: {error.filename}; "
+            f"nothing is lost, and `assay run --join {name} --finish` tries again"
+        ) from None
     if finished is None:
         return None
     records = finished.folder.records()

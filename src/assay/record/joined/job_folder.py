@@ -55,6 +55,9 @@ class JobFolder(SessionFolder):
     def begin(self, run: StartedRun) -> None:
         self._change(replace(self.job, at=run))
 
+    def give_up(self) -> None:
+        self._change(replace(self.job, status="interrupted"))
+
     def refuse(self) -> None:
         self._change(replace(self.job, status="refused"))
 

@@ -105,7 +105,7 @@ class Jobs:
         finisher = self.finisher()
         if finisher is None:
             return ""
-        if self.lives(finisher):
+        if not self._has_given_up(finisher):
             return f"{finisher.words} is finishing it"
         again = f"`assay run --join {self.session.name} --finish` does so again"
         return f"{finisher.words} ended while finishing it; {again}"
@@ -115,9 +115,12 @@ class Jobs:
 
         def is_gone(holder: str) -> bool:
             found = self.find(holder)
-            return found is None or not self.lives(found)
+            return found is None or self._has_given_up(found)
 
         return self._finish.take(_SESSION, job.id, is_gone) == job.id
+
+    def _has_given_up(self, finisher: Job) -> bool:
+        return finisher.status == "interrupted" or not self.lives(finisher)
 
     def expected(self) -> tuple[str, ...]:
         """Entries that some job was told to expect."""

@@ -57,10 +57,10 @@ def join_session(
         environment = capture_environment(first, folder.own / "artifacts", masker.text(reason) if reason else None)
         folder.write_own_environment(environment)
         _make_session(folder, plan, environment, masker)
+        _refuse_unless_open(folder)
+        _claim(folder, plan.asked)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}: {error.filename}") from None
-    _refuse_unless_open(folder)
-    _claim(folder, plan.asked)
     return JoinedSession(folder, environment, SessionFolder(path).info())
 
 
