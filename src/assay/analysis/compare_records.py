@@ -26,7 +26,7 @@ from assay.record import Record
 from assay.record.metric import Better, Metric
 from assay.record.task_metrics import is_task_metric
 from assay.stats.biweight import middle
-from assay.stats.false_discovery import adjusted
+from assay.stats.false_discovery import adjusted, counted
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,9 @@ def _by_entry(records: Iterable[Record]) -> dict[str, list[Record]]:
 def _judged(drafts: Sequence[_Draft]) -> Iterable[Row]:
     """Only rows that could become a verdict count as questions."""
     asked = [draft for draft in drafts if draft.evidence and not draft.evidence.settled and draft.row.better]
-    corrected = dict(zip(map(id, asked), adjusted([d.evidence.shift.p for d in asked if d.evidence]), strict=True))
+    shifts = [draft.evidence.shift for draft in asked if draft.evidence]
+    p_values = adjusted([counted(shift.p, shift.spikes, len(shifts)) for shift in shifts])
+    corrected = dict(zip(map(id, asked), p_values, strict=True))
     for draft in drafts:
         row = draft.row
         if draft.evidence is None:

@@ -45,8 +45,6 @@ _FLIPS_TO = 30
 _TRIMMED_FROM = 20
 _MEDIAN_ERROR = 1.25 * 1.4826
 """Standard error of a median over that of a mean, and standard deviation over median absolute deviation."""
-_CHOSEN = 2.5
-"""Pairs with a spike were left out after looking at them; a p without them is so many times as large."""
 
 
 @dataclass(frozen=True)
@@ -144,5 +142,4 @@ def at_least(shift: Shift, tick: float) -> Shift:
 def _shift(centre: float, error: float, df: int, floor: float, runs: int, spikes: int, confidence: float) -> Shift:
     half = t_quantile((1 + confidence) / 2, df) * error
     p = t_two_sided_p(centre / error, df) if error > 0 else (0.0 if centre else 1.0)
-    p = min(1.0, p * _CHOSEN) if spikes else p
     return Shift(centre, centre - half, centre + half, p, floor, runs, spikes, confidence)

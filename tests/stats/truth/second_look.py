@@ -11,7 +11,7 @@ from assay.analysis import Verdict, judge
 from assay.analysis.evidence import evidence
 from assay.analysis.judgement import Judgement, judged
 from assay.analysis.rules import DEFAULT_MARGIN
-from assay.stats.false_discovery import adjusted
+from assay.stats.false_discovery import adjusted, counted
 from assay.stats.nightly import nights as watched
 
 CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
@@ -131,7 +131,11 @@ def _table(base: np.ndarray, head: np.ndarray) -> list[Verdict]:
         for a, b in zip(base, head, strict=True)
     ]
     asked = [one for one in found if one and not one.settled]
-    corrected = dict(zip(map(id, asked), adjusted([one.shift.p for one in asked]), strict=True))
+    corrected = dict(
+        zip(
+            map(id, asked), adjusted([counted(one.shift.p, one.shift.spikes, len(asked)) for one in asked]), strict=True
+        )
+    )
     return [judged(one, "lower", DEFAULT_MARGIN, corrected.get(id(one), 1.0))[0] for one in found]
 
 
