@@ -52,14 +52,7 @@ class RunInputs:
     def plan(self) -> Plan:
         plan = self._command_plan() if self.command else self._files_plan()
         if self.results_dir is not None:
-            folder = Path(self.results_dir).absolute()
-            moved = plan.artifacts_dir == plan.results_dir / "artifacts"
-            plan = replace(
-                plan,
-                results_dir=folder,
-                host_results_dir=None,
-                artifacts_dir=folder / "artifacts" if moved else plan.artifacts_dir,
-            )
+            plan = plan.with_results_dir(Path(self.results_dir).absolute())
         if self.viewer_url is not None or self.viewer_url_template is not None:
             template = literal(self.viewer_url) if self.viewer_url is not None else self.viewer_url_template
             plan = replace(plan, viewer_url_template=template)

@@ -58,7 +58,7 @@ def run_on(session: str, results_dir: Path) -> SessionRun:
             f"session {info.name} is open for jobs: finish it first (assay run --join {info.name} --finish), "
             "then --resume runs what is missing"
         )
-    plan = replace(inputs_of(session, results_dir).plan(), results_dir=folder.path.parent)
+    plan = inputs_of(session, results_dir).plan().with_results_dir(folder.path.parent)
     remember_results_dir(plan.results_dir)
     records, interrupted = run_attached(plan, reopen_session(folder, plan))
     return SessionRun(plan, folder, tuple(records), interrupted)
@@ -80,7 +80,7 @@ def run_again(run: str, results_dir: Path, command: Sequence[str]) -> SessionRun
     if not entries:
         raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")
     alone = replace(entries[0], repeat=1, warmup=0, needs=())
-    plan = replace(plan, entries=(alone,), results_dir=folder.path.absolute().parent)
+    plan = replace(plan, entries=(alone,)).with_results_dir(folder.path.absolute().parent)
     return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, quiet=False, kind="rerun")
 
 

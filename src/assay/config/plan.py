@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,6 +38,8 @@ class Plan:
     viewer_url_template: str | None = None
     host_results_dir: Path | None = None
     """Where the host has `results_dir`, in a container that has it somewhere else."""
+    links_hold: bool = True
+    """Whether a relative link from results to artifacts leads there on the host too."""
     warnings: tuple[str, ...] = ()
     """What the files leave to be wondered about."""
     asked: tuple[str, ...] = ()
@@ -46,6 +49,16 @@ class Plan:
 
     def entry(self, name: str) -> Entry:
         return next(entry for entry in self.entries if entry.name == name)
+
+    def with_results_dir(self, folder: Path) -> Plan:
+        """With results elsewhere; artifacts that are among them go along."""
+        if folder == self.results_dir:
+            return self
+        if self.artifacts_dir != self.results_dir / "artifacts":
+            return replace(self, results_dir=folder, host_results_dir=None)
+        return replace(
+            self, results_dir=folder, host_results_dir=None, artifacts_dir=folder / "artifacts", links_hold=True
+        )
 
     def viewer_url(self, session: Path) -> str | None:
         """Where the session can be looked at, with paths as those outside of a container see them."""
@@ -72,6 +85,7 @@ def make_plan(
         raise ConfigError(problems)
     asked = _asked(setups, planned, entries, entries_exact)
     chosen = _chosen(setups, planned, asked)
+    results = Path(paths.named.on_host(str(paths.results_dir)))
     template = literal(session.viewer_url) if session.viewer_url is not None else session.viewer_url_template
     return Plan(
         entries=tuple(_ordered(chosen)),
@@ -86,9 +100,15 @@ def make_plan(
         interpreter=resolver.interpreter,
         gpu_stats_recorder=session.gpu_stats_recorder,
         viewer_url_template=template,
-        host_results_dir=Path(paths.named.on_host(str(paths.results_dir))) if paths.named.contained else None,
+        host_results_dir=results if paths.named.contained else None,
+        links_hold=_way(paths.results_dir, paths.artifacts_dir)
+        == _way(results, Path(paths.named.on_host(str(paths.artifacts_dir)))),
         warnings=(*config.warnings, *resolver.warnings),
     )
+
+
+def _way(results: Path, artifacts: Path) -> str:
+    return os.path.relpath(artifacts, results)
 
 
 def _none(config: Config, planned: list[Entry]) -> list[str]:

@@ -30,7 +30,7 @@ from assay.session.open_session import OpenSession
 from assay.session.preflight import preflight
 from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
-from assay.session.workspace import Workspace
+from assay.session.workspace import Workspace, remove_links
 
 
 class Session:
@@ -69,6 +69,8 @@ class Session:
         try:
             self._listen(SessionStarted(self._folder, self._info, self._environment, len(runs), tuple(warnings)))
             status = self._run_all(runs)
+            if status == "finished" and not self._plan.links_hold:
+                remove_links(self._folder.path)
             self._info = replace(self._info, status=status, finished_at=_now())
             self._reserve.writing(lambda: self._folder.write_info(self._info))
         finally:

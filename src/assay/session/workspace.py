@@ -7,10 +7,12 @@ from pathlib import Path
 from assay.session.run import Run
 
 _TRIES = 100
+LARGE = ("scratch", "ray_cluster")
+"""Folders of a run that live under `artifacts_dir`."""
 
 
 class Workspace:
-    """The folders and files of one run. What is large lives under `artifacts_dir`, with a link to it here."""
+    """The folders and files of one run. What is large lives under `artifacts_dir`, with a relative link to it here."""
 
     def __init__(self, session: Path, artifacts_dir: Path, run: Run, captured: Path) -> None:
         """`captured`: where the lists are of what it runs on."""
@@ -25,8 +27,8 @@ class Workspace:
         self.combined = self.folder / "stdouterr.log"
         self.results = self.folder / "benchmark_results"
         self.artifacts = self.folder / "artifacts"
-        self.scratch = self.folder / "scratch"
-        self.ray_cluster = self.folder / "ray_cluster"
+        self.scratch = self.folder / LARGE[0]
+        self.ray_cluster = self.folder / LARGE[1]
         self.usage_csv = self.folder / "usage.csv"
         self.gpu_stats = self.folder / "gpustats.csv"
 
@@ -78,7 +80,7 @@ class Workspace:
         target = self.large / path.name
         _make(target)
         if not path.is_symlink():
-            path.symlink_to(target, target_is_directory=True)
+            path.symlink_to(os.path.relpath(target.resolve(), path.parent.resolve()), target_is_directory=True)
         return target
 
     def _unlink(self, path: Path) -> None:
@@ -105,3 +107,12 @@ def _make(folder: Path) -> None:
         except (FileNotFoundError, FileExistsError):  # the latter if it was there and is gone again
             continue
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def remove_links(session: Path) -> None:
+    """Of all runs; what they lead to stays."""
+    for depth in ("*", "*/*", "*/*/*"):
+        for name in LARGE:
+            for path in session.glob(f"{depth}/{name}"):
+                if path.is_symlink():
+                    path.unlink()
