@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from assay.capture.environment import capture_environment
 from assay.capture.fingerprint import fingerprint
 from assay.capture.git import GitState, git_state
@@ -82,3 +84,23 @@ def test_secrets_are_known_by_name_and_by_value() -> None:
         "webhook_url": "***",
         "rows": [1, "***API_TOKEN***"],
     }
+
+
+@pytest.mark.parametrize(
+    ("variables", "image"),
+    [
+        ({"IMAGE_DIGEST": "team/assay@sha256:4c5e", "ASSAY_CONTAINER_IMAGE": "assay:1"}, "team/assay@sha256:4c5e"),
+        ({"IMAGE_DIGEST": "sha256:4c5e", "ASSAY_CONTAINER_IMAGE": "assay:1"}, "assay:1@sha256:4c5e"),
+        ({"IMAGE_DIGEST": "sha256:4c5e"}, "sha256:4c5e"),
+        ({"CONTAINER_IMAGE": "assay:1"}, "assay:1"),
+    ],
+)
+def test_a_container_is_known_by_the_digest_of_its_image_and_the_name_of_its_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], image: str
+) -> None:
+    for name in ("IMAGE_DIGEST", "ASSAY_CONTAINER_IMAGE", "CONTAINER_IMAGE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**variables, "HOST_HOSTNAME": "node-7"}.items():
+        monkeypatch.setenv(name, value)
+    environment = capture_environment(tmp_path, tmp_path / "artifacts")
+    assert (environment.container_image, environment.host) == (image, "node-7")

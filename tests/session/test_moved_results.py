@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
+import pytest
 from workplace import Workplace
+
+from assay.config.ray_config import RayConfig
+from assay.session.ray_cluster import RayCluster
 
 KEEPS = "import os, pathlib; (pathlib.Path(os.environ['ASSAY_SCRATCH_DIR']) / 'big').write_text('x')"
 CONFIG = """
@@ -81,3 +86,14 @@ artifacts_dir: "{{large}}/artifacts"
     session = workplace.sessions()[-1].path
     assert links(folder / "results") == []
     assert (folder / "large/artifacts" / session.name / "first/scratch/big").read_text() == "x"
+
+
+def test_kept_logs_of_ray_have_no_links_into_what_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    cluster = RayCluster(RayConfig(), tmp_path, tmp_path / "kept")
+    logs = next(tmp_path.glob("assay-ray-*")) / "session_2026/logs"
+    logs.mkdir(parents=True)
+    (logs / "raylet.out").write_text("x")
+    (logs / "newest.out").symlink_to(logs / "raylet.out")
+    cluster.close()
+    assert [path.name for path in (tmp_path / "kept/session_2026").iterdir()] == ["raylet.out"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import getpass
 import os
 import platform
-import socket
 import sys
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def capture_environment(
         (artifacts / "conda-explicit.txt").write_text(conda, encoding="utf-8")
     git = git_state(folder)
     return Environment(
-        host=socket.gethostname(),
+        host=machine.host_name(),
         os=machine.os_name(),
         kernel=platform.release(),
         cpu_model=machine.cpu_model(),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import platform
+import socket
 from pathlib import Path
 
 from assay.capture.nvidia import nvidia
@@ -42,9 +43,17 @@ def os_name() -> str:
     return platform.system()
 
 
+def host_name() -> str:
+    """In a container the name of its host, if the start script said it; its own is another each time."""
+    return os.environ.get("HOST_HOSTNAME") or socket.gethostname()
+
+
 def container_image() -> str | None:
-    """What the image's maker or runtime says; inside a container without a name, just that."""
+    """What the image's maker or start script says, with its digest; inside a container without a name, just that."""
     named = os.environ.get("ASSAY_CONTAINER_IMAGE") or os.environ.get("CONTAINER_IMAGE")
+    digest = os.environ.get("IMAGE_DIGEST")
+    if digest:
+        return f"{named}@{digest}" if named and "@" not in digest else digest
     if named:
         return named
     return "unnamed container" if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() else None

@@ -119,7 +119,9 @@ class RayCluster:
 
 
 def _not_files(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if not (os.path.isfile(f"{folder}/{name}") or os.path.isdir(f"{folder}/{name}"))]
+    """Links too: they lead into what is removed."""
+    paths = {name: f"{folder}/{name}" for name in names}
+    return [name for name, at in paths.items() if os.path.islink(at) or not (os.path.isfile(at) or os.path.isdir(at))]
 
 
 def _free_ports(count: int) -> list[int]:

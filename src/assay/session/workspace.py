@@ -27,8 +27,8 @@ class Workspace:
         self.combined = self.folder / "stdouterr.log"
         self.results = self.folder / "benchmark_results"
         self.artifacts = self.folder / "artifacts"
-        self.scratch = self.folder / LARGE[0]
-        self.ray_cluster = self.folder / LARGE[1]
+        self.scratch = self.folder / "scratch"
+        self.ray_cluster = self.folder / "ray_cluster"
         self.usage_csv = self.folder / "usage.csv"
         self.gpu_stats = self.folder / "gpustats.csv"
 
