@@ -85,6 +85,8 @@ artifacts_dir: "{{large}}/artifacts"
     assert answer.code == 0, answer.out + answer.err
     session = workplace.sessions()[-1].path
     assert links(folder / "results") == []
+    report = f"{session.name}/report.html"
+    assert f"Report: {folder}/results/{report} (on the host: /raid/one/results/{report})\n" in answer.out
     assert (folder / "large/artifacts" / session.name / "first/scratch/big").read_text() == "x"
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -40,8 +41,10 @@ class Attached:
         quiet: bool = False,
         progress: bool = True,
         notes: tuple[str, ...] = (),
+        on_host: Callable[[Path], Path] = lambda path: path,
     ) -> None:
-        """`notes`: what planning found out, said when the session starts."""
+        """`notes`: what planning found out, said when the session starts. `on_host`: where the host of a container has
+        a path."""
         self._results_dir = results_dir
         self._closing = ExitStack()
         self._console = self._closing.enter_context(Console(folder.log, masker, quiet=quiet))
@@ -63,7 +66,7 @@ class Attached:
             ("the report", report),
             ("telling the sinks", SinkListener(self._delivery, changes)),
             ("printing links", LinksListener(self._console, self._delivery.new_links)),
-            ("the summary", Summary(folder, self._console, changes, lambda: report.path)),
+            ("the summary", Summary(folder, self._console, changes, lambda: report.path, on_host)),
             ("closing the sinks", self._close_sinks),
         ]
         self._listeners = [Guarded(name, listener, self._console.trouble) for name, listener in listeners]

@@ -38,7 +38,9 @@ def run_plan(
 def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> tuple[list[Record], bool]:
     """With progress, history, report and sinks listening: the records, and whether the user interrupted it."""
     delivery = Delivery(session.folder.path, plan.sinks)
-    attached = Attached(plan.results_dir, session.folder, delivery, Masker(os.environ), quiet, notes=plan.notes)
+    attached = Attached(
+        plan.results_dir, session.folder, delivery, Masker(os.environ), quiet, notes=plan.notes, on_host=plan.on_host
+    )
     with attached, Interrupts() as interrupts:
         records = run_plan(plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts)
     return records, interrupts.requested

@@ -60,6 +60,12 @@ class Plan:
             self, results_dir=folder, host_results_dir=None, artifacts_dir=folder / "artifacts", links_hold=True
         )
 
+    def on_host(self, path: Path) -> Path:
+        """Where the host has what is at `path` here, if it is among the results."""
+        if self.host_results_dir is None or not path.is_relative_to(self.results_dir):
+            return path
+        return self.host_results_dir / path.relative_to(self.results_dir)
+
     def viewer_url(self, session: Path) -> str | None:
         """Where the session can be looked at, with paths as those outside of a container see them."""
         if self.viewer_url_template is None:

@@ -18,11 +18,13 @@ class Summary:
         console: Console,
         changes: Callable[[], Sequence[str]],
         report: Callable[[], Path | None],
+        on_host: Callable[[Path], Path],
     ) -> None:
         self._folder = folder
         self._console = console
         self._changes = changes
         self._report = report
+        self._on_host = on_host
 
     def __call__(self, event: Event) -> None:
         if not isinstance(event, SessionFinished):
@@ -31,4 +33,5 @@ class Summary:
         self._console.say(session_summary(self._folder, changes=self._changes(), colour=colour))
         report = self._report()
         if report is not None:
-            self._console.say(f"Report: {report}")
+            there = self._on_host(report)
+            self._console.say(f"Report: {report}" + (f" (on the host: {there})" if there != report else ""))
