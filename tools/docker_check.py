@@ -8,56 +8,44 @@ here. Needs root, debootstrap, and registries for apt and pip; pip's settings ar
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from tools.chroot_engine import Image
 from tools.dockerfile import Dockerfile, Ignored, Step, expand, pairs, words
 
 REPOSITORY = Path(__file__).parent.parent
 SUITE = "bookworm"
 CERTIFICATES = "/run/machine-certificates.pem"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_ENTER = 'root=$1; shift; mount -t proc proc "$root/proc"; mount --rbind /dev "$root/dev"; exec chroot "$@"'
-"""In a mount namespace of its own, whose mounts end with it."""
 
 
-@dataclass
-class Image:
-    """A root folder, and what a container of it starts with."""
+def copied(image: Image, root: Path) -> Image:
+    subprocess.run(["cp", "--archive", "--reflink=auto", image.root, root], check=True)
+    return Image(str(root), dict(image.environment), image.user, image.folder, list(image.entry))
 
-    root: Path
-    environment: dict[str, str] = field(default_factory=lambda: {"PATH": _PATH})
-    user: str = "0"
-    folder: str = "/"
-    entry: list[str] = field(default_factory=list)
 
-    def copy(self, root: Path) -> Image:
-        subprocess.run(["cp", "--archive", "--reflink=auto", self.root, root], check=True)
-        return Image(root, dict(self.environment), self.user, self.folder, list(self.entry))
-
-    def run(self, command: Sequence[str], more: Mapping[str, str], user: str | None = None) -> str:
-        """What it prints. It goes to this program's error output too."""
-        variables = {"HOME": "/root", **self.environment, **more}
-        line = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", _ENTER, "sh", str(self.root)]
-        line += [f"--userspec={user or self.user}:{user or self.user}", "--groups=", str(self.root), "env", "-i"]
-        line += [f"--chdir={self.folder}", *(f"{name}={value}" for name, value in variables.items()), *command]
-        done = subprocess.Popen(
-            line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert done.stdout is not None
-        printed = []
-        for text in done.stdout:
-            printed.append(text)
-            sys.stderr.write(f"    {text}")
-        if done.wait() != 0:
-            raise SystemExit(f"docker-check: {command} ended with {done.returncode}")
-        return "".join(printed)
+def printed(line: Sequence[str], variables: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+    """What a command prints, to this program's error output too."""
+    running = subprocess.Popen(
+        line, env=variables, cwd=folder, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert running.stdout is not None
+    lines = []
+    for text in running.stdout:
+        lines.append(text)
+        sys.stderr.write(f"    {text}")
+    if running.wait() != 0:
+        raise SystemExit(f"docker-check: {list(line)[-1]} ended with {running.returncode}")
+    return "".join(lines)
 
 
 class Build:
@@ -65,7 +53,7 @@ class Build:
 
     def __init__(self, dockerfile: Dockerfile, given: Mapping[str, str], base: Path, work: Path) -> None:
         self._dockerfile, self._given, self._work = dockerfile, given, work
-        self._images = {"": Image(base)}
+        self._images = {"": Image(str(base), {"PATH": _PATH})}
         self._machine = machine_variables()
         self._ignored = Ignored.read(REPOSITORY / ".dockerignore")
 
@@ -74,8 +62,10 @@ class Build:
         if stage is None:
             print(f"docker-check: a clean {SUITE} root stands for the image {name}", file=sys.stderr)
             return self._images[""]
+        if not stage.steps:
+            return self.image(stage.base)
         if name not in self._images:
-            image = self.image(stage.base).copy(self._work / name)
+            image = copied(self.image(stage.base), self._work / name)
             arguments: dict[str, str] = {}
             for step in stage.steps:
                 print(f"docker-check: {name}: {step.word} {step.rest}", file=sys.stderr)
@@ -90,7 +80,8 @@ class Build:
                 name, _, value = step.rest.partition("=")
                 arguments[name] = self._given.get(name, value or self._dockerfile.arguments.get(name, ""))
             case "RUN":
-                image.run(["/bin/sh", "-c", step.rest.replace("\n", " ")], {**self._machine, **arguments})
+                command = ["/bin/sh", "-c", step.rest.replace("\n", " ")]
+                printed(image.line(command, {**self._machine, **arguments}, image.user, image.folder))
             case "COPY":
                 self._copy(expand(step.rest, seen).split(), image)
             case "ENV":
@@ -111,9 +102,11 @@ class Build:
         for source in sources:
             found = _inside(self.image(other).root, source) if other else REPOSITORY / source
             goal = place / found.name if into and not found.is_dir() else place
-            if found.is_dir():
-                left_out = None if other else self._left_out
-                shutil.copytree(found, goal, symlinks=True, dirs_exist_ok=True, ignore=left_out)
+            if found.is_dir() and other:
+                goal.mkdir(parents=True, exist_ok=True)
+                subprocess.run(["cp", "--archive", "--reflink=auto", f"{found}/.", goal], check=True)
+            elif found.is_dir():
+                shutil.copytree(found, goal, symlinks=True, dirs_exist_ok=True, ignore=self._left_out)
             elif self._ignored(PurePosixPath(source)):
                 raise SystemExit(f"docker-check: .dockerignore leaves out {source}, which COPY asks for")
             else:
@@ -125,8 +118,8 @@ class Build:
         return [name for name in names if self._ignored(inside / name)]
 
 
-def _inside(root: Path, path: str) -> Path:
-    return root / path.lstrip("/")
+def _inside(root: Path | str, path: str) -> Path:
+    return Path(root) / path.lstrip("/")
 
 
 def machine_variables() -> dict[str, str]:
@@ -161,13 +154,50 @@ def as_this_machine(root: Path) -> None:
     shutil.copy(os.environ.get("PIP_CERT", "/etc/ssl/certs/ca-certificates.crt"), _inside(root, CERTIFICATES))
 
 
-def show(image: Image) -> None:
-    """A session by the entry point, as the user of the image and as one whom the image does not know."""
-    for user in (image.user, "12345"):
-        image.run([*image.entry, "--runs", "2", "--results-dir", f"/work/{user}", "--", "true"], {}, user)
-        said = image.run(["bash", "-c", "id -u; assay show --results-dir /work/$(id -u)"], {}, user)
-        if said.split()[0] != user or user == "0":
-            raise SystemExit(f"docker-check: runs as {said.split()[0]}, not as {user}")
+SESSION = """
+paths:
+  - {{name: data, host_path: "{place}/my data", container_path: /data}}
+  - {{name: results_path, host_path: {place}/results}}
+datasets: [{{name: d, formats: [{{type: t, path: "{{data}}/d"}}]}}]
+delete_scratch: false
+entries:
+  - {{name: reads, command: "cat {{dataset:d,t}}"}}
+  - {{name: cannot_write, command: "sh -c '! touch /data/new'"}}
+"""
+
+
+def show(image: Image, work: Path) -> None:
+    """A session by the entry point, as the user of the image; one by tools/run.sh, as a user whom it does not know."""
+    command = [*image.entry, "--runs", "2", "--", "true"]
+    printed(image.line(command, {}, image.user, image.folder))
+    said = printed(image.line(["bash", "-c", "id -u && assay show"], {}, image.user, image.folder))
+    if said.split()[0] != image.user or image.user == "0":
+        raise SystemExit(f"docker-check: runs as {said.split()[0]}, not as {image.user}")
+    place = work / "host"
+    for folder in ("my data", "results", "bin"):
+        (place / folder).mkdir(parents=True)
+    (place / "my data/d").write_text("rows\n")
+    (place / "nightly.yaml").write_text(SESSION.format(place=place))
+    for folder in ("my data", "results"):
+        os.chown(place / folder, 12345, 12345)
+    image.write(work / "image.json")
+    engine = place / "bin/docker"
+    words = shlex.join([sys.executable, "-m", "tools.chroot_engine", str(work / "image.json")])
+    engine.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(REPOSITORY))} exec {words} "$@"\n')
+    engine.chmod(0o755)
+    variables = {"PATH": f"{place}/bin:{_PATH}", "HOME": "/home/somebody"}
+    line = [str(REPOSITORY / "tools/run.sh"), "--docker-arg=--user=12345:12345", "--config", "nightly.yaml"]
+    printed(line, variables, place)
+    check_results(place / "results")
+
+
+def check_results(results: Path) -> None:
+    """On the host: they belong to who ran it, no link leads nowhere, and they name the image."""
+    made = [path for path in results.rglob("*") if "history" not in path.name]
+    strange = [path for path in made if path.lstat().st_uid != 12345 or not path.exists()]
+    image = json.loads(next(results.glob("*/env.json")).read_text())["container_image"]
+    if strange or not made or image != "assay:latest@sha256:of-the-chroot":
+        raise SystemExit(f"docker-check: results are not as they should be: {strange}, {image}")
 
 
 def main() -> None:
@@ -184,13 +214,13 @@ def main() -> None:
         work = Path(folder)
         base = work / "base"
         if args.base:
-            Image(args.base).copy(base)
+            copied(Image(str(args.base)), base)
         else:
             clean_root(base, args.packages)
         as_this_machine(base)
         image = Build(Dockerfile.read(REPOSITORY / "docker/Dockerfile", given), given, base, work).image(args.target)
-        show(image)
-    print(f"docker-check: target {args.target}: every step was carried out, and a session ran in it as two users")
+        show(image, work)
+    print(f"docker-check: target {args.target}: every step was carried out, and sessions ran in it")
 
 
 if __name__ == "__main__":
