@@ -11,6 +11,7 @@ tools/build_docker.sh [options]
   --image NAME         default: $CURATOR_BENCHMARKING_IMAGE or assay; without a tag the time (UTC) is the tag
   --tag-as-latest      NAME:latest too
   --requirements FILE  of requirements/: lock.txt, with every extra but torch (default), or core.txt; not for onto
+  --extras A,B         of Assay, for onto: what the base does not have; default: gdrive,gpu,slack
   --docker-arg WORD    one more word for docker build, e.g. --docker-arg=--no-cache
   --skip-curator-image-build            pull the base, even if one of its name is here
   --skip-curator-image-build-and-pull   take the base that is here, and fail if there is none
@@ -30,6 +31,7 @@ target=
 base=${CURATOR_IMAGE:-}
 image=${CURATOR_BENCHMARKING_IMAGE:-assay}
 requirements=lock.txt
+extras=gdrive,gpu,slack
 latest=no
 pull=missing
 docker_args=()
@@ -43,12 +45,12 @@ while (($#)); do
     --skip-curator-image-build) pull=always && continue ;;
     --skip-curator-image-build-and-pull) pull=never && continue ;;
     --help | -h) usage && exit 0 ;;
-    --target | --base | --image | --requirements | --docker-arg)
+    --target | --base | --image | --requirements | --extras | --docker-arg)
         (($#)) || fail "$word needs a value; tools/build_docker.sh --help"
         value=$1
         shift
         ;;
-    --target=* | --base=* | --image=* | --requirements=* | --docker-arg=*)
+    --target=* | --base=* | --image=* | --requirements=* | --extras=* | --docker-arg=*)
         value=${word#*=}
         word=${word%%=*}
         ;;
@@ -59,6 +61,7 @@ while (($#)); do
     --base) base=$value ;;
     --image) image=$value ;;
     --requirements) requirements=$value ;;
+    --extras) extras=$value ;;
     --docker-arg) docker_args+=("$value") ;;
     esac
 done
@@ -87,7 +90,11 @@ if commit=$(git -C "$repository" describe --always --dirty --abbrev=40 --exclude
     labels+=(--label "org.opencontainers.image.revision=$commit")
 fi
 arguments=(--build-arg "BASE=$base")
-[[ $target == onto ]] || arguments+=(--build-arg "REQUIREMENTS=$requirements")
+if [[ $target == onto ]]; then
+    arguments+=(--build-arg "EXTRAS=$extras")
+else
+    arguments+=(--build-arg "REQUIREMENTS=$requirements")
+fi
 [[ $pull != always ]] || docker_args=(--pull "${docker_args[@]}")
 
 "$docker" build --file "$repository/docker/Dockerfile" --target "$target" "${arguments[@]}" "${labels[@]}" "${tags[@]}" \

@@ -21,10 +21,10 @@ def built(host: RecordingDocker) -> list[str]:
 
 
 def line(target: str, base: str, *more: str, tags: tuple[str, ...] = ("assay:TIME",)) -> list[str]:
-    requirements = [] if target == "onto" else ["--build-arg", "REQUIREMENTS=lock.txt"]
+    installed = "EXTRAS=gdrive,gpu,slack" if target == "onto" else "REQUIREMENTS=lock.txt"
     return [
         "build", "--file", f"{REPOSITORY}/docker/Dockerfile", "--target", target, "--build-arg", f"BASE={base}",
-        *requirements, *(word for tag in tags for word in ("--tag", tag)), *more, str(REPOSITORY),
+        "--build-arg", installed, *(word for tag in tags for word in ("--tag", tag)), *more, str(REPOSITORY),
     ]  # fmt: skip
 
 
