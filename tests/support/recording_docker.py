@@ -26,7 +26,7 @@ elif "plan" in words:
 
 
 class RecordingDocker:
-    """A user's host with bash and a `docker` that writes down how it is called.
+    """A user's host with bash, no GPU, and a `docker` that writes down how it is called.
 
     Asked for `assay plan` in the image, it runs Assay as the image would: there is no engine where tests run.
     """
@@ -44,6 +44,7 @@ class RecordingDocker:
             python=sys.executable, calls=str(self.calls), digest=DIGEST, source=SOURCE, missing=missing
         )
         self._program("docker", text)
+        self._program("nvidia-smi", "#!/bin/sh\nexit 9\n")
 
     def install_assay(self) -> None:
         self._program("assay", f'#!/bin/sh\nPYTHONPATH={SOURCE} exec {sys.executable} -m assay "$@"\n')
