@@ -35,6 +35,7 @@ STAND_INS: dict[str, dict[str, tuple[str, str]]] = {
     "benchmarks.monitoring": {"MetricsCollector": ("assay.sinks", "MetricsCollector")},
     "loadgen": _SCHEDULERS,
     "loadgen.schedulers": _SCHEDULERS,
+    "loadgen.schedulers.scheduler": {"LoadScheduler": ("assay.loadgen", "LoadScheduler")},
     "loguru": {"logger": ("assay.fallback.plain_logger", "logger")},
     "nemo_curator.tasks": {"Task": ("assay", "Task")},
     "nemo_curator.tasks.utils": {"TaskPerfUtils": ("assay", "TaskPerfUtils")},

@@ -41,6 +41,9 @@ def advice(error: str) -> str:
     if unable is not None:
         return _install(unable[1])
     name = _NO_NAME.search(error)
+    if name is not None and "(unknown location)" in error:  # A folder of the user's has the module's name.
+        where, own = STAND_INS.get(name[2], {}).get(name[1], ("", ""))
+        return f"Assay's own: `from {where} import {own}`" if where else ""
     return _install(name[2]) if name is not None and name[2] in STAND_INS and "stand_ins.py" in error else ""
 
 

@@ -9,6 +9,9 @@ from assay.session.run import Run
 _TRIES = 100
 LARGE = ("scratch", "ray_cluster")
 """Folders of a run that live under `artifacts_dir`."""
+PACKAGES = "pip-freeze.txt"
+CONDA_PACKAGES = "conda-explicit.txt"
+"""Only there where conda is."""
 
 
 class Workspace:
@@ -36,18 +39,22 @@ class Workspace:
         for folder in (self.logs, self.results, self.artifacts):
             folder.mkdir(parents=True, exist_ok=True)
         self._link(self.scratch)
-        listing = self.captured / "pip-freeze.txt"
-        if listing.is_file() and not (self.artifacts / listing.name).exists():
-            try:
-                os.link(listing, self.artifacts / listing.name)
-            except OSError:
-                shutil.copyfile(listing, self.artifacts / listing.name)
+        for name in (PACKAGES, CONDA_PACKAGES):
+            self._copy_listing(self.captured / name)
 
     def keep_packages(self, listing: str) -> None:
         """Of an interpreter of the run's own, in place of the session's."""
-        path = self.artifacts / "pip-freeze.txt"
-        path.unlink(missing_ok=True)  # it is the session's file under a second name
-        path.write_text(listing, encoding="utf-8")
+        for name in (PACKAGES, CONDA_PACKAGES):
+            (self.artifacts / name).unlink(missing_ok=True)  # it is the session's file under a second name
+        (self.artifacts / PACKAGES).write_text(listing, encoding="utf-8")
+
+    def _copy_listing(self, listing: Path) -> None:
+        if not listing.is_file() or (self.artifacts / listing.name).exists():
+            return
+        try:
+            os.link(listing, self.artifacts / listing.name)
+        except OSError:
+            shutil.copyfile(listing, self.artifacts / listing.name)
 
     def make_ray_folder(self) -> Path:
         return self._link(self.ray_cluster)
