@@ -6,8 +6,11 @@ TOGETHER = (
     "tests/pipeline/ray/",
     "tests/report/test_report_in_browser.py",
     "tests/report/test_dashboard_in_browser.py",
+    "tests/seeds/test_seed_framework.py",
+    "tests/seeds/test_seed_nightly.py",
+    "tests/seeds/test_seed_weight_suites.py",
 )
-"""Whose tests share what takes long to start: a cluster, a browser."""
+"""Whose tests share what takes long: a cluster or a browser to start, a session to run."""
 
 
 class GroupedTests(LoadScopeScheduling):
