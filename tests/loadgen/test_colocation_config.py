@@ -142,6 +142,20 @@ def test_stages_beside_the_configuration_are_found(tmp_path: Path) -> None:
     assert read_config(write(tmp_path, text)).pipelines[0].stages[1].component == "my_own_stage_for_test.Mine"
 
 
+def test_a_scheduler_that_puts_queries_into_a_queue_itself_is_told_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "queueing.py").write_text(
+        "from loadgen.schedulers.scheduler import LoadScheduler\n"
+        "class Queueing(LoadScheduler):\n"
+        "    def __init__(self, loadgen_config): pass\n"
+        "    def generate(self, queue, event): queue.put(1)\n"
+    )
+    [problem] = problems(tmp_path, SEED.replace("loadgen.OfflineLoadScheduler", "queueing.Queueing"))
+    assert problem.endswith("Queueing does not define arrivals, which LoadScheduler of Assay asks for")
+
+
 def test_limits_are_refused_where_the_machine_does_not_permit_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

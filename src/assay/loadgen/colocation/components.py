@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from assay.errors import AssayError
 from assay.fallback.loading import loading_user_code
 from assay.loadgen.schedulers import LoadScheduler
-from assay.names import Registry, unknown
+from assay.names import Registry, listed, unknown
 from assay.pipeline.run_stage import RunStage
 from assay.pipeline.stage import Stage
 
@@ -57,6 +57,8 @@ class BadArguments(AssayError):
 
 def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
     """An instance, or what is wrong with the arguments, in words of the configuration."""
+    if inspect.isabstract(component):
+        raise BadArguments(_lacking(component))
     parameters = inspect.signature(component).parameters
     if issubclass(component, RunStage) and _takes_config(parameters):
         arguments = {"config": dict(arguments)}
@@ -78,6 +80,12 @@ def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
         raise BadArguments(str(error)) from None
     except (TypeError, ValueError) as error:
         raise BadArguments(f"{component.__name__}: {error}") from None
+
+
+def _lacking(component: type[Any]) -> str:
+    base = next(base for base in (LoadScheduler, RunStage, Stage) if issubclass(component, base))
+    asked = listed(sorted(component.__abstractmethods__))
+    return f"{component.__name__} does not define {asked}, which {base.__name__} of Assay asks for"
 
 
 def _takes_config(parameters: Mapping[str, inspect.Parameter]) -> bool:
