@@ -138,6 +138,23 @@ def test_what_is_wrong_with_a_sink_is_said_before_anything_runs(workplace: Workp
     assert workplace.sessions() == []
 
 
+def test_a_sink_that_lacks_only_unset_variables_is_left_out_by_a_lenient_reading(workplace: Workplace) -> None:
+    for name, text in MODULES.items():
+        workplace.write(f"benchmarking/{name}", text)
+    unset = "api_endpoint: '${ASSAY_TEST_API}', key: '${ASSAY_TEST_KEY}', other: '${ASSAY_TEST_API}'"
+    words = session(workplace, f"sinks:\n- {{name: my_custom, {unset}}}\n")
+    strict = workplace.assay("plan", *words)
+    assert (strict.code, "ASSAY_TEST_API is not set; set it" in strict.err) == (2, True)
+    lenient = workplace.assay("run", "--lenient-config", *words)
+    assert lenient.code == 0, lenient.err
+    why = "as ASSAY_TEST_API and ASSAY_TEST_KEY are not set: class: MyCustomSink cannot be made with these keys"
+    assert f"config.yaml:3:3: sinks[0] is left out, {why}" in lenient.err
+    assert "Sink my_custom" not in lenient.out
+    misspelt = session(workplace, "sinks:\n- {name: kwargs, url: '${ASSAY_TEST_API}', retires: 5}\n")
+    answer = workplace.assay("plan", "--lenient-config", *misspelt)
+    assert (answer.code, "did you mean 'retries'?" in answer.err) == (2, True)
+
+
 def test_a_service_that_is_down_keeps_no_session_from_running(workplace: Workplace) -> None:
     workplace.write("benchmarking/down_sink.py", MODULES["down_sink.py"])
     answer = workplace.assay("run", *session(workplace, "sinks:\n- {name: down}\n- {name: nobody, enabled: false}\n"))

@@ -9,7 +9,7 @@ from assay.fallback.words import said_of
 from assay.sinks.own_sink import located
 from assay.sinks.registry import is_named
 from assay.sinks.spec_check import check_spec
-from assay.sinks.trial import try_sink
+from assay.sinks.trial import Trial, try_sink
 
 Emptied = Mapping[int, Mapping[str, str]]
 
@@ -33,16 +33,29 @@ class PlannedSinks:
         sound = [at for at in specs if not problems[at]]
         lacking = {at: why[0] for at in sound if at in emptied and (why := check_spec(specs[at]))}
         trials = {at: try_sink(specs[at]) for at in sound if at not in lacking}
+        lacking |= {
+            at: trial.problems[0]
+            for at, trial in trials.items()
+            if at in emptied and trial.problems and not _with_values(specs[at], emptied[at], trial)
+        }
+        trials = {at: trial for at, trial in trials.items() if at not in lacking}
         return cls(
             tuple(sink for at, sink in specs.items() if at not in lacking),
             tuple((at, why) for at in specs for why in problems[at] or (trials[at].problems if at in trials else ())),
-            tuple(
-                (at, f"is left out, as {' and '.join(emptied[at].values())} is not set: {why}")
-                for at, why in lacking.items()
-            ),
+            tuple((at, f"is left out, as {_unset(emptied[at])} not set: {why}") for at, why in lacking.items()),
             tuple(
                 f"sink {specs[at].get('name') or specs[at]['class']}: {said_of(trial.stand_ins)}"
                 for at, trial in trials.items()
                 if trial.stand_ins
             ),
         )
+
+
+def _with_values(spec: Mapping[str, Any], emptied: Mapping[str, str], trial: Trial) -> set[str]:
+    """What would still be wrong with a user's own sink if the variables were set."""
+    return {*trial.problems} & {*try_sink({**spec, **emptied}).problems}
+
+
+def _unset(emptied: Mapping[str, str]) -> str:
+    names = list(dict.fromkeys(emptied.values()))
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
