@@ -19,6 +19,7 @@ class ExperimentInputs:
     config: tuple[str, ...] = ()
     entries: str | None = None
     set: tuple[str, ...] = ()
+    lenient_config: bool = False
     commands: tuple[tuple[str, ...], ...] = ()
     """One, for both sides, or one for each."""
     timeout_s: float = 7200.0
@@ -36,7 +37,7 @@ class ExperimentInputs:
         if checkout is not None:
             here = checkout.path / Path.cwd().resolve().relative_to(checkout.repository)
             changed = [replace(entry, cwd=here if here.is_dir() else checkout.path) for entry in changed]
-        return replace(plan, entries=tuple(changed), sinks=())
+        return replace(plan, entries=tuple(changed))
 
     def repository(self) -> Path:
         return repository_root(Path(self.config[0]).resolve().parent if self.config else Path.cwd())
@@ -50,8 +51,9 @@ class ExperimentInputs:
             files = [checkout.inside(file) for file in files]
         inputs = RunInputs(
             config=tuple(map(str, files)),
-            set=(*self.set, *variant.overrides),
+            set=(*self.set, *variant.overrides, "sinks=[]"),  # no sink is told, so none needs its variables
             entries=self.entries,
+            lenient_config=self.lenient_config,
             results_dir=str(self.results_dir.absolute()) if self.results_dir else None,
         )
         plan = inputs.plan()

@@ -22,6 +22,24 @@ from assay.session.start import start_session
 
 
 @dataclass(frozen=True)
+class Change:
+    """What may differ when the files of an earlier session are read again: its variables may be gone by now."""
+
+    lenient_config: bool = False
+    no_sink: tuple[str, ...] = ()
+
+    def apply(self, inputs: RunInputs) -> RunInputs:
+        return replace(
+            inputs,
+            lenient_config=inputs.lenient_config or self.lenient_config,
+            no_sink=(*inputs.no_sink, *self.no_sink),
+        )
+
+
+NO_CHANGE = Change()
+
+
+@dataclass(frozen=True)
 class SessionRun:
     """What came of it. `interrupted`: the user cut it short."""
 
@@ -44,12 +62,12 @@ def run_new(
     return _run_new(plan, name, reason, command, quiet)
 
 
-def inputs_of(session: str, results_dir: Path) -> RunInputs:
+def inputs_of(session: str, results_dir: Path, change: Change = NO_CHANGE) -> RunInputs:
     """What a session was started with."""
-    return RunInputs.from_json(find_session(session, results_dir).info().plan)
+    return change.apply(RunInputs.from_json(find_session(session, results_dir).info().plan))
 
 
-def run_on(session: str, results_dir: Path) -> SessionRun:
+def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> SessionRun:
     """Goes on with a session that was cut short, from the files and options it was started with."""
     folder = SessionFolder(find_session(session, results_dir).path.absolute())
     info = folder.info()
@@ -58,13 +76,13 @@ def run_on(session: str, results_dir: Path) -> SessionRun:
             f"session {info.name} is open for jobs: finish it first (assay run --join {info.name} --finish), "
             "then --resume runs what is missing"
         )
-    plan = inputs_of(session, results_dir).plan().with_results_dir(folder.path.parent)
+    plan = inputs_of(session, results_dir, change).plan().with_results_dir(folder.path.parent)
     remember_results_dir(plan.results_dir)
     records, interrupted = run_attached(plan, reopen_session(folder, plan))
     return SessionRun(plan, folder, tuple(records), interrupted)
 
 
-def run_again(run: str, results_dir: Path, command: Sequence[str]) -> SessionRun:
+def run_again(run: str, results_dir: Path, command: Sequence[str], change: Change = NO_CHANGE) -> SessionRun:
     """One entry once more, in a session of its own, from the files and options its session was started with.
 
     `run` is a run's id, or SESSION/ENTRY.
@@ -75,7 +93,7 @@ def run_again(run: str, results_dir: Path, command: Sequence[str]) -> SessionRun
     info = folder.info()
     if name not in info.planned:
         raise UsageError(unknown("entry", name, info.planned, of=f"session {info.name}"))
-    plan = RunInputs.from_json(info.plan).plan()
+    plan = change.apply(RunInputs.from_json(info.plan)).plan()
     entries = tuple(entry for entry in plan.entries if entry.name == name)
     if not entries:
         raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")

@@ -1,4 +1,4 @@
-"""What `run` and `plan` have in common: which files, which of their entries, and how strictly they are read."""
+"""What commands that read session files have in common: which entries and sinks, and how strictly they are read."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ def choice_arguments(parser: Any) -> None:
     parser.add_argument("--entries-exact", metavar="A,B", help="only the entries of these names; each must exist")
 
 
-def strictness_arguments(parser: ArgumentParser) -> None:
+def lenient_argument(parser: Any) -> None:
     parser.add_argument(
         "--lenient-config", action="store_true", help="an unset ${VAR} is a warning and empty, not an error"
     )
+
+
+def no_sink_argument(parser: ArgumentParser) -> None:
+    parser.add_argument("--no-sink", metavar="NAME", action="append", default=[], help="leave a sink out")
+
+
+def strictness_arguments(parser: ArgumentParser) -> None:
+    lenient_argument(parser)
     parser.add_argument(
         "--strict-config-check", action="store_true", help="an unset ${VAR} is an error, which it is anyway"
     )

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from assay.api.experiment_inputs import ExperimentInputs
+from assay.cli.config_arguments import lenient_argument
 from assay.cli.results_dir import results_dir_argument
 from assay.errors import UsageError
 from assay.experiment.ab import Budget, Looked
@@ -22,6 +23,7 @@ def experiment_arguments(parser: ArgumentParser, pairs: int) -> None:
     what.add_argument("--metric", metavar="NAME", action="append", default=[],
                       help="what decides, e.g. 'rows_per_s' or 'latency_*' (default: what the program measures itself, "
                       "otherwise its time and CPU time)")  # fmt: skip
+    lenient_argument(what)
     parser.add_argument("--pairs", type=int, default=pairs, metavar="N", help=f"at most so many (default: {pairs})")
     parser.add_argument("--block", type=int, default=10, metavar="N", help="pairs between two looks (default: 10)")
     parser.add_argument("--warmup", type=int, default=1, metavar="N", help="runs before, not counted (default: 1)")
@@ -36,6 +38,7 @@ def experiment_inputs(args: Namespace, commands: Sequence[Sequence[str]]) -> Exp
         config=tuple(args.config),
         entries=args.entries,
         set=tuple(args.set),
+        lenient_config=args.lenient_config,
         commands=tuple(tuple(words) for words in commands),
         timeout_s=args.timeout,
         budget=Budget(args.pairs, args.block, args.warmup),

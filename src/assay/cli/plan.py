@@ -6,7 +6,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from assay.api.run_inputs import RunInputs
-from assay.cli.config_arguments import choice_arguments, exact_names, is_lenient, strictness_arguments
+from assay.cli.config_arguments import (
+    choice_arguments,
+    exact_names,
+    is_lenient,
+    no_sink_argument,
+    strictness_arguments,
+)
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
@@ -25,6 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--sink", metavar="NAME", default="none", help="older form: the sink to use")
     choice_arguments(parser)
     strictness_arguments(parser)
+    no_sink_argument(parser)
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="override a value")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
@@ -52,6 +59,7 @@ def run(args: Namespace) -> int:
         entries=args.entries,
         entries_exact=exact_names(args),
         lenient_config=is_lenient(args),
+        no_sink=tuple(args.no_sink),
     )
     if args.volumes:
         print("".join(f"{volume}\n" for volume in inputs.volumes()), end="")

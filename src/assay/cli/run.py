@@ -5,13 +5,24 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from assay.api.run_inputs import RunInputs
-from assay.api.session_run import SessionRun, inputs_of, run_new, run_on
-from assay.cli.config_arguments import choice_arguments, exact_names, is_lenient, strictness_arguments
+from assay.api.session_run import Change, SessionRun, inputs_of, run_new, run_on
+from assay.cli.config_arguments import (
+    choice_arguments,
+    exact_names,
+    is_lenient,
+    no_sink_argument,
+    strictness_arguments,
+)
 from assay.cli.exit_code import exit_code
 from assay.cli.join import join
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.config.viewer_url import check_template
 from assay.errors import UsageError
+
+_SAID_BEFORE = (
+    "config", "matrix", "datasets", "entries", "entries_exact", "set", "session_name", "reason", "viewer_url",
+    "viewer_url_template", "strict_config_check",
+)  # fmt: skip
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -51,7 +62,7 @@ def arguments(parser: ArgumentParser) -> None:
         help="the same with {results_path}, {session_name}, {session_path}, or …_url of each for an encoded one",
     )
     strictness_arguments(parser)
-    parser.add_argument("--no-sink", metavar="NAME", action="append", default=[], help="leave a sink out")
+    no_sink_argument(parser)
     parser.add_argument(
         "--profile-regressed", action="store_true", help="run what regressed once more under py-spy, for the report"
     )
@@ -60,7 +71,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     if args.list:
-        inputs = _inputs(args) if args.resume is None else inputs_of(args.resume, results_dir(args))
+        inputs = _inputs(args) if args.resume is None else inputs_of(args.resume, results_dir(args), _change(args))
         plan = inputs.plan()
         for warning in plan.warnings:
             print(f"warning: {warning}", file=sys.stderr)
@@ -69,13 +80,22 @@ def run(args: Namespace) -> int:
     if args.join is not None or args.finish or args.expect:
         return join(args, lambda: _inputs(args))
     if args.resume is not None:
-        ran = run_on(args.resume, results_dir(args))
+        ran = run_on(args.resume, results_dir(args), _change(args))
     else:
         inputs = _inputs(args)
         ran = run_new(inputs, name=args.session_name, reason=args.reason, command=["assay", *sys.argv[1:]])
     if args.profile_regressed and not ran.interrupted:
         _profile(ran)
     return exit_code(ran)
+
+
+def _change(args: Namespace) -> Change:
+    """What may be said anew to a session that goes on; everything else was said when it began."""
+    given = {name: getattr(args, name) for name in _SAID_BEFORE}
+    if args.after or any(given.values()):
+        which = next((f"--{name.replace('_', '-')}" for name, value in given.items() if value), "a command")
+        raise UsageError(f"--resume goes on with what the session was started with: leave out {which}")
+    return Change(args.lenient_config, tuple(args.no_sink))
 
 
 def _profile(ran: SessionRun) -> None:
