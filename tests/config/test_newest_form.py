@@ -122,6 +122,7 @@ def test_a_file_with_every_key_is_planned_and_listed(workplace: Workplace) -> No
         ("interval_s", "intervall_s", "interval_s"),
         ("gpu_mem_use_warning_threshold: 0.5", "gpu_mem_warning_threshold: 0.5", "gpu_mem_use_warning_threshold"),
         ("ping_users_on_failure", "ping_user_on_failure", "ping_users_on_failure"),
+        ("ping_on_failure", "ping_on_failur", "ping_on_failure"),
     ],
 )
 def test_a_key_misspelt_gets_the_nearest_one(
@@ -223,6 +224,20 @@ def test_a_path_at_the_top_comes_before_one_of_its_name_in_the_list(tmp_path: Pa
     assert plan(tmp_path, text, ASSAY_IN_CONTAINER="1").results_dir == Path("/MOUNT/top")
 
 
+def test_a_results_path_that_looks_like_a_name_is_one_of_those_listed(tmp_path: Path) -> None:
+    text = "results_path: otehr\npaths: [{name: other, host_path: /o}]\nentries: [{name: a, script: s.py}]\n"
+    [said] = problems(tmp_path, text)
+    assert said.startswith("f.yaml:1:15: results_path: unknown path 'otehr'; did you mean 'other'? (known: other)")
+    assert said.endswith("a folder of that name is written ./otehr")
+    assert plan(tmp_path, text.replace("otehr", "./otehr")).results_dir.name == "otehr"
+
+
+@pytest.mark.parametrize("template", ["https://v/{session_name", "https://v/session_name}"])
+def test_a_brace_without_its_other_half_is_refused(tmp_path: Path, template: str) -> None:
+    [said] = problems(tmp_path, f"viewer_url_template: '{template}'\nentries: [{{name: a, script: s.py}}]\n")
+    assert said.startswith("f.yaml:1:22: viewer_url_template: has a brace without its other half")
+
+
 def test_a_placeholder_that_there_is_not_is_named_with_its_line(tmp_path: Path) -> None:
     text = "paths: [{name: other, host_path: /o}]\nresults_dir: '{othr}/x'\nentries: [{name: a, script: s.py}]\n"
     [problem] = problems(tmp_path, text)
@@ -297,6 +312,13 @@ def test_any_other_size_is_refused_in_one_sentence(tmp_path: Path, size: str) ->
 def test_a_size_without_a_cluster_is_wondered_about(tmp_path: Path) -> None:
     planned = plan(tmp_path, "entries: [{name: a, script: s.py, object_store_size: 0.5}]\n")
     assert planned.warnings == ("a: object_store_size is of a Ray cluster, and it has none: add `ray:`",)
+
+
+def test_what_is_said_to_a_sink_names_it(tmp_path: Path) -> None:
+    text = "entries: [{name: a, script: s.py, sink_data: [{nam: slack}]}]"
+    assert problems(tmp_path, text) == [
+        "f.yaml:1:46: entries[0].sink_data: each says the `name` of the sink that it is for"
+    ]
 
 
 def test_a_band_that_holds_nothing_is_refused(tmp_path: Path) -> None:

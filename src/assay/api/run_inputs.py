@@ -16,6 +16,8 @@ from assay.config.plan import Plan, make_plan
 from assay.config.viewer_url import literal
 from assay.errors import ConfigError
 from assay.sinks.own_sink import own_sink_module
+from assay.sinks.sink_data import said_to_sink
+from assay.sinks.spec_check import check_sink_data
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,9 @@ class RunInputs:
         plan = make_plan(config, os.environ, self.entries, self.entries_exact)
         sinks = PlannedSinks.of(plan.sinks, _folders(config.files), _emptied(config))
         where = [f"{config.root.at(('sinks', at)).mark}: sinks[{at}]" for at in range(len(plan.sinks))]
-        if sinks.problems:
-            raise ConfigError([f"{where[at]}.{problem}" for at, problem in sinks.problems])
+        problems = [f"{where[at]}.{problem}" for at, problem in sinks.problems] + _said_wrong(config, sinks.specs)
+        if problems:
+            raise ConfigError(problems)
         warnings = (*plan.warnings, *(f"{where[at]} {why}" for at, why in sinks.left_out))
         return replace(plan, sinks=sinks.specs, notes=sinks.notes, warnings=warnings)
 
@@ -107,6 +110,17 @@ def command_entry(command: Sequence[str], timeout_s: float, name: str | None = N
         timeout_s=timeout_s,
         where="the command line",
     )
+
+
+def _said_wrong(config: Config, sinks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys under `sink_data:` that the sink they are for does not know."""
+    found = []
+    for at, entry in enumerate(config.session.entries):
+        mark = config.root.at(("entries", at, "sink_data")).mark
+        for sink in sinks:
+            wrong = check_sink_data(sink, said_to_sink(entry.sink_data, str(sink.get("name"))))
+            found += [f"{mark}: entries[{at}].sink_data: {problem}" for problem in wrong]
+    return found
 
 
 def _emptied(config: Config) -> dict[int, dict[str, str]]:

@@ -111,6 +111,13 @@ class EntryConfig(Model):
     def _safe_name(cls, value: str) -> str:
         return check_name(value)
 
+    @field_validator("sink_data")
+    @classmethod
+    def _for_a_sink(cls, value: list[dict[str, Any]] | dict[str, Any]) -> list[dict[str, Any]] | dict[str, Any]:
+        if isinstance(value, list) and not all("name" in said for said in value):
+            raise ValueError("each says the `name` of the sink that it is for")
+        return value
+
     @field_validator("env", mode="before")
     @classmethod
     def _words(cls, value: Any) -> Any:

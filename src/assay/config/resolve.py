@@ -148,10 +148,7 @@ def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:
     """`[{name: slack, …}]` and `{slack: {…}}` say the same."""
     if isinstance(written, dict):
         return written
-    return {
-        str(item.get("name", at)): {key: value for key, value in item.items() if key != "name"}
-        for at, item in enumerate(written)
-    }
+    return {str(item["name"]): {key: value for key, value in item.items() if key != "name"} for item in written}
 
 
 def _job_timeout_s(entry: EntryConfig, limit: float, session: SessionConfig) -> float:

@@ -10,11 +10,14 @@ PLACES = ("results_path", "session_name", "session_path")
 PLACEHOLDERS = tuple(name for place in PLACES for name in (place, f"{place}_url"))
 """The `…_url` forms are percent-encoded, slashes too."""
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_SINGLE = re.compile(r"[{}]")
 
 
 def check_template(template: str) -> str:
-    """Raises ValueError for a placeholder that there is not."""
+    """Raises ValueError for a placeholder that there is not, or half of one."""
     viewer_url(template, *PLACES)
+    if _SINGLE.search(_TOKEN.sub("", template)):
+        raise ValueError("has a brace without its other half; a brace that is meant is written twice")
     return template
 
 

@@ -22,6 +22,8 @@ class Sink:
     """
 
     keys: ClassVar[tuple[Key, ...]] = ()
+    entry_keys: ClassVar[tuple[str, ...] | None] = None
+    """What `sink_data` of an entry may say to it; None: anything."""
     summary: ClassVar[str] = ""
     delivery_timeout_s: ClassVar[float] = 30.0
     context: SinkContext

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -18,6 +18,7 @@ class SinkData:
 
 
 NOTHING = SinkData()
+KEYS = tuple(field.name for field in fields(SinkData))
 
 
 def said_to_sink(written: Any, sink: str) -> dict[str, Any]:

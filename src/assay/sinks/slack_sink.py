@@ -9,7 +9,7 @@ from assay.sinks.failure import SinkFailure, Unavailable
 from assay.sinks.key import Key
 from assay.sinks.once import once
 from assay.sinks.sink import Sink
-from assay.sinks.sink_data import NOTHING, SinkData, said_to_sink
+from assay.sinks.sink_data import KEYS, NOTHING, SinkData, said_to_sink
 from assay.sinks.slack_client import SlackBot, SlackWebhook
 from assay.sinks.slack_message import SlackMessage, SlackRow, reply_blocks
 
@@ -42,6 +42,8 @@ class SlackSink(Sink):
         Key("pace_s", "seconds between two messages of a bot (default: 1.1, what Slack allows in a channel)"),
         Key("base_url", "another address of Slack's API (default: https://slack.com/api/)"),
     )
+
+    entry_keys = KEYS
 
     @classmethod
     def problems(cls, config: dict[str, Any]) -> list[str]:

@@ -37,6 +37,16 @@ def check_spec(written: Mapping[str, Any]) -> list[str]:
     return problems or known.problems(dict(spec.own))
 
 
+def check_sink_data(written: Mapping[str, Any], said: Mapping[str, Any]) -> list[str]:
+    """What is wrong with what an entry says to a sink."""
+    spec = SinkSpec.parse(written)
+    known = built_in_class(spec)
+    if known is None or known.entry_keys is None:
+        return []
+    of = f"sink_data of sink {quoted(spec.name)}"
+    return [unknown("key", key, known.entry_keys, of) for key in said if key not in known.entry_keys]
+
+
 def _own_sink(spec: SinkSpec) -> list[str]:
     names = [*BUILT_IN, *(point.name for point in registered())]
     if spec.class_path is not None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from assay.config.entry_config import Model
 
 IN_CONTAINER = "ASSAY_IN_CONTAINER"
 """Environment variable that the container's start script sets to 1."""
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 MOUNT = "/MOUNT"
 """What stands before a host path in the container, where no container_path is given."""
 
@@ -18,7 +20,7 @@ MOUNT = "/MOUNT"
 class NamedPath(Model):
     """A file or folder that has one path on the host and another in a container."""
 
-    name: str = Field(description="Of the placeholder: {name}.", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$")
+    name: str = Field(description="Of the placeholder: {name}.", pattern=f"^{NAME.pattern}$")
     host_path: str
     container_path: str | None = Field(default=None, description="/MOUNT and the host path by default.")
     writable: bool | None = Field(

@@ -3,12 +3,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from assay.config.load import Config
-from assay.config.paths.named_path import NamedPath, NamedPaths
+from assay.config.paths.named_path import NAME, NamedPath, NamedPaths
 from assay.config.placeholders import Datasets, UnknownPlaceholder, render
 from assay.config.repository import repository_of
 from assay.errors import ConfigError
+from assay.names import unknown
 
 _PLAIN = ("results_path", "datasets_path", "model_weights_path")
 """Named paths that may also stand at the top of a file, as an older form of `paths:` has it."""
@@ -22,9 +24,12 @@ class SessionPaths:
         paths = config.session.paths
         named = {path.name: path for path in paths} if isinstance(paths, list) else {}
         same = dict(paths) if isinstance(paths, dict) else {}
+        listed = (*named, *same)
         for name in _PLAIN:
             path = getattr(config.session, name)
-            if path is not None and path not in (*named, *same) and "{" not in path:
+            if path is not None and path not in listed and "{" not in path:
+                if listed and NAME.fullmatch(path):
+                    self._refuse(name, f"{unknown('path', path, listed)}; a folder of that name is written ./{path}")
                 named[name] = NamedPath(name=name, host_path=path)
         self.named = NamedPaths(list(named.values()), environment)
         repository = str(repository_of(config.files[0].parent)) if config.files else str(Path.cwd())
@@ -51,7 +56,10 @@ class SessionPaths:
         try:
             return render(written, self.values, Datasets({}))
         except UnknownPlaceholder as error:
-            raise ConfigError([f"{self._config.root.at((key,)).mark}: {key}: {error}"]) from None
+            self._refuse(key, str(error))
+
+    def _refuse(self, key: str, why: str) -> NoReturn:
+        raise ConfigError([f"{self._config.root.at((key,)).mark}: {key}: {why}"]) from None
 
 
 def _folder(written: str) -> Path:
