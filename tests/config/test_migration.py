@@ -16,6 +16,7 @@ from assay.config.load import load_config, load_older
 from assay.config.migration.migrate import Migrated, migrated
 from assay.config.older_form import OlderForm
 from assay.config.plan import Plan, make_plan
+from assay.errors import ConfigError
 
 ADJACENT = """\
 # nightly matrix
@@ -126,6 +127,30 @@ def test_a_matrix_does_what_it_did(tmp_path: Path, text: str, variables: Mapping
         older = replace(older, sinks=older.sinks[:1])  # two of one name: what `sinks:` says stays
     new = new_file(tmp_path, migrated(matrix, datasets, sink))
     assert essence(make_plan(load_config([new], environment), environment)) == essence(older)
+
+
+OWN = """\
+# where it listens
+mine:
+  endpoint: there  # or here
+entries: [{name: a, script: s.py}]
+"""
+
+
+@pytest.mark.parametrize("text", [OWN, WITHOUT])
+@pytest.mark.parametrize("sink", ["mine", "runner.sinks.mine_sink", "runner.sinks.mine_sink:Mine", "sinks.mine.Mine"])
+def test_a_sink_of_ones_own_by_its_name_or_path_has_its_block(tmp_path: Path, text: str, sink: str) -> None:
+    matrix, datasets = files(tmp_path, text)
+    older = make_plan(load_older(OlderForm(matrix, datasets, sink, lambda name: name == "mine"), {}), {})
+    new = migrated(matrix, datasets, sink, lambda name: name == "mine")
+    assert essence(make_plan(load_config([new_file(tmp_path, new)], {}), {})) == essence(older)
+    assert all(line.strip() in new.text for line in text.splitlines() if "#" in line)
+
+
+def test_a_file_of_another_kind_is_not_taken_for_a_configuration(tmp_path: Path) -> None:
+    _, datasets = files(tmp_path, OWN)
+    with pytest.raises(ConfigError, match="has no key of a matrix or a session"):
+        migrated(datasets, None)
 
 
 @pytest.mark.parametrize("text", [ADJACENT, WITHOUT])

@@ -27,7 +27,7 @@ class OlderForm:
 def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Node:
     """The same file in the newer form. `mlflow:` acts only when it is asked for, as does the block of a sink of the
     user's own; `slack:` when its variable is set."""
-    name, keys, mark = _asked(root, form.sink)
+    name, keys, mark = asked_sink(root, form.sink)
     waiting = (name, *SERVICES, "slack")
     known = SessionConfig.model_fields
     children = {
@@ -54,7 +54,7 @@ def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Nod
     return Node(children, root.mark)
 
 
-def _asked(root: Node, sink: str) -> tuple[str, dict[str, Node], Mark]:
+def asked_sink(root: Node, sink: str) -> tuple[str, dict[str, Node], Mark]:
     """The name, keys and place of what `--sink` asks for: a name, or the dotted path of a class or its module. The keys
     of `sinks.custom_sink.CustomSink` stand in a block `custom:` (or `custom_sink:`, `CustomSink:`)."""
     words = re.split("[.:]", sink)

@@ -33,6 +33,8 @@ def migrated(
     root = read_yaml(file)
     if not root.is_mapping:
         raise ConfigError([f"{root.mark}: must be a mapping"])
+    if not {*root.value} & {*SessionConfig.model_fields, *MOVED}:
+        raise ConfigError([f"{root.mark}: has no key of a matrix or a session, such as `entries:`"])
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"

@@ -8,7 +8,7 @@ import yaml
 
 from assay.config.migration.block import Block
 from assay.config.migration.sink_item import SinkItem
-from assay.config.older_form import SERVICES
+from assay.config.older_form import SERVICES, asked_sink
 from assay.document.node import Node
 
 MOVED = (*SERVICES, "slack")
@@ -28,12 +28,16 @@ class OlderMatrix:
         self._known = listed.value if listed is not None and listed.is_list else []
         names = [item.get("name") for item in self._known]
         self._taken = {name.value for name in names if name is not None}
-        values = {key: root.value[key] for key in (*moved, sink) if key in root.value}
-        if sink not in ("none", *values, *self._taken):
-            self._blocks += [Block(None, (), ("\n",)), Block(sink, (), (f"{sink}:\n",))]
-            values[sink] = Node({}, root.mark)
+        asked, keys, _ = asked_sink(root, sink)
+        path = str(keys["class"].value) if "class" in keys else None
+        values = {key: root.value[key] for key in (*moved, asked) if key in root.value}
+        if asked not in ("none", *values, *self._taken):
+            self._blocks += [Block(None, (), ("\n",)), Block(asked, (), (f"{asked}:\n",))]
+            values[asked] = Node({}, root.mark)
         self._items = {
-            str(block.key): SinkItem(str(block.key), block, values[block.key], block.key == sink)
+            str(block.key): SinkItem(
+                str(block.key), block, values[block.key], block.key == asked, path if block.key == asked else None
+            )
             for block in self._blocks
             if block.key in values and block.key not in self._taken
         }

@@ -19,13 +19,16 @@ class SinkItem:
     value: Node
     asked: bool
     """It was asked for with --sink."""
+    class_path: str | None = None
+    """Of a sink that was asked for by its path."""
 
     def plain(self) -> dict[str, Any]:
         keys = self.value.plain() if self.value.is_mapping else {}
         own = {key: value for key, value in keys.items() if key not in ("webhook_env", "enabled")}
         url = {"webhook_url": f"${{{self._variable}}}"} if self.name == "slack" else {}
         switch = {} if self._switch is None else {"enabled": self._switch[0]}
-        return {"name": self.name, **switch, **url, **own}
+        found = {} if self.class_path is None else {"class": self.class_path}
+        return {"name": self.name, **found, **switch, **url, **own}
 
     def lines(self, indent: str) -> list[str]:
         """With its comments, where its lines can be kept; `indent` is that of the dash."""
@@ -35,7 +38,8 @@ class SinkItem:
             dumped = yaml.safe_dump([self.plain()], sort_keys=False, allow_unicode=True).splitlines(keepends=True)
             return lead + [f"{indent}{line}" for line in dumped]
         named = f"{indent}- name: {self.name}{f'  {comment}' if comment else ''}\n"
-        return [*lead, named, *self._switch_lines(indent), *self._own_lines(indent)]
+        found = [] if self.class_path is None else [f"{indent}  class: {self.class_path}\n"]
+        return [*lead, named, *found, *self._switch_lines(indent), *self._own_lines(indent)]
 
     def _switch_lines(self, indent: str) -> list[str]:
         if self._switch is None:
