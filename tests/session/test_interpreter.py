@@ -110,6 +110,11 @@ def test_what_an_interpreter_lacks_is_said_in_one_sentence(workplace: Workplace,
   - {{name: mute_ray, script: script.py, interpreter: {mute}, ray: {{num_cpus: 1}}}}
 """,
     )
+    planned = workplace.assay("plan", "--config", "session.yaml")
+    assert planned.code == 1
+    assert [line for line in planned.out.splitlines() if "✗" in line] == [
+        "  ✗ interpreter /no/such/python does not exist, or is no program"
+    ]
     workplace.assay("run", "--config", "session.yaml")
     records = workplace.records()
     unknown = f"{mute} did not say which Python it is (exit code 3: no such option)"

@@ -18,7 +18,7 @@ from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.record.secrets import Masker
 from assay.session.neighbours import Neighbours
-from assay.session.preflight import missing_datasets, preflight
+from assay.session.preflight import missing_datasets, missing_interpreter, preflight
 from assay.session.run import ordered_runs
 
 
@@ -47,7 +47,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """What would run, resolved; data sets are looked for, nothing is run. 1 if an entry would fail."""
+    """What would run, resolved; data sets and interpreters are looked for, nothing is run. 1 if an entry would fail."""
     if bool(args.config) == bool(args.matrix):
         raise UsageError("give --config FILE or --matrix FILE")
     inputs = RunInputs(
@@ -77,7 +77,7 @@ def _shown(plan: Plan) -> int:
     print(f"results in {plan.results_dir}, what is large in {plan.artifacts_dir}")
     print(f"{len(plan.entries)} entries, {len(ordered_runs(plan))} runs")
     for entry in plan.entries:
-        wrong = [*([entry.problem] if entry.problem else []), *missing_datasets(entry)]
+        wrong = [*([entry.problem] if entry.problem else []), *missing_interpreter(entry), *missing_datasets(entry)]
         problems += bool(wrong)
         print(
             "\n".join([f"\n{entry.name}  ({entry.where})", *_lines(entry, masker), *(f"  ✗ {line}" for line in wrong)])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,6 +72,13 @@ def missing_datasets(entry: Entry) -> list[str]:
         return []
     missing = [used for used in entry.datasets_used if "://" not in used.path and not _matches(used.path)]
     return [f"data set {used.name} does not exist: {used.path}" for used in dict.fromkeys(missing)]
+
+
+def missing_interpreter(entry: Entry) -> list[str]:
+    """For a plan; a run finds out by starting it."""
+    if entry.interpreter is None or shutil.which(entry.interpreter, path=entry.env.get("PATH")):
+        return []
+    return [f"interpreter {entry.interpreter} does not exist, or is no program"]
 
 
 def _matches(path: str) -> bool:
