@@ -11,7 +11,7 @@ from tests.sinks.slack_service import CHANNEL, HOOK, TOKEN, Slack, all_text, che
 
 from assay.record import Outcome
 from assay.sinks import check_spec
-from assay.sinks.slack_message import SlackMessage, SlackRow, mention
+from assay.sinks.slack_message import SlackMessage, SlackRow, mention, reply_blocks
 
 
 @pytest.fixture
@@ -175,6 +175,14 @@ def test_two_hundred_entries_with_ordinary_names_are_all_counted(tmp_path: Path,
     assert message.text == "Assay nightly: 40 of 200 failed"
     assert len(slack.thread(message.ts)) == 20
     assert slack.refused == []
+
+
+@pytest.mark.parametrize("outcome", [Outcome.NOT_STARTED, Outcome.SKIPPED])
+def test_a_run_that_never_was_has_no_time_and_no_log(outcome: Outcome) -> None:
+    record = a_record(outcome=outcome, reasons=("a reason",))
+    told = str(reply_blocks(record, [], [], "key")[0])
+    assert f"`entry-1` {outcome.words}\\na reason" in told
+    assert "log:" not in told
 
 
 def test_a_name_that_is_no_id_is_not_a_mention() -> None:

@@ -21,3 +21,8 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     """An entry it needs did not pass."""
     INTERRUPTED = "interrupted"
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return self.value.replace("_", " ")

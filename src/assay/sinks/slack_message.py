@@ -16,6 +16,9 @@ HEADER, SECTION, CONTEXT, ALL = 150, 2900, 500, 8000
 _CHANGES = 1800
 _LONGEST_LINE = 400
 
+_NEVER_RAN = (Outcome.NOT_STARTED, Outcome.SKIPPED)
+"""There is no time and no log to speak of."""
+
 
 @dataclass(frozen=True)
 class SlackRow:
@@ -94,7 +97,9 @@ class SlackMessage:
 
 def reply_blocks(record: Record, metrics: Sequence[str], pings: Sequence[str], key: str) -> list[dict[str, Any]]:
     """What a run says in the session's thread."""
-    told = f"{_mark(record.outcome)} {code(record.name)} {record.outcome} after {record.exec_time_s:.1f} s"
+    told = f"{_mark(record.outcome)} {code(record.name)} {record.outcome.words}"
+    if record.outcome not in _NEVER_RAN:
+        told += f" after {record.exec_time_s:.1f} s"
     if not record.success:
         told += "\n" + escaped(shortened("; ".join(record.reasons) or str(record.outcome), 1500))
     shown = [name for name in metrics if name in record.metrics]
@@ -102,7 +107,7 @@ def reply_blocks(record: Record, metrics: Sequence[str], pings: Sequence[str], k
         told += "\n" + escaped(_measured(record, shown))[:500]
     if record.warnings:
         told += "\n" + escaped("\n".join(f"⚠ {warning}" for warning in record.warnings))[:500]
-    if record.stdouterr_file and not record.success:
+    if record.stdouterr_file and not record.success and record.outcome not in _NEVER_RAN:
         told += f"\nlog: {code(record.stdouterr_file[-300:])}"
     if pings:
         told += "\n" + " ".join(map(mention, pings))

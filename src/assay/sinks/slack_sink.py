@@ -138,7 +138,7 @@ class SlackSink(Sink):
         thread = str(memory.get(f"id of session {self.context.session_name}"))
         metrics = [*self._metrics(), *said.additional_metrics] if record.success else []
         blocks = reply_blocks(record, metrics, () if record.success else self._pings(said), key)
-        text = f"{record.name} {record.outcome}"
+        text = f"{record.name} {record.outcome.words}"
         self._pace()
         once(memory, key, lambda: bot.find(key, thread), lambda: bot.post(text, blocks, key, thread))
         memory["failures told"] = told + 1
