@@ -59,6 +59,8 @@ def test_an_entry_with_an_interpreter_tells_of_that_one(workplace: Workplace) ->
     assert "nemo-curator" not in ours
     assert listed(workplace, "own") == ours
     assert "nemo-curator" not in session.environment().packages
+    said = f"with {other}, Python {other_python_version()}"
+    assert session.path.joinpath("report.html").read_text().count(said) == 1
 
 
 def test_the_interpreter_of_a_session_is_that_of_its_scripts_and_of_its_environment(workplace: Workplace) -> None:

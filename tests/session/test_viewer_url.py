@@ -23,6 +23,10 @@ def test_it_is_printed_at_the_start_and_kept(workplace: Workplace) -> None:
     folder = f"{workplace.folder}/results/{info.name}".replace("/", "%2F")
     assert info.viewer_url == f"https://v.example/{info.name}?p={folder}"
     assert answer.out.splitlines()[1] == f"\tViewer: {info.viewer_url}"
+    report = workplace.sessions()[-1].path / "report.html"
+    assert f'<a href="{info.viewer_url}">viewer</a>' in report.read_text()
+    workplace.assay("run", "--config", "s.yaml", "--viewer-url", "javascript:alert(1)")
+    assert 'href="javascript' not in (workplace.sessions()[-1].path / "report.html").read_text()
 
 
 def test_the_command_line_comes_before_the_files_and_a_secret_in_it_is_masked(workplace: Workplace) -> None:

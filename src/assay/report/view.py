@@ -155,6 +155,12 @@ class SessionView:
         return tuple(dict.fromkeys(run.host for entry in self.entries for run in entry.runs if run.host))
 
     @property
+    def viewer(self) -> str | None:
+        """Where the session can be looked at, if that is an address a page may link to."""
+        url = self.info.viewer_url
+        return url if url is not None and url.lower().startswith(("http://", "https://")) else None
+
+    @property
     def seconds(self) -> float:
         from datetime import datetime
 
