@@ -137,6 +137,9 @@ def test_of_several_entries_the_usual_one_is_meant_and_its_sinks_are_not_looked_
     config.write_text("entries:\n" + entries[0] + entries[2])
     assert main(["--config", "nightly.yaml"]) == 2
     assert "say which --entry: 2 of them use alm_pipeline_benchmark.py (alm_a, alm_b)" in capsys.readouterr().err
+    config.write_text("entries: [{name: other, command: 'true'}]")
+    assert main(["--config", "nightly.yaml"]) == 2
+    assert "nightly.yaml: none of its entries (other) uses alm_pipeline_benchmark.py" in capsys.readouterr().err
 
 
 def test_bad_lines_fail_the_run_or_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,9 @@ def arguments_of(config: Path, entry: str | None, script: str, usual: str) -> li
     using = {planned.name: planned for planned in plan.entries if planned.script and planned.script.name == script}
     if entry is None and len(using) > 1 and usual in using:
         entry = usual
+    if not using:
+        names = listed(planned.name for planned in plan.entries)
+        raise UsageError(f"{config}: none of its entries ({names}) uses {script}")
     if entry is None and len(using) != 1:
         raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({listed(using)})")
     if entry is not None and entry not in using:

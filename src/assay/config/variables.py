@@ -39,7 +39,8 @@ class Variables:
                 self.emptied.append((path, name))
                 return ""
             self.problems.append(
-                f"{missing}; set it, write ${{{name}:-default}}, or have unset ones empty with --lenient-config"
+                f"{missing}; set it, or write ${{{name}:-default}}; "
+                "`assay run --lenient-config` takes unset ones as empty"
             )
             return match[0]
 
