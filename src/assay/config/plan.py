@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +195,3 @@ def _ordered(entries: list[Entry]) -> list[Entry]:
     for entry in entries:
         place(entry)
     return ordered
-
-
-def with_inputs(plan: Plan, inputs: Mapping[str, Any]) -> Plan:
-    return replace(plan, inputs=inputs)
