@@ -36,7 +36,7 @@ def _row(session: str, entry: EntryView) -> Markup:
     cells = (
         session,
         entry.name,
-        str(entry.outcome).replace("_", " "),
+        entry.outcome_words,
         f"{passed}/{len(entry.counted)}",
         duration(entry.exec_time_s),
         ", ".join(metric_words(metric) for metric in entry.headline()),

@@ -65,7 +65,7 @@ def _changes(comparison: Comparison) -> str:
 
 def _row(entry: EntryPage) -> tuple[str, ...]:
     view = entry.view
-    outcome = str(view.outcome).replace("_", " ") + (", **regressed**" if entry.regressed else "")
+    outcome = view.outcome_words + (", **regressed**" if entry.regressed else "")
     passed = sum(run.success for run in view.counted)
     measured = ", ".join(f"{escaped(m.name)} {escaped(m.value)}" for m in entry.headline)
     return escaped(view.name), outcome, f"{passed}/{len(view.counted)}", duration(view.exec_time_s), measured

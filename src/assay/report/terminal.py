@@ -82,7 +82,7 @@ def _row(entry: EntryView) -> tuple[str, str, str, str, str, str]:
     peak = max((run.usage.peak_rss_mb for run in entry.counted), default=0.0)
     return (
         printable(entry.name),
-        str(entry.outcome).replace("_", " "),
+        entry.outcome_words,
         f"{passed}/{len(entry.counted)}",
         duration(entry.exec_time_s),
         f"{number(round(peak))} MB" if peak else "–",

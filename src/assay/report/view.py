@@ -62,6 +62,10 @@ class EntryView:
         return next((outcome for outcome in _WORST if outcome in outcomes), None)
 
     @property
+    def outcome_words(self) -> str:
+        return self.outcome.words if self.outcome is not None else "waiting"
+
+    @property
     def passed(self) -> bool:
         return self.outcome is Outcome.PASSED
 
@@ -173,7 +177,7 @@ class SessionView:
         """`4 entries: 2 passed, 1 failed, 1 waiting`."""
         words: dict[str, int] = {}
         for entry in self.entries:
-            word = str(entry.outcome).replace("_", " ") if entry.outcome else "waiting"
+            word = entry.outcome_words
             words[word] = words.get(word, 0) + 1
         ordered = sorted(words.items(), key=lambda item: (item[0] != "passed", item[0]))
         total = f"{len(self.entries)} {'entry' if len(self.entries) == 1 else 'entries'}"
