@@ -61,7 +61,9 @@ class CrawlListing:
                 while len(paths) < limit and (line := stream.readline(_LONGEST_LINE)):
                     paths += [line.decode().strip()] if line.strip() else []
         except Exception as error:  # noqa: BLE001 - every protocol has errors of its own
-            why = f"cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
+            said = " ".join(str(error).split())
+            gone = isinstance(error, FileNotFoundError)  # of which fsspec says only the address
+            why = f"cannot be read: {'it is not there' if gone else said or type(error).__name__}"
             raise DataError(f"{self.address}: {why}; archives can also be put into --download_path by hand") from None
         if not paths:
             raise DataError(f"{self.address}: names no archive")
