@@ -146,7 +146,12 @@ def parser() -> ArgumentParser:
     add = words.add_argument
     add("--config", type=Path, help="take the arguments from an entry of this session YAML; the command line wins")
     add("--entry", help=f"which entry (default: the only one that uses this program, or {USUAL_ENTRY})")
-    add("--benchmark-results-path", type=Path, required=True, help="folder for params.json, metrics.json, tasks.jsonl")
+    add(
+        "--benchmark-results-path",
+        type=Path,
+        required=True,
+        help="folder for params.json, metrics.json, tasks.pkl and more",
+    )
     add("--input-manifest", required=True, nargs="+", help="JSONL, .gz or .zst: a file, folder, glob or address")
     add("--executor", default="local", choices=list(EXECUTORS), help="default: local")
     add("--workers", type=int, default=None, help="worker processes; 0 is one a core (default: 1 for local)")

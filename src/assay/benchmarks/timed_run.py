@@ -55,7 +55,12 @@ class TimedRun:
 
 def add_common_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("--benchmark-results-path", type=Path, required=True, help="folder for params.json, metrics.json, tasks.jsonl")
+    add(
+        "--benchmark-results-path",
+        type=Path,
+        required=True,
+        help="folder for params.json, metrics.json, tasks.pkl and more",
+    )
     add("--executor", default="local", choices=list(EXECUTORS), help="default: local")
     add("--workers", type=int, default=None, help="worker processes; 0 is one a core (default: 1 for local)")
 
