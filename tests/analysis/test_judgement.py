@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from assay.analysis import Verdict, judge
 from assay.errors import UsageError
+from assay.record.metric import Better
 
 CHANGED = ("regressed", "improved")
 Noise = Callable[[np.random.Generator, int], np.ndarray]
@@ -125,10 +127,20 @@ def test_counts_zeros_and_negative_values_are_judged_by_differences() -> None:
 
 def test_exact_values_are_judged_from_one_run() -> None:
     halved = judge([4.0], [2.0], better="higher", exact=True)
-    assert (str(halved.verdict), halved.ratio, halved.reason) == ("regressed", 0.5, "4.0 became 2.0")
+    assert (str(halved.verdict), halved.ratio) == ("regressed", 0.5)
+    assert halved.reason == "4 became 2; it is exact, so any change counts"
     assert judge([7], [7], exact=True).verdict is Verdict.EQUIVALENT
-    assert judge(["a1"], ["b2"], exact=True).reason == "a1 became b2"  # type: ignore[list-item]
+    text = judge(["a1"], ["b2"], exact=True)
+    assert (text.verdict, text.reason[:26]) == (Verdict.INCONCLUSIVE, "changed: 'a1' became 'b2';")
     assert judge([1, 2], [1], exact=True).verdict is Verdict.NOT_COMPARABLE
+    assert judge(np.array([100]), np.array([50]), better="higher", exact=True).verdict is Verdict.REGRESSED
+    assert judge([[1]], [[2]], exact=True).verdict is Verdict.INCONCLUSIVE
+    assert judge([float("nan")], [float("nan")], exact=True).verdict is Verdict.EQUIVALENT
+    assert judge([1.0], [float("nan")], exact=True).verdict is Verdict.REGRESSED
+    assert judge([], [1], exact=True).reason == "base has no value"
+    for size in (2**53, 10**400):
+        assert judge([size], [size + 1], exact=True).verdict is Verdict.REGRESSED, "no float tells them apart"
+    assert judge([True], [1], exact=True).verdict is Verdict.INCONCLUSIVE, "neither is the larger"
 
 
 def test_what_cannot_be_told_is_said() -> None:
@@ -137,3 +149,72 @@ def test_what_cannot_be_told_is_said() -> None:
     assert judge([float("nan")], [1.0]).verdict is Verdict.NOT_COMPARABLE
     with pytest.raises(UsageError, match="better is 'lower' or 'higher'"):
         judge([1.0], [1.0], better="more")  # type: ignore[arg-type]
+
+
+def test_one_run_a_night_of_what_has_no_ratio_is_named_then_believed_then_not_told_again() -> None:
+    def words(values: list[float], better: Better) -> list[str]:
+        return [str(judge(values[at - 1], values[at], history=values[: at - 1], better=better).verdict)
+                for at in range(30, len(values))]  # fmt: skip
+
+    once = ["inconclusive", "regressed"]
+    assert words([0.0] * 30 + [5.0, 5.0, 5.0, 5.0], "lower")[:2] == once
+    assert "regressed" not in words([0.0] * 30 + [5.0, 5.0, 5.0, 5.0, 5.0], "lower")[2:]
+    throughput = list(np.random.default_rng(20).normal(100, 2, 30))
+    gone = words([*throughput, 0.0, 0.0, 0.0, 0.0], "higher")
+    assert (gone[:2], "regressed" in gone[2:], "equivalent" in gone[:2]) == (once, False, False)
+    scores = list(np.random.default_rng(21).normal(-1, 0.02, 30))
+    assert words([*scores, -1.5, -1.52], "higher") == once
+    assert judge(0, 0, history=[0] * 30).verdict is Verdict.EQUIVALENT
+    assert judge([0], [5], history=[0] * 30).reason == "one night, unconfirmed: 0 became 5; the next one tells"
+
+
+def test_nights_of_rare_counts_raise_no_alarm() -> None:
+    rng = np.random.default_rng(22)
+    for rate in (0.05, 0.3, 2.0):
+        said = [judge(nights[-2], nights[-1], history=nights[:-2]).verdict for nights in rng.poisson(rate, (400, 32))]
+        assert sum(verdict in CHANGED for verdict in said) <= 6, rate
+
+
+def test_one_run_of_zero_on_each_side_is_one_run() -> None:
+    assert judge([0], [0]).reason == "0 on both sides; one run on each side: too few to tell"
+    assert judge([0] * 6, [0] * 6).verdict is Verdict.EQUIVALENT
+
+
+def test_a_difference_within_the_margin_is_not_called_chance() -> None:
+    rng = np.random.default_rng(23)
+    said = judge(rng.normal(-100, 0.01, 10), rng.normal(-101, 0.01, 10))
+    assert (said.verdict, "changed, but by no more than the margin of 3.0%" in said.reason) == ("inconclusive", True)
+
+
+def test_equal_values_have_one_mode_however_floats_are_rounded() -> None:
+    assert not [note for note in judge([1.0] * 10, [1.2] * 10, paired=True).notes if "two modes" in note]
+
+
+@pytest.mark.parametrize(
+    ("sides", "options", "message"),
+    [
+        ((["a"], ["b"]), {}, r"base\[0\] is 'a' \(str\), not a number"),
+        (([[1, 2]], [1]), {}, r"base\[0\] is \[1, 2\] \(list\)"),
+        (([1], {1: 2}), {}, "head is {1: 2} .*no order"),
+        ((None, [1]), {}, "base is None"),
+        (([1], [1]), {"history": "abc"}, r"history\[0\]"),
+        (([1], [1]), {"margin": -1}, "margin is a share"),
+        (([1], [1]), {"margin": "5%"}, "margin is a share"),
+        (([1] * 7, [1] * 8), {"paired": True}, "base has 7 runs and head 8"),
+    ],
+)
+def test_what_are_no_numbers_is_said_so(sides: tuple[Any, Any], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        judge(*sides, **options)
+
+
+def test_any_kind_of_sequence_will_do() -> None:
+    runs = np.exp(np.random.default_rng(24).normal(0, 0.02, 10))
+    slower = judge(runs, runs * 1.2)
+    pandas = pytest.importorskip("pandas")
+    for kind in (list, tuple, iter, lambda values: pandas.Series(values, index=range(5, 15))):
+        assert judge(kind(runs), kind(runs * 1.2)) == slower
+    assert judge(1.0, 1.2) == judge([1.0], [1.2])
+    assert judge([1.0, float("nan")], [1.0]).reason == "base[1] is nan: each run needs a finite number"
+    nights = [1.0, float("inf"), None, 1.01] * 10
+    assert judge(1.0, 1.01, history=nights) == judge(1.0, 1.01, history=[1.0, 1.01] * 10)

@@ -108,3 +108,18 @@ def test_no_scipy_is_imported() -> None:
     """It runs after every session: importing scipy would cost more than everything else it does."""
     code = "import sys, assay.analysis; sys.exit('scipy' in sys.modules or 'ruptures' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_nights_without_a_ratio_are_held_against_many_sessions_too(tmp_path: Path) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        for day in range(1, 15):
+            _add(history, [record(metrics={"errors": 0}, session=f"night-{day}", day=day)])
+        told = []
+        for night in range(3):
+            tonight = [record(metrics={"errors": 5}, session=f"bad-{night}", day=20 + night)]
+            told.append(what_changed(tonight, history))
+            _add(history, tonight)
+    rows = [next(row for row in one.rows if row.metric == "errors") for one in told if one]
+    assert [str(row.verdict) for row in rows] == ["inconclusive", "regressed", "equivalent"]
+    assert rows[0].reason == "one night, unconfirmed: 0 became 5; the next one tells"
+    assert [(row.before, row.head) for row in rows[:2]] == [(0, 5), (0, 5)]

@@ -33,6 +33,9 @@ class Nights:
     def levels(self, entry: str, fingerprint: str, metric: str) -> np.ndarray:
         return self._levels
 
+    def values(self, entry: str, fingerprint: str, metric: str) -> np.ndarray:
+        return np.exp(self._levels)
+
 
 values = st.floats(1e-3, 1e9).flatmap(
     lambda level: st.tuples(

@@ -19,11 +19,12 @@ from assay.analysis.judgement import judged
 from assay.analysis.past import NoPast, Past
 from assay.analysis.rules import MetricRule, Rules
 from assay.analysis.sample import FEWEST, Runs, Sample, sample
+from assay.analysis.signed_night import is_signed_night, signed_night
 from assay.analysis.signed_values import signed_verdict
 from assay.analysis.verdict import Verdict
 from assay.history import reasons_against
 from assay.record import Record
-from assay.record.metric import Better, Metric
+from assay.record.metric import Metric
 from assay.record.task_metrics import is_task_metric
 from assay.stats.biweight import middle
 from assay.stats.false_discovery import adjusted, counted
@@ -178,9 +179,26 @@ class _Table:
         row = replace(row, margin=self._rules.margin(run, metric, fingerprint) if declared is None else declared)
         if min(before.values.size, after.values.size) < FEWEST:
             row = replace(row, reason=_few(before, after, self._paired))
+        if (night := self._signed_night(row, before, after, fingerprint)) is not None:
+            return _Draft(night)
         if (before.values <= 0).any() or (after.values <= 0).any():
-            return _Draft(_without_ratio(row, before, after, row.better))
+            return _Draft(_without_ratio(row, before, after, self._paired))
         return self._shifted(row, before.values, after.values, fingerprint)
+
+    def _signed_night(self, row: Row, before: Sample, after: Sample, fingerprint: str) -> Row | None:
+        if self._paired or min(before.values.size, after.values.size) >= FEWEST:
+            return None
+        past = self._past.values(row.entry, fingerprint, row.metric)
+        if past.size and isclose(past[-1], before.middle, rel_tol=1e-12):
+            past = past[:-1]
+        if not is_signed_night(past, before.values, after.values):
+            return None
+        night = signed_night(past, before.values, after.values, row.better, row.margin)
+        notes = () if night.verdict is Verdict.EQUIVALENT else (*row.notes, *night.notes)
+        return replace(
+            row, verdict=night.verdict, reason=night.reason, base=night.level, ratio=night.ratio, design="history",
+            notes=notes,
+        )  # fmt: skip
 
     def _shifted(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str) -> _Draft:
         past = np.empty(0) if self._paired else self._past.levels(row.entry, fingerprint, row.metric)
@@ -247,10 +265,10 @@ def _too_few(row: Row) -> Row:
     return replace(row, ratio=_ratio(row))
 
 
-def _without_ratio(row: Row, before: Sample, after: Sample, better: Better | None) -> Row:
-    if min(before.values.size, after.values.size) < FEWEST and before.middle != after.middle:
+def _without_ratio(row: Row, before: Sample, after: Sample, paired: bool) -> Row:
+    if min(before.values.size, after.values.size) < FEWEST:
         return _too_few(row)
-    verdict, reason = signed_verdict(before.values, after.values, better, row.margin)
+    verdict, reason = signed_verdict(before.values, after.values, row.better, row.margin, paired)
     return replace(row, verdict=verdict, reason=reason)
 
 

@@ -39,11 +39,14 @@ def judge_exact(before: Any, after: Any, better: Better | None, margin: float | 
     if _key(before) == _key(after):
         return Verdict.EQUIVALENT, f"exactly {shown(before)} on both sides"
     became = f"{shown(before)} became {shown(after)}"
-    first, second = _ordered(before), _ordered(after)
-    if first is None or second is None:
-        return Verdict.INCONCLUSIVE, f"changed: {became}; of text nothing says which is better"
+    if not _is_number(before) or not _is_number(after):
+        what = "text" if isinstance(before, str) and isinstance(after, str) else "these values"
+        return Verdict.INCONCLUSIVE, f"changed: {became}; of {what} nothing says which is better"
+    first, second = as_float(before), as_float(after)
     if margin is not None and abs(second - first) <= margin * abs(first):
         return Verdict.EQUIVALENT, f"{became}, within ±{margin:.1%}"
+    if before == after:
+        return Verdict.INCONCLUSIVE, f"changed: {became}; neither is the larger"
     if better is None:
         return (
             Verdict.INCONCLUSIVE,
@@ -51,8 +54,20 @@ def judge_exact(before: Any, after: Any, better: Better | None, margin: float | 
         )
     if isnan(first) or isnan(second):
         return (Verdict.REGRESSED if isnan(second) else Verdict.IMPROVED), became
-    worse = (second > first) == (better == "lower")
+    # As they are, not as floats: beyond 2**53 integers that differ are one float.
+    worse = (after > before) == (better == "lower")
     return (Verdict.REGRESSED if worse else Verdict.IMPROVED), f"{became}; it is exact, so any change counts"
+
+
+def exact_ratio(before: Any, after: Any) -> float | None:
+    """None where there is none, or none that a float can hold."""
+    if not _is_number(before) or not _is_number(after) or not before:
+        return None
+    try:
+        ratio = after / before
+    except OverflowError:
+        return None
+    return ratio if isfinite(ratio) else None
 
 
 def shown(value: Any) -> str:
@@ -67,12 +82,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN // 2]}…{text[-MOST_SHOWN // 2 :]}"
 
 
-def _ordered(value: Any) -> float | None:
-    return as_float(value) if isinstance(value, int | float) else None
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _key(value: Any) -> tuple[str, Any]:
     """`1` is not `true`, NaN is NaN, and lists can be compared too."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return ("number", "nan" if isnan(value) else value)
+        return ("number", "nan" if value != value else value)
     return ("other", encode(value))

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
+from typing import Any
 
 import numpy as np
 
 from assay.analysis.evidence import Evidence, evidence, interval
+from assay.analysis.exact import exact_ratio, judge_exact, varying
+from assay.analysis.plain_values import first_not_finite, plain_numbers, plain_values
 from assay.analysis.rules import DEFAULT_MARGIN
-from assay.analysis.verdict import Verdict, changed, verdict_of
+from assay.analysis.signed_night import is_signed_night, signed_night
+from assay.analysis.signed_values import signed_verdict
+from assay.analysis.verdict import Verdict, verdict_of
 from assay.errors import UsageError
 from assay.record.metric import Better
 from assay.stats.biweight import middle
@@ -28,15 +33,15 @@ class Judgement:
 
 
 def judge(
-    base: Sequence[float],
-    head: Sequence[float],
+    base: Sequence[Any],
+    head: Sequence[Any],
     paired: bool = False,
     history: Sequence[float] | None = None,
     better: Better = "lower",
     exact: bool = False,
     margin: float = DEFAULT_MARGIN,
 ) -> Judgement:
-    """Anybody's numbers, one a run.
+    """Anybody's numbers, one a run; one number alone is one run.
 
     `paired`: the i-th of both ran side by side, in random order. `history`: one value a session before `base`, oldest
     first; with one run a night `base` is the last night's value and `history` decides. `exact`: what never varies by
@@ -44,14 +49,24 @@ def judge(
     """
     if better not in ("lower", "higher"):
         raise UsageError(f"better is 'lower' or 'higher', not {better!r}")
+    if not isinstance(margin, int | float) or not 0 <= margin < inf:
+        raise UsageError(f"margin is a share such as 0.03, not {margin!r}")
     if exact:
-        return _exact(base, head, better)
-    before, after = (np.asarray(side, dtype=np.float64) for side in (base, head))
-    if not before.size or not after.size or not (np.isfinite(before).all() and np.isfinite(after).all()):
-        return Judgement(Verdict.NOT_COMPARABLE, None, None, "each side needs at least one finite number")
-    past = np.asarray(history if history is not None else (), dtype=np.float64)
+        return _exact(plain_values(base, "base"), plain_values(head, "head"), better)
+    before, after = (np.array(plain_numbers(side, name)) for side, name in ((base, "base"), (head, "head")))
+    past = np.array(plain_numbers(history if history is not None else (), "history"))
+    past = past[np.isfinite(past)]
+    if not before.size or not after.size:
+        return Judgement(Verdict.NOT_COMPARABLE, None, None, f"{'head' if before.size else 'base'} has no value")
+    if missing := first_not_finite(before, "base") or first_not_finite(after, "head"):
+        return Judgement(Verdict.NOT_COMPARABLE, None, None, f"{missing}: each run needs a finite number")
+    if paired and before.size != after.size:
+        raise UsageError(f"paired, but base has {before.size} runs and head {after.size}: give as many of each")
+    if is_signed_night(past, before, after):
+        night = signed_night(past, before, after, better, margin)
+        return Judgement(night.verdict, night.ratio, None, night.reason, night.notes)
     if (before <= 0).any() or (after <= 0).any():
-        return _signed(before, after, better, margin, paired)
+        return Judgement(*_signed(before, after, better, margin, paired))
     found = evidence(before, after, np.log(past[past > 0]), better=better, margin=margin, paired=paired)
     if found is None:
         ratio = middle(after) / middle(before)
@@ -72,23 +87,20 @@ def judged(found: Evidence | None, better: Better | None, margin: float, p: floa
     return verdict, reason
 
 
-def _exact(base: Sequence[object], head: Sequence[object], better: Better) -> Judgement:
-    before, after = set(base), set(head)
-    if len(before) != 1 or len(after) != 1:
-        return Judgement(Verdict.NOT_COMPARABLE, None, None, "not exact: runs of one side differ from each other")
-    old, new = base[0], head[0]
-    numbers = isinstance(old, int | float) and isinstance(new, int | float)
-    ratio = new / old if numbers and old else None  # type: ignore[operator]
-    if old == new:
-        return Judgement(Verdict.EQUIVALENT, ratio, (1.0, 1.0), f"always {old}")
-    if not numbers:
-        return Judgement(Verdict.NOT_COMPARABLE, None, None, f"{old} became {new}")
-    verdict, reason = changed(1.0 if new > old else -1.0, better, f"{old} became {new}")  # type: ignore[operator]
+def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgement:
+    """By the rule that compared records follow."""
+    for name, side in (("base", base), ("head", head)):
+        if not side:
+            return Judgement(Verdict.NOT_COMPARABLE, None, None, f"{name} has no value")
+        if seen := varying(side):
+            return Judgement(Verdict.NOT_COMPARABLE, None, None, f"not exact: runs of {name} gave {seen}")
+    verdict, reason = judge_exact(base[0], head[0], better, None)
+    ratio = exact_ratio(base[0], head[0])
     return Judgement(verdict, ratio, None if ratio is None else (ratio, ratio), reason)
 
 
-def _signed(before: np.ndarray, after: np.ndarray, better: Better, margin: float, paired: bool) -> Judgement:
-    from assay.analysis.signed_values import signed_verdict
-
+def _signed(
+    before: np.ndarray, after: np.ndarray, better: Better, margin: float, paired: bool
+) -> tuple[Verdict, None, None, str]:
     verdict, reason = signed_verdict(before, after, better, margin, paired)
-    return Judgement(verdict, None, None, reason)
+    return verdict, None, None, reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import isfinite, log
 from statistics import median
 from typing import Protocol
 
@@ -21,9 +21,16 @@ class Past(Protocol):
         """The logarithm of one value a session, oldest first; empty if unknown."""
         ...
 
+    def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        """The same as they are, those too that have no logarithm."""
+        ...
+
 
 class NoPast:
     def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        return np.empty(0)
+
+    def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
         return np.empty(0)
 
 
@@ -33,19 +40,27 @@ class HistoryPast:
     def __init__(self, history: History, before: str) -> None:
         self._history = history
         self._before = before
-        self._known: dict[tuple[str, str], Floats] = {}
+        self._known: dict[tuple[str, str], list[list[float]]] = {}
 
     def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        levels = ([log(value) for value in values if value > 0] for values in self._runs(entry, fingerprint, metric))
+        return np.array([median(level) for level in levels if level], dtype=np.float64)
+
+    def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        return np.array([median(values) for values in self._runs(entry, fingerprint, metric)], dtype=np.float64)
+
+    def _runs(self, entry: str, fingerprint: str, metric: str) -> list[list[float]]:
         key = fingerprint, metric
         if key not in self._known:
             self._known[key] = self._read(entry, fingerprint, metric)
         return self._known[key]
 
-    def _read(self, entry: str, fingerprint: str, metric: str) -> Floats:
+    def _read(self, entry: str, fingerprint: str, metric: str) -> list[list[float]]:
+        """The finite values of each session, oldest session first."""
         found = self._history.series(entry=entry, metric=metric)
         series_id = next((series.id for series in found if series.fingerprint == fingerprint), None)
         if series_id is None:
-            return np.empty(0)
+            return []
         by_session = self._history.values_by_session(series_id, before=self._before, limit=_LOOK_BACK)
-        levels = ([log(value) for value in values if value > 0] for values in by_session)
-        return np.array([median(level) for level in levels if level], dtype=np.float64)
+        finite = ([value for value in values if isfinite(value)] for values in by_session)
+        return [values for values in finite if values]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from assay.analysis.plain_values import plain_numbers
 from assay.analysis.verdict import Verdict
+from assay.errors import UsageError
 from assay.record.metric import Better
 from assay.stats.change_points import find_changes
 
@@ -53,22 +55,30 @@ def change_points(
     through.
     """
     if better not in _DIRECTIONS:
-        raise ValueError(f"better should be 'higher', 'lower' or None, is {better!r}")
-    if times is not None:
-        _check_times(times, len(values))
-    there = [i for i, value in enumerate(values) if value is not None and isfinite(value)]
+        raise UsageError(f"better should be 'higher', 'lower' or None, is {better!r}")
+    numbers = plain_numbers(values, "values")
+    when = None if times is None else _checked(times, len(numbers))
+    there = [i for i, value in enumerate(numbers) if isfinite(value)]
     return [
         SeriesChange(
             there[change.index], there[change.earliest], there[change.latest], change.before, change.after,
-            change.ratio, better, None if times is None else times[there[change.index]],
+            change.ratio, better, None if when is None else when[there[change.index]],
         )
-        for change in find_changes([float(values[i]) for i in there])  # type: ignore[arg-type]
+        for change in find_changes([numbers[i] for i in there])
     ]  # fmt: skip
 
 
-def _check_times(times: Sequence[Any], count: int) -> None:
-    if len(times) != count:
-        raise ValueError(f"{len(times)} times for {count} values; give one time a value")
-    back = next((i for i in range(1, count) if times[i] < times[i - 1]), None)
-    if back is not None:
-        raise ValueError(f"times[{back}] is before times[{back - 1}]; sort values and times by time")
+def _checked(times: Sequence[Any], count: int) -> list[Any]:
+    if isinstance(times, str) or not isinstance(times, Iterable):
+        raise UsageError(f"times is {times!r}: give one time a value")
+    when = list(times)
+    if len(when) != count:
+        raise UsageError(f"{len(when)} times for {count} values; give one time a value")
+    for at in range(1, count):
+        try:
+            back = bool(when[at] < when[at - 1])
+        except TypeError as error:
+            raise UsageError(f"times[{at - 1}] and times[{at}] cannot be ordered ({error}); give one kind") from None
+        if back:
+            raise UsageError(f"times[{at}] is before times[{at - 1}]; sort values and times by time")
+    return when

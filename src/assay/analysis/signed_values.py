@@ -23,17 +23,23 @@ def signed_verdict(
     must also differ by more than a Poisson count does by itself."""
     old, new = middle(before), middle(after)
     told = f"{old:g} became {new:g}"
-    constant = np.ptp(before) == 0 and np.ptp(after) == 0
-    if constant and old == new:
-        return Verdict.EQUIVALENT, f"always {old:g}"
     if min(before.size, after.size) < FEWEST:
-        return Verdict.INCONCLUSIVE, f"{told}: {before.size} and {after.size} runs are too few to tell"
+        runs = f"{before.size} and {after.size} runs" if before.size + after.size > 2 else "one run on each side"
+        return Verdict.INCONCLUSIVE, f"{told if old != new else f'{old:g} on both sides'}; {runs}: too few to tell"
+    if np.ptp(before) == 0 and np.ptp(after) == 0 and old == new:
+        return Verdict.EQUIVALENT, f"always {old:g}"
     difference = float(after.mean() - before.mean())
     p = max(_difference_p(before, after, paired), _count_p(before, after))
     scale = max(abs(float(before.mean())), abs(float(after.mean())))
     if p < ALARMS and abs(difference) > margin * scale:
-        return changed(difference, better, f"{told} (they have no ratio; p {p:.2g})")
-    return Verdict.INCONCLUSIVE, f"{told}, which chance could bring (p {p:.2g})"
+        return changed(difference, better, f"{told} (judged by the difference; p {_shown(p)})")
+    if p < ALARMS:
+        return Verdict.INCONCLUSIVE, f"{told}: changed, but by no more than the margin of {margin:.1%}"
+    return Verdict.INCONCLUSIVE, f"{told}, which chance could bring (p {_shown(p)})"
+
+
+def _shown(p: float) -> str:
+    return f"{p:.2g}" if p >= 1e-6 else "below 1e-06"
 
 
 def _difference_p(before: Floats, after: Floats, paired: bool) -> float:
