@@ -10,10 +10,10 @@ import pytest
 from session_factory import START, MadeRun, make_session
 from tests.analysis.records import noisy, record, side
 
-from assay.analysis import Comparison, compare
+from assay.analysis import Comparison, Row, Verdict, compare
 from assay.analysis.failure import Failure, failure_lines
 from assay.cli.main import main
-from assay.record import Outcome
+from assay.record import Outcome, Record
 
 BROKEN = Failure("B", "sort", "exited with code 1", 10, 10)
 
@@ -131,3 +131,26 @@ def test_what_is_not_comparable_is_allowed_too_and_a_regression_never(results: P
     assert _compare(results, _passed(entry="other"), "--allow-missing-base") == 0
     make_session(results, _passed(level=2.0, seed=3), name="slow", started=START + timedelta(days=2))
     assert main(["compare", "base", "slow", "--allow-missing-base"]) == 3
+
+
+def test_a_metric_that_vanished_is_not_no_regression() -> None:
+    def runs(*metrics: str, session: str) -> list[Record]:
+        values = enumerate(noisy(10, 0.002, seed=len(session)))
+        return [record(metrics=dict.fromkeys(metrics, value), run=at, session=session) for at, value in values]
+
+    lost = compare(runs("a_s", "b_s", session="base"), runs("a_s", session="head"))
+    assert (lost.regression_detected, lost.answer) == (None, "cannot tell")
+    assert lost.reason == "only in base: entry b_s; what the head does not measure cannot be told"
+    assert (lost.exit_code(), lost.exit_code(strict=True)) == (0, 4)
+    gained = compare(runs("a_s", session="base"), runs("a_s", "b_s", session="head"))
+    assert (gained.regression_detected, gained.reason) == (False, "the metric that decides is equivalent or improved")
+
+
+def test_all_is_said_only_of_what_decides() -> None:
+    rows = (
+        Row("e", "rows_per_s", Verdict.EQUIVALENT, "", better="higher"),
+        Row("e", "exec_time_s", Verdict.INCONCLUSIVE, "", better="lower"),
+    )
+    assert Comparison("a", "b", rows).reason == (
+        "the metric that decides is equivalent or improved; 1 inconclusive that does not"
+    )

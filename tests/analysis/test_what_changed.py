@@ -3,14 +3,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tests.analysis.records import noisy, record, side
 
-from assay.analysis import Verdict, summary_lines, what_changed
+from assay.analysis import Verdict, compare, summary_lines, what_changed
 from assay.analysis.noise_floors import NoiseFloor, save_floors
 from assay.history import History
-from assay.record import Environment, Record, SessionInfo
+from assay.record import Environment, Outcome, Record, SessionInfo
 
 
 def _add(history: History, records: list[Record]) -> None:
@@ -123,3 +124,22 @@ def test_nights_without_a_ratio_are_held_against_many_sessions_too(tmp_path: Pat
     assert [str(row.verdict) for row in rows] == ["inconclusive", "regressed", "equivalent"]
     assert rows[0].reason == "one night, unconfirmed: 0 became 5; the next one tells"
     assert [(row.before, row.head) for row in rows[:2]] == [(0, 5), (0, 5)]
+
+
+def test_what_changed_without_an_order_is_said_and_nothing_compared_is_not_nothing_changed() -> None:
+    def lines(before: dict[str, object], after: dict[str, object], **more: Any) -> list[str]:
+        return summary_lines(compare([record(metrics=before)], [record(metrics=after, session="head", **more)]))
+
+    digest = lines({"digest": {"value": "aa", "exact": True}}, {"digest": {"value": "bb", "exact": True}})
+    assert digest[0] == "changed: entry digest: 'aa' became 'bb'; of text nothing says which is better"
+    assert not [line for line in digest if "no change" in line or "nothing changed" in line]
+    assert lines({"x": 1}, {"x": 1}, outcome=Outcome.FAILED)[0] == (
+        "against base: nothing could be compared: 1 not comparable"
+    )
+    base, head = (
+        [record(metrics={"num_things": float(value)}, run=run, session=name) for run, value in enumerate(noisy(*of))]
+        for name, of in (("base", (10, 0.002)), ("head", (14, 0.002)))
+    )
+    said = summary_lines(compare(base, head))
+    assert said[0].startswith("changed: entry num_things: +40.0%, beyond ")
+    assert "nothing changed" not in said[1]

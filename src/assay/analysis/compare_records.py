@@ -9,7 +9,7 @@ from math import exp, expm1, isclose, isfinite
 import numpy as np
 
 from assay.analysis.canary import told_by_canaries
-from assay.analysis.comparison import Comparison, Row
+from assay.analysis.comparison import ONLY_IN_BASE, Comparison, Row
 from assay.analysis.conditions import unequal_conditions
 from assay.analysis.direction import direction
 from assay.analysis.evidence import Evidence, evidence
@@ -138,9 +138,9 @@ class _Table:
     def _metric(
         self, run: Record, fingerprint: str, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]
     ) -> _Draft:
-        for side, other in ((base, "head"), (head, "base")):
+        for side, where in ((base, "only in head"), (head, ONLY_IN_BASE)):
             if not any(metric in measured for measured in side):
-                return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, f"only in {other}"))
+                return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, where))
         rule = self._rules.of(run.name, metric)
         if declared_exact(base, head, metric) if rule.exact is None else rule.exact:
             row, varies = self._exact(run, metric, rule, base, head)

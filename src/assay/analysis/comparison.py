@@ -14,6 +14,7 @@ from assay.record.metric import Better
 OWN = ("exec_time_s", "usage.cpu_s", "usage.peak_rss_mb")
 """What Assay measures of any program."""
 
+ONLY_IN_BASE = "only in base"
 Design = Literal["paired", "unpaired", "history", "exact", "none"]
 
 
@@ -53,6 +54,18 @@ class Row:
     @property
     def matters(self) -> bool:
         return self.better is not None or (self.design == "exact" and self.verdict is Verdict.INCONCLUSIVE)
+
+    @property
+    def gone(self) -> bool:
+        """The base measured it and the head does not."""
+        return bool(self.metric) and self.verdict is Verdict.NOT_COMPARABLE and self.reason == ONLY_IN_BASE
+
+    @property
+    def unordered(self) -> bool:
+        """It changed, and nothing says whether for the worse."""
+        if self.design == "exact":
+            return self.verdict is Verdict.INCONCLUSIVE
+        return self.verdict is Verdict.NOT_COMPARABLE and self.base is not None and self.head is not None
 
     @property
     def before(self) -> float | None:
@@ -101,7 +114,8 @@ class Comparison:
     def regression_detected(self) -> bool | None:
         """True: something regressed. False: everything that matters was compared, and neither regressed nor failed.
 
-        None where that cannot be told: a side failed, nothing was compared, or something that matters is inconclusive.
+        None where that cannot be told: a side failed, nothing was compared, or something that matters is inconclusive
+        or no longer measured.
         None is not False: ask `is True`, `is False`, or for the `exit_code`.
         """
         if self.regressed:
@@ -109,7 +123,8 @@ class Comparison:
         if self.failures:
             return None
         judged = self._decisive()
-        return False if judged and all(row.conclusive for row in judged) else None
+        told = judged and all(row.conclusive for row in judged) and not self._gone()
+        return False if told else None
 
     @property
     def answer(self) -> str:
@@ -119,6 +134,9 @@ class Comparison:
         if not self.compared:
             return "no baseline yet" if self.missing_base else "nothing compared"
         return {True: "regressed", False: "no regression", None: "cannot tell"}[self.regression_detected]
+
+    def _gone(self) -> list[str]:
+        return [f"{row.entry} {row.metric}" for row in self.rows if row.gone and row.metric not in OWN]
 
     def _decisive(self) -> list[Row]:
         """What has a direction, and what is exact and changed without one. What Assay measures of any program decides
@@ -150,7 +168,12 @@ class Comparison:
             return f"{len(undecided)} of {len(decisive)} inconclusive; {first.entry} {first.metric}: {first.reason}"
         if not decisive:
             return "of nothing that was compared is it known which way is better"
-        return f"all {sum(row.conclusive for row in self.rows)} comparable metrics are equivalent or improved"
+        if gone := self._gone():
+            return f"{ONLY_IN_BASE}: {_first(gone, ', ')}; what the head does not measure cannot be told"
+        others = sum(row.verdict is Verdict.INCONCLUSIVE for row in self.rows if row not in decisive)
+        besides = f"; {others} inconclusive that {'does' if others == 1 else 'do'} not" if others else ""
+        count = "the metric that decides is" if len(decisive) == 1 else f"all {len(decisive)} metrics that decide are"
+        return f"{count} equivalent or improved{besides}"
 
     def _regressions(self) -> str:
         return _first([f"{row.entry} {row.metric} ({row.reason})" for row in self.regressed], ", ")

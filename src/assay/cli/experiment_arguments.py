@@ -80,5 +80,6 @@ class ExperimentProgress:
 
     def looked(self, look: Looked) -> None:
         if not self._quiet:
-            open_entries = f", {look.open} undecided" if look.open else ", settled"
+            settled = ", failed" if look.comparison.failures else ", settled"
+            open_entries = f", {look.open} undecided" if look.open else settled
             print(f" {look.pairs} of at most {look.budget} pairs{open_entries}", file=sys.stderr)

@@ -49,7 +49,8 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
         )
     middle = median(values)
     for point in points[-newest:]:
-        against = f"  {percent(point.value / middle)} of the median" if middle > 0 and math.isfinite(middle) else ""
+        known = middle > 0 and math.isfinite(middle)
+        against = f"  {percent(point.value / middle)} against the median" if known else ""
         commit = f"  git {printable(point.git_commit)[:10]}" if point.git_commit else ""
         lines.append(
             f"  {point.started_at[:19].replace('T', ' ')}  {quantity(point.value, series.unit):>12}{commit}{against}"
