@@ -200,3 +200,13 @@ def test_what_differs_between_two_interpreters_stands_beside_the_verdict(
     sides = ["--a", f"interpreter={sys.executable}", "--b", f"interpreter={other_python()}"]
     main(["ab", "--config", "s.yaml", *sides, "--pairs", "6", "--warmup", "0", "--quiet"])
     assert f"ray {version('ray')} → {version_of('ray')}" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_calibrating_what_fails_is_a_failure_and_no_usage_error(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "--pairs", "1", "--warmup", "0", "--", "false"]) == 1
+    said = capsys.readouterr().err
+    assert "nothing could be measured: A and B failed in the same way: false: exited with code 1" in said
+    assert "1 of at most 1 pairs, failed" in said

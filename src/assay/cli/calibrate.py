@@ -28,6 +28,7 @@ def run(args: Namespace) -> int:
     from assay.analysis.failure import failure_lines
     from assay.analysis.noise_floors import save_floors
     from assay.experiment.calibration import calibrated, floors
+    from assay.report.printable import printable
 
     commands = commands_of(args.after, most=1)
     if bool(args.config) == bool(commands):
@@ -41,7 +42,9 @@ def run(args: Namespace) -> int:
         )  # fmt: skip
     measured = calibrated(found)
     if not measured:
-        raise UsageError(f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}")
+        why = f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}"
+        print(f"assay: {printable(why)}", file=sys.stderr)
+        return 1
     path = save_floors(plan.results_dir, floors(found, measured, [pair.name for pair in pairs]))
     print(_table(measured), end="")
     for plan_line in _repeats(found, measured):
