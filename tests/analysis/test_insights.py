@@ -139,6 +139,16 @@ def test_noise_between_runs_and_a_busy_machine() -> None:
     assert any("8 of 8 runs were not alone" in line and "1.2 CPUs busy" in line for line in says)
 
 
+def test_a_quota_is_not_called_a_neighbour() -> None:
+    held = Usage(wall_s=10.0, throttled_s=2.0, samples=1)
+    [insight] = _only([record(usage=held), record(run=2)], "measurement")
+    assert insight.says == "1 of 2 runs were held back by their CPU quota"
+    assert "larger quota" in insight.advice
+    crowded = Usage(wall_s=10.0, neighbour_cpu_s=12.0, samples=1)
+    [insight] = _only([record(usage=held), record(usage=crowded, run=2)], "measurement")
+    assert insight.says == "1 of 2 runs were not alone on the machine"
+
+
 def test_recommendations_say_why_once() -> None:
     metrics = {f"slowdown.{who}.beside.b.p99{part}": value for who in ("x", "y")
                for part, value in (("", 2.0), (".low", 1.8), (".high", 2.2))}  # fmt: skip

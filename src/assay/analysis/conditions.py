@@ -26,6 +26,11 @@ def disturbances(run: Record) -> list[str]:
     return found
 
 
+def not_alone(run: Record) -> bool:
+    """Others took what it could have had; its own quota is another matter."""
+    return _share(run, "steal") > STEAL or _share(run, "neighbours") > NEIGHBOURS
+
+
 def unequal_conditions(base: Sequence[Record], head: Sequence[Record]) -> list[str]:
     return [f"{one.what}: {one.base} in base, {one.head} in head" for one in load_differences(base, head)]
 

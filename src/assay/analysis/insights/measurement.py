@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 import numpy as np
 
-from assay.analysis.conditions import disturbances
+from assay.analysis.conditions import disturbances, not_alone
 from assay.analysis.direction import direction
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.insights.run_share import too_little
@@ -90,11 +90,18 @@ def _between_runs(entry: EntryRuns) -> Iterator[Insight]:
 
 def _machine(entry: EntryRuns) -> Iterator[Insight]:
     disturbed = [(run, notes) for run in entry.runs if (notes := disturbances(run))]
+    crowded = [(run, notes) for run, notes in disturbed if not_alone(run)]
     if not disturbed:
         return
+    # A quota is nobody else's doing: runs that only it held back are spoken of where no others are.
+    disturbed, shared = (crowded, True) if crowded else (disturbed, False)
     run, notes = disturbed[-1]
     yield Insight(
-        "measurement", entry.name, f"{len(disturbed)} of {len(entry.runs)} runs were not alone on the machine",
-        f"{run.run_id}: {'; '.join(notes)}", "read CPU time beside the clock's, or measure when the machine is quiet",
+        "measurement", entry.name,
+        f"{len(disturbed)} of {len(entry.runs)} runs were "
+        + ("not alone on the machine" if shared else "held back by their CPU quota"),
+        f"{run.run_id}: {'; '.join(notes)}",
+        "read CPU time beside the clock's, or "
+        + ("measure when the machine is quiet" if shared else "give it a larger quota"),
         numbers={"disturbed": len(disturbed), "runs": len(entry.runs)},
     )  # fmt: skip
