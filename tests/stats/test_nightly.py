@@ -46,3 +46,11 @@ def test_constant_nights_and_the_first_ones() -> None:
     assert not watch(np.zeros(40)).alarm
     assert watch(np.append(np.zeros(40), [0.2, 0.2])).alarm
     assert watch(np.append(np.zeros(40), [0.2])).side == 1
+
+
+def test_the_farthest_nights_of_a_second_mode_are_no_change() -> None:
+    """Two modes that are drawn anew each night: one that goes a little farther than all before it is no new level."""
+    rng = np.random.default_rng(8)
+    for share, apart in ((0.3, 0.15), (0.5, 0.35)):
+        values = rng.normal(0, 0.01, (600, 32)) + apart * (rng.random((600, 32)) < share)
+        assert sum(watch(nights).alarm for nights in values) <= 9, (share, apart)

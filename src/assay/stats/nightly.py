@@ -61,7 +61,7 @@ def watch(values: Floats, begin: int = 10) -> Night:
 def nights(values: Floats, begin: int = 10) -> Iterator[Night]:
     """Each value from the `begin`-th on, given all before it; of fewer values the last."""
     since, moved = 0, 0.0
-    streak, last = 0, 0
+    streak, last, nearest = 0, 0, 0.0
     earlier = np.empty(0)
     for at in range(max(1, min(begin, values.size - 1)), values.size):
         told = values[max(since, at - WINDOW) : at - streak]
@@ -71,18 +71,21 @@ def nights(values: Floats, begin: int = 10) -> Iterator[Night]:
         reach = _reach(noise, told.size)
         beyond = float(values[at]) - level
         side: Side = 0 if abs(beyond) <= reach else 1 if beyond > 0 else -1
-        streak = streak + 1 if side and side == last else int(side != 0)
+        going_on = side != 0 and side == last
+        streak = streak + 1 if going_on else int(side != 0)
+        nearest = min(nearest, beyond, key=abs) if going_on else beyond
         last = side
-        alarm = streak > 1 and streak >= _enough(noise, beyond)
+        alarm = streak > 1 and streak >= _enough(noise, nearest)
         yield Night(since, level, reach, side, alarm, moved)
         if alarm:
             since, moved = at - streak + 1, middle(values[at - streak + 1 : at + 1]) - level
             streak, last, earlier = 0, 0, noise
 
 
-def _enough(noise: Floats, beyond: float) -> int:
-    """Nights in a row that chance alone brings once in `YEARS`, given how many before were as far on that side."""
-    seen = int((noise * (1 if beyond > 0 else -1) >= abs(beyond)).sum())
+def _enough(noise: Floats, nearest: float) -> int:
+    """Nights in a row that chance alone brings once in `YEARS`, given how many before were as far on that side as the
+    nearest of these: each night of a second mode may be the farthest of it so far, two in a row seldom are."""
+    seen = int((noise * (1 if nearest > 0 else -1) >= abs(nearest)).sum())
     share = (seen + 1) / (noise.size + 1)
     return max(2, ceil(log(1 / (365 * YEARS)) / log(share))) if 0 < seen < noise.size else 2
 
