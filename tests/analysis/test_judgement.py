@@ -218,3 +218,13 @@ def test_any_kind_of_sequence_will_do() -> None:
     assert judge([1.0, float("nan")], [1.0]).reason == "base[1] is nan: each run needs a finite number"
     nights = [1.0, float("inf"), None, 1.01] * 10
     assert judge(1.0, 1.01, history=nights) == judge(1.0, 1.01, history=[1.0, 1.01] * 10)
+
+
+def test_a_few_slow_runs_a_night_are_never_equivalent() -> None:
+    rng = np.random.default_rng(25)
+    nights, usual = np.exp(rng.normal(0, 0.005, 30)), np.exp(rng.normal(0, 0.005, 5))
+    assert judge(usual, usual, history=nights).verdict is Verdict.EQUIVALENT
+    said = judge(usual, [*usual[:3], 10.0, 10.0], history=nights)
+    assert said.verdict is Verdict.INCONCLUSIVE
+    assert said.reason.startswith("the typical run is within ±3.0%, but 2 of 5 runs 10.0 times as large as the other")
+    assert judge([0] * 5, [0, 0, 0, 50, 50], history=[0] * 30).verdict is Verdict.INCONCLUSIVE

@@ -83,7 +83,16 @@ def _night(past: Floats, base: Floats, head: Floats, *, better: Better | None, m
     shift = Shift(away, away - night.reach, away + night.reach, 1.0, night.reach, int(head.size), 0)
     told = nights.size - 1 - night.since
     since = f"the level since {told} sessions ago" if night.since else f"the level of {told} earlier sessions"
-    return Evidence("history", shift, (f"held against {since}",), settled=_of_night(night, away, better, margin))
+    slow, _ = _sometimes(np.exp(base), np.exp(head), better)
+    settled = unless_slow(_of_night(night, away, better, margin), slow, margin)
+    return Evidence("history", shift, (f"held against {since}",), settled=settled, slow=slow)
+
+
+def unless_slow(told: tuple[Verdict, str], slow: SlowRuns | None, margin: float) -> tuple[Verdict, str]:
+    """Never equivalent where one side has runs far slower than any of the other."""
+    if told[0] is Verdict.EQUIVALENT and slow is not None:
+        return Verdict.INCONCLUSIVE, f"the typical run is within ±{margin:.1%}, but {slow}"
+    return told
 
 
 def _of_night(night: Night, away: float, better: Better | None, margin: float) -> tuple[Verdict, str]:

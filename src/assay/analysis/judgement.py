@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analysis.evidence import Evidence, evidence, interval
+from assay.analysis.evidence import Evidence, evidence, interval, unless_slow
 from assay.analysis.exact import exact_ratio, judge_exact, varying
 from assay.analysis.plain_values import first_not_finite, plain_numbers, plain_values
 from assay.analysis.rules import DEFAULT_MARGIN
@@ -81,10 +81,7 @@ def judged(found: Evidence | None, better: Better | None, margin: float, p: floa
     assert found is not None
     if found.settled is not None:
         return found.settled
-    verdict, reason = verdict_of(found.shift, better, margin, p, found.advice)
-    if verdict is Verdict.EQUIVALENT and found.slow is not None:
-        return Verdict.INCONCLUSIVE, f"the typical run is within ±{margin:.1%}, but {found.slow}"
-    return verdict, reason
+    return unless_slow(verdict_of(found.shift, better, margin, p, found.advice), found.slow, margin)
 
 
 def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgement:

@@ -47,6 +47,8 @@ def signed_night(past: Floats, base: Floats, head: Floats, better: Better | None
         verdict, reason = changed(tonight - level, better, f"{became} for the second night or longer")
     elif night.side:
         verdict, reason = Verdict.INCONCLUSIVE, f"one night, unconfirmed: {became}; the next one tells"
+    elif np.ptp(head) > reach:
+        verdict, reason = Verdict.INCONCLUSIVE, f"tonight's runs differ: {head.min():g} to {head.max():g}"
     elif tonight == level and not np.ptp(values[night.since :]):
         verdict, reason = Verdict.EQUIVALENT, f"{tonight:g} as in every session of its level"
     elif reach <= margin * abs(level):
