@@ -103,3 +103,21 @@ def test_the_kept_environment_names_every_package_and_never_fails_a_run(
     assert {"numpy", "pytest"} <= set(packages)
     keep_environment(tmp_path / "env.json" / "no folder")
     assert "env.json could not be written: " in capsys.readouterr().err
+
+
+def test_folders_of_a_sweep_and_of_a_search_for_the_peak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "one.yml"
+    config.write_text(TWO[: TWO.index("  - name: batch")])
+    for name in "ab":
+        main(["colocate", str(config), "--results", str(tmp_path / name), "--sweep", "api=50,100", "--quiet"])
+    rows = {(row["entry"], row["metric"]): row for row in _compared(capsys, tmp_path / "a", tmp_path / "b")["rows"]}
+    assert {entry for entry, _ in rows} == {"api at rate 50", "api at rate 100"}
+    assert rows["api at rate 50", "throughput"]["better"] == "higher"
+    for name, rate in (("c", 400.0), ("d", None)):
+        (tmp_path / name).mkdir()
+        trials = [{"rate": 400.0, "valid": True, "pipelines": [_pipeline("api", 390.0)]}]
+        written = {"pipeline": "api", "peak": {"rate": rate, "bounded": True}, "trials": trials}
+        (tmp_path / name / "colocation.json").write_text(json.dumps(written))
+    assert "api peak" in {row["entry"] for row in _compared(capsys, tmp_path / "c", tmp_path / "c")["rows"]}
+    missed = _compared(capsys, tmp_path / "c", tmp_path / "d")
+    assert missed["reason"] == "head failed: api peak: no rate tried meets the objectives"

@@ -28,6 +28,7 @@ def read_colocation(folder: Path) -> tuple[Record, ...]:
     started = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
     try:
         runs = [_record(folder.name, started, *one) for one in _pipelines(written)]
+        runs += _peak(folder.name, started, written)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError(f"{path}: is not what `assay colocate` writes: {type(error).__name__} {error}") from None
     if not runs:
@@ -36,7 +37,12 @@ def read_colocation(folder: Path) -> tuple[Record, ...]:
 
 
 def _pipelines(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    """Entry, round and result: of all pipelines together, or of a matrix."""
+    """Entry, round and result: of all pipelines together, of a matrix, or of one at several rates."""
+    if "trials" in written:
+        for trial in written["trials"]:
+            for pipeline in trial["pipelines"]:
+                yield f"{pipeline['pipeline']} at rate {trial['rate']:g}", 1, pipeline
+        return
     groups = [[written]]
     if "solo" in written:
         groups = [*written["solo"].values(), *(together["rounds"] for together in written["together"])]
@@ -63,6 +69,23 @@ def _record(session: str, started: str, entry: str, number: int, pipeline: Mappi
         usage=Usage(),
         repeat=number,
     )
+
+
+def _peak(session: str, started: str, written: Mapping[str, Any]) -> list[Record]:
+    """The highest rate that `--find-peak` found; a failure where none met the objectives."""
+    if "peak" not in written:
+        return []
+    rate, entry = written["peak"]["rate"], f"{written['pipeline']} peak"
+    found = rate is not None
+    return [
+        Record(
+            name=entry, session=session, run_id=f"{session}/{entry}/run-01", started_at=started,
+            outcome=Outcome.PASSED if found else Outcome.FAILED,
+            reasons=() if found else ("no rate tried meets the objectives",),
+            fingerprint=Fingerprint(entry, digest({}), "", ""),
+            script_metrics={"peak_rate": {"value": rate, "unit": "1/s", "better": "higher"}} if found else {},
+        )
+    ]  # fmt: skip
 
 
 def _metrics(pipeline: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

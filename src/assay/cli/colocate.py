@@ -62,7 +62,7 @@ def run(args: Namespace) -> int:
         raise UsageError(f"{results} is not empty; give another --results")
     colocation = Colocation(config, results, None if args.quiet else _show_progress)
     if args.sweep or args.find_peak:
-        good = _rates(args, config, colocation)
+        good = _rates(args, config, colocation, results)
     elif args.matrix or args.group:
         good = _matrix(args, config, colocation, results)
     else:
@@ -107,10 +107,13 @@ def _matrix(args: Namespace, config: ColocationConfig, colocation: Colocation, r
     return matrix.success
 
 
-def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation) -> bool:
+def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation, results: Path) -> bool:
     from assay.loadgen.colocation.rates import RateTrials
+    from assay.loadgen.colocation.save import rates_json
     from assay.loadgen.colocation.tables import trial_table
     from assay.loadgen.latency.peak import find_peak, sweep
+    from assay.record.atomic_file import write_atomic
+    from assay.record.strict_json import encode
 
     name, _, words = (args.sweep or args.find_peak).partition("=")
     trials = RateTrials(colocation, config, name)
@@ -124,10 +127,12 @@ def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation) ->
         if not rates:
             raise UsageError("--sweep needs rates: --sweep NAME=100,200,400")
         done = sweep(trials.run, rates)
+        write_atomic(results / "colocation.json", encode(rates_json(name, done), indent=2))
         print(trial_table(done))
         return all(trial.outcome.result.ending.success for trial in done)
     trials.need_objectives()
     peak = find_peak(trials.run, rates[0] if rates else trials.rate)
+    write_atomic(results / "colocation.json", encode(rates_json(name, peak.trials, peak), indent=2))
     print(trial_table(peak.trials))
     if peak.rate is None:
         print(f"\n{name}: no rate tried meets the objectives")

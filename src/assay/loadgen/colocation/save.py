@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
 from assay.loadgen.colocation.matrix import Matrix
+from assay.loadgen.latency.peak import Peak, Trial
 from assay.loadgen.recording.event_file import write_events
 from assay.loadgen.recording.spool import read_rows
 from assay.loadgen.recording.trace_file import Track, write_trace
@@ -46,6 +48,15 @@ def group_json(outcome: GroupOutcome) -> dict[str, Any]:
         "together_s": max(end - begin, 0) / 1e9,
         "pipelines": [pipeline_json(pipeline) for pipeline in outcome.pipelines],
     }
+
+
+def rates_json(
+    name: str, trials: Sequence[Trial[PipelineOutcome]], peak: Peak[PipelineOutcome] | None = None
+) -> dict[str, Any]:
+    """One pipeline at several rates; with `peak`, the highest that was looked for."""
+    found = {} if peak is None else {"peak": {"rate": peak.rate, "bounded": peak.bounded}}
+    tried = [{"rate": one.rate, "valid": one.valid, "pipelines": [pipeline_json(one.outcome)]} for one in trials]
+    return {"pipeline": name, **found, "trials": tried}
 
 
 def matrix_json(matrix: Matrix) -> dict[str, Any]:
