@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.main import main
+
 PROGRAM = """
 import sys, time
 from argparse import ArgumentParser
@@ -66,3 +68,13 @@ def test_finished_suites_are_kept(tmp_path: Path, ending: str, kept: int) -> Non
         assert "answer" in (results / "charts.html").read_text()
         tasks = [json.loads(line)["stage"] for line in (results / "tasks.jsonl").read_text().splitlines()]
         assert tasks == ["first.only", "second.only"]
+
+
+def test_a_suite_that_does_not_exist_is_not_called_cut_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--profile", "quick", "--suite", "compression", "--suite", "storage", "--output", str(tmp_path / "out")]
+    assert main(["weights", "bench", *words]) == 2
+    said = capsys.readouterr().err
+    assert "unknown suite 'storage'" in said
+    assert "cut short" not in said

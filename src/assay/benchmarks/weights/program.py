@@ -88,9 +88,10 @@ def run(args: Namespace, suite: str | None = None) -> int:
     try:
         with termination_cleans_up(), loading_user_code():  # a scenario may import as well
             results = orchestrator.run_all(profile)
-    except BaseException:
+    except BaseException as error:
         folder.failed()
-        print(_kept(folder, len(profile.suites)), file=sys.stderr)
+        if folder.suites or not isinstance(error, AssayError):  # What was asked for cannot be: its message says it all.
+            print(_kept(folder, len(profile.suites)), file=sys.stderr)
         raise
     folder.compared(comparison(results))
     folder.write(results, profile, orchestrator)
