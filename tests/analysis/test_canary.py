@@ -20,6 +20,15 @@ def test_a_canary_that_moves_is_the_machine_and_is_said_beside_all_verdicts() ->
     assert compare(base, session("head", 10, 7), paired=True).notes == ()
 
 
+def test_a_canary_whose_values_have_no_ratio_is_named_too() -> None:
+    base, head = (
+        side(values, "errors", session=name, entry="still", canary=True)
+        for name, values in (("base", [0.0] * 10), ("head", [5.0, 6.0] * 5))
+    )
+    note = compare(base, head).notes[0]
+    assert note.startswith("the machine moved: still errors (0 became 5.5 ")
+
+
 def test_a_canary_is_declared_in_the_configuration(workplace: Workplace) -> None:
     config = workplace.write(
         "c.yaml", "entries:\n  - {name: still, command: 'true', canary: true}\n  - {name: code, command: 'true'}\n"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from assay.analysis import Verdict, judge
+from assay.analysis.verdict import verdict_of
 from assay.errors import UsageError
 from assay.record.metric import Better
+from assay.stats.shift import Shift
 
 CHANGED = ("regressed", "improved")
 Noise = Callable[[np.random.Generator, int], np.ndarray]
@@ -228,3 +231,11 @@ def test_a_few_slow_runs_a_night_are_never_equivalent() -> None:
     assert said.verdict is Verdict.INCONCLUSIVE
     assert said.reason.startswith("the typical run is within ±3.0%, but 2 of 5 runs 10.0 times as large as the other")
     assert judge([0] * 5, [0, 0, 0, 50, 50], history=[0] * 30).verdict is Verdict.INCONCLUSIVE
+
+
+def test_one_question_is_not_blamed_on_the_rows_of_a_table() -> None:
+    shift = Shift(0.1, 0.01, 0.19, 0.03, 0.09, 10, 0)
+    alone = verdict_of(shift, "lower", 0.03, 0.03, "more pairs would narrow it")
+    assert alone == (Verdict.INCONCLUSIVE, "chance could bring it (p is 0.03); more pairs would narrow it")
+    among = verdict_of(replace(shift, p=0.02), "lower", 0.03, 0.2)
+    assert among[1] == "p is 0.2 when all rows are counted; run it again alone"

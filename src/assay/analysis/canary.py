@@ -16,7 +16,7 @@ def told_by_canaries(rows: Iterable[Row], canaries: set[str]) -> tuple[tuple[Row
     moved = [row for row in seen if row.entry in canaries and row.verdict in CHANGED]
     if not moved:
         return seen, ()
-    named = ", ".join(f"{row.entry} {row.metric} {row.ratio - 1:+.1%}" for row in moved[:3] if row.ratio is not None)
+    named = ", ".join(f"{row.entry} {row.metric} {_how_far(row)}" for row in moved[:3])
     note = f"the machine moved: {named} in a canary, whose code is fixed; other changes here may be the machine's too"
     told = tuple(
         replace(row, verdict=Verdict.INCONCLUSIVE, reason=f"a canary moved with its machine: {row.reason}")
@@ -25,3 +25,7 @@ def told_by_canaries(rows: Iterable[Row], canaries: set[str]) -> tuple[tuple[Row
         for row in seen
     )
     return told, (note,)
+
+
+def _how_far(row: Row) -> str:
+    return f"({row.reason})" if row.ratio is None else f"{row.ratio - 1:+.1%}"

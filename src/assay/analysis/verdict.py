@@ -31,6 +31,8 @@ def verdict_of(
     beyond = abs(shift.estimate) > reach
     by_chance = abs(shift.estimate) <= shift.floor
     if excludes and beyond and not by_chance:
+        if shift.p > RATE:
+            return Verdict.INCONCLUSIVE, f"chance could bring it (p is {shift.p:.2g}); {advice}"
         if adjusted_p > RATE:
             return (
                 Verdict.INCONCLUSIVE,
