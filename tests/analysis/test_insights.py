@@ -111,6 +111,13 @@ def test_load_past_the_knee() -> None:
     assert "does not keep up" in behind[0].says
 
 
+def test_no_load_is_advised_where_the_lowest_is_not_kept_up_with() -> None:
+    rows = [{"rate": rate, "p99_ms": 10.0 * rate, "throughput": 40.0} for rate in (100, 200, 400)]
+    [insight] = _only([record(metrics={"sweep": rows})], "load")
+    assert insight.says == "sweep at rate 100, the lowest measured, does not keep up with what is asked of it"
+    assert "at or below" not in insight.advice
+
+
 def test_interference_needs_its_whole_interval_above_one() -> None:
     key = "slowdown.api.beside.batch.throughput"
     sure = {key: 1.5, f"{key}.low": 1.3, f"{key}.high": 1.7}

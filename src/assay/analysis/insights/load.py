@@ -35,6 +35,11 @@ def _curve(entry: str, name: str, rows: Sequence[Any]) -> Iterator[Insight]:
     ordered = sorted(rows, key=lambda row: float(row[load]))
     lowest = float(ordered[0][latency])
     done = _common(rows, _DONE)
+    asked = float(ordered[0][load])
+    if done is not None and load != "concurrency" and float(ordered[0][done]) < BEHIND * asked:
+        # Past the knee from the first: no load that was measured may be advised.
+        yield _behind(entry, f"{name} at {load} {asked:g}, the lowest measured,", asked, float(ordered[0][done]))
+        return
     for before, row in pairwise(ordered):
         late = lowest > 0 and float(row[latency]) > KNEE * lowest
         behind = done is not None and load != "concurrency" and float(row[done]) < BEHIND * float(row[load])
