@@ -54,6 +54,8 @@ class Attached:
         remembering = HistoryListener(history, folder, self._console.trouble) if history is not None else None
         report = ReportListener(folder, history, self._console.trouble)
 
+        self._remembering = remembering
+
         def changes() -> list[str]:
             return remembering.changes if remembering is not None else []
 
@@ -76,6 +78,11 @@ class Attached:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._closing.close()
+
+    @property
+    def regressed(self) -> bool:
+        """Known when the session has finished."""
+        return self._remembering is not None and self._remembering.regressed
 
     def listen(self, event: Event) -> None:
         for listener in self._listeners:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from assay.api.attached import Attached
 from assay.config.plan import Plan
@@ -35,12 +36,21 @@ def run_plan(
     return Session(plan, session, listen, past or NoPast(), os.environ, interrupts, order, elsewhere).run()
 
 
-def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> tuple[list[Record], bool]:
-    """With progress, history, report and sinks listening: the records, and whether the user interrupted it."""
+@dataclass(frozen=True)
+class Ran:
+    records: tuple[Record, ...]
+    interrupted: bool
+    """By the user."""
+    regressed: bool
+    """Against the level of earlier sessions."""
+
+
+def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> Ran:
+    """With progress, history, report and sinks listening."""
     delivery = Delivery(session.folder.path, plan.sinks)
     attached = Attached(
         plan.results_dir, session.folder, delivery, Masker(os.environ), quiet, notes=plan.notes, on_host=plan.on_host
     )
     with attached, Interrupts() as interrupts:
         records = run_plan(plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts)
-    return records, interrupts.requested
+    return Ran(tuple(records), interrupts.requested, attached.regressed)

@@ -41,12 +41,13 @@ NO_CHANGE = Change()
 
 @dataclass(frozen=True)
 class SessionRun:
-    """What came of it. `interrupted`: the user cut it short."""
+    """What came of it. `interrupted`: the user cut it short. `regressed`: it is worse than earlier sessions were."""
 
     plan: Plan
     folder: SessionFolder
     records: tuple[Record, ...]
     interrupted: bool = False
+    regressed: bool = False
 
 
 def run_new(
@@ -78,8 +79,8 @@ def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> Sessi
         )
     plan = inputs_of(session, results_dir, change).plan().with_results_dir(folder.path.parent)
     remember_results_dir(plan.results_dir)
-    records, interrupted = run_attached(plan, reopen_session(folder, plan))
-    return SessionRun(plan, folder, tuple(records), interrupted)
+    ran = run_attached(plan, reopen_session(folder, plan))
+    return SessionRun(plan, folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)
 
 
 def run_again(run: str, results_dir: Path, command: Sequence[str], change: Change = NO_CHANGE) -> SessionRun:
@@ -107,5 +108,5 @@ def _run_new(
 ) -> SessionRun:
     session = start_session(plan, name, reason, command, Masker(os.environ), kind)
     remember_results_dir(plan.results_dir)
-    records, interrupted = run_attached(plan, session, quiet)
-    return SessionRun(plan, session.folder, tuple(records), interrupted)
+    ran = run_attached(plan, session, quiet)
+    return SessionRun(plan, session.folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)

@@ -50,6 +50,11 @@ class Plan:
     def entry(self, name: str) -> Entry:
         return next(entry for entry in self.entries if entry.name == name)
 
+    @property
+    def is_gate(self) -> bool:
+        """A command that is run by itself is none: its user looks at the numbers."""
+        return bool(self.config_files)
+
     def with_results_dir(self, folder: Path) -> Plan:
         """With results elsewhere; artifacts that are among them go along."""
         if folder == self.results_dir:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.api.attached import Attached
@@ -40,13 +40,20 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
         if finished is None:
             folder.refuse()
             raise UsageError(f"session {name} is not finished by this command: {folder.jobs.finishing()}")
-        folder.write_info(replace(finished.info, status="finished"))
+        folder.write_info(replace(finished.session.info, status="finished"))
         for entry in folder.jobs.open_entries():
             console.note(f"finished without {entry.words}")
-    return SessionRun(plan, finished.folder, tuple(finished.folder.records()))
+    done = finished.session.folder
+    return SessionRun(plan, done, tuple(done.records()), regressed=finished.regressed)
 
 
-def finish(folder: JobFolder, console: Console, masker: Masker) -> OpenSession | None:
+@dataclass(frozen=True)
+class Finished:
+    session: OpenSession
+    regressed: bool
+
+
+def finish(folder: JobFolder, console: Console, masker: Masker) -> Finished | None:
     """Puts the parts together and tells everybody once: history, report, sinks. None: another job does so."""
     name = folder.path.name
     try:
@@ -66,7 +73,7 @@ def finish(folder: JobFolder, console: Console, masker: Masker) -> OpenSession |
         attached.listen(SessionStarted(finished.folder, finished.info, finished.environment, len(records)))
         attached.listen(SessionFinished(finished.folder, finished.info, tuple(records)))
     folder.jobs.all_told.touch()
-    return finished
+    return Finished(finished, attached.regressed)
 
 
 def _refuse(path: Path) -> None:

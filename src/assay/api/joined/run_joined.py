@@ -44,12 +44,12 @@ def run_joined(
     with Heartbeat(folder.own / "alive"), Console(folder.log, masker) as console:
         _prepare_sinks(folder, plan, console)
         records, interrupted = _run(plan, session, console)
-        if not is_complete(folder) or finish(folder, console, masker) is None:
+        finished = finish(folder, console, masker) if is_complete(folder) else None
+        if finished is None:
             _say_what_is_open(folder, console)
         console.say_troubles()
-    return SessionRun(
-        plan, folder, tuple(record for record in records if record.name in folder.job.planned), interrupted
-    )
+    own = tuple(record for record in records if record.name in folder.job.planned)
+    return SessionRun(plan, folder, own, interrupted, finished is not None and finished.regressed)
 
 
 def _plan(inputs: RunInputs, expect: Sequence[str]) -> Plan:

@@ -22,6 +22,9 @@ class HistoryListener:
         self._info: SessionInfo | None = None
         self._environment: Environment | None = None
         self.changes: list[str] = []
+        self.regressed = False
+        """Whether something is worse than the level of earlier sessions, or an exact figure is; not what only differs
+        from the last session, which may be the machine."""
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, SessionStarted):
@@ -51,4 +54,7 @@ class HistoryListener:
         except HISTORY_TROUBLE as error:
             self._trouble(f"what changed could not be told: {error}")
             return []
-        return summary_lines(comparison) if comparison is not None else []
+        if comparison is None:
+            return []
+        self.regressed = any(row.design in ("history", "exact") for row in comparison.regressed)
+        return summary_lines(comparison)
