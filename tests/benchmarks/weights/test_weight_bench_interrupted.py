@@ -13,7 +13,7 @@ import pytest
 from assay.cli.main import main
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
 from argparse import ArgumentParser
 from assay.benchmarks.weights import orchestrator, program
 from assay.benchmarks.weights.machine import Machine
@@ -30,6 +30,7 @@ class Short(BenchmarkSuite):
 suites = {name: Short(name) for name in ("first", "second", "endless")}
 orchestrator.load_suites = lambda: suites
 orchestrator.probe_machine = lambda store, scratch: Machine(cores=2)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
 parser = ArgumentParser()
 program.arguments(parser)
 program.run(parser.parse_args())
