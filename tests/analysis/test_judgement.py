@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from assay.analysis import Verdict, judge
@@ -214,7 +215,6 @@ def test_what_are_no_numbers_is_said_so(sides: tuple[Any, Any], options: dict[st
 def test_any_kind_of_sequence_will_do() -> None:
     runs = np.exp(np.random.default_rng(24).normal(0, 0.02, 10))
     slower = judge(runs, runs * 1.2)
-    pandas = pytest.importorskip("pandas")
     for kind in (list, tuple, iter, lambda values: pandas.Series(values, index=range(5, 15))):
         assert judge(kind(runs), kind(runs * 1.2)) == slower
     assert judge(1.0, 1.2) == judge([1.0], [1.2])

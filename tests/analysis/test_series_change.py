@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import assay.analysis
@@ -48,7 +49,6 @@ def test_times_are_handed_through_and_must_fit() -> None:
 
 
 def test_any_kind_of_sequence_will_do() -> None:
-    pandas = pytest.importorskip("pandas")
     series = pandas.Series(STEP, index=range(100, 130))
     for values in (tuple(STEP), iter(STEP), np.array(STEP, dtype=np.float32), series, series.astype("Int64")):
         assert [change.index for change in change_points(values)] == [20]

@@ -9,7 +9,7 @@ from assay.stats.intervals import Floats
 
 TRIED = (10, 20, 30, 40, 60, 80, 120, 160, 240)
 SURE = 0.8
-"""Of the experiments with so many pairs."""
+"""Share of the experiments that must call it equivalent."""
 _EXPERIMENTS = 200
 
 

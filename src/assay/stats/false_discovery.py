@@ -9,9 +9,8 @@ import numpy as np
 RATE = 0.02
 """Aimed at, so that no more than 5% of what is called in a table is false: p-values of ten pairs in two modes are up to
 twice too small (`make bench-truth`)."""
-
-
 _CHOSEN = 10
+"""Times that a p counts at most from which spikes were left out."""
 
 
 def counted(p: float, left_out: int, rows: int) -> float:

@@ -74,15 +74,8 @@ class NamedPaths:
             self.here = dict(written)
 
     def on_host(self, path: str) -> str:
-        """Where the host has what is at `path` here."""
-        return self._moved(path, {item.container: item.host for item in self.mounted}) if self.contained else path
-
-    def in_container(self, path: str) -> str:
-        """Where the container will have what is at `path` on the host."""
-        return self._moved(path, {item.host: item.container for item in self.mounted})
-
-    def _moved(self, path: str, places: Mapping[str, str]) -> str:
-        """Of folders in each other the inner one counts."""
+        """Where the host has what is at `path` here. Of folders in each other the inner one counts."""
+        places = {item.container: item.host for item in self.mounted} if self.contained else {}
         inside = [place for place in places if PurePosixPath(path).is_relative_to(place)]
         if not inside:
             return path
