@@ -19,7 +19,13 @@ $(VENV)/.torch: requirements/torch.txt $(VENV)/.locked
 	$(BIN)/pip install --quiet --compile -r requirements/torch.txt
 	@touch $@
 
-$(VENV)/.assay: $(VENV)/.core $(VENV)/.torch
+# The model stages, after torch, so that its CPU build is what they find.
+$(VENV)/.models: requirements/models.txt requirements/torchvision.txt $(VENV)/.torch
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --no-deps --require-hashes -r requirements/models.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --no-deps -r requirements/torchvision.txt
+	@touch $@
+
+$(VENV)/.assay: $(VENV)/.core $(VENV)/.models
 	$(BIN)/python -m compileall -q src
 	@touch $@
 

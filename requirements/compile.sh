@@ -8,4 +8,11 @@ lock() { "$uv" pip compile --quiet --universal --generate-hashes --no-emit-index
 lock pyproject.toml --extra lock -o requirements/lock.txt
 # The core alone, in the versions that were tested with everything else.
 lock pyproject.toml --constraint requirements/lock.txt -o requirements/core.txt
+# The model stages: what torch and torchvision ask for is theirs to bring (requirements/torch.txt); a CPU build asks for
+# none of it.
+cuda=(cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cccl nvidia-cuda-cupti nvidia-cuda-nvrtc
+    nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse
+    nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton)
+lock pyproject.toml --extra llm --extra rag --extra torchtune --extra vision --constraint requirements/lock.txt \
+    $(printf -- '--no-emit-package %s ' torch torchvision "${cuda[@]}") -o requirements/models.txt
 echo "uv" | lock - -o requirements/bootstrap.txt

@@ -91,3 +91,28 @@ def test_linear_chains_are_recognised() -> None:
     split = Graph.build([Node(0, NoOp(), outputs=(1, 2)), Node(1, NoOp()), Node(2, NoOp())])
     assert split.linear() is None
     assert Graph.build([Node(0, NoOp(), place="thread")]).linear() is None
+
+
+def test_a_stage_that_uses_another_is_set_up_after_it():
+    stages = (StageShape(0, "loader", (1,), uses=(1,)), StageShape(1, "model", uses=(2,)), StageShape(2, "tokenizer"))
+    assert shape(*stages, inputs=(0, 2)).set_up_order() == [2, 1, 0]
+
+
+def test_two_stages_that_use_each_other_are_refused():
+    stages = (StageShape(0, "a", (1,), uses=(1,)), StageShape(1, "b", uses=(0,)))
+    ((path, message),) = found(shape(*stages, outputs=(1,)))
+    assert path == ("stages",)
+    assert "stage 0 uses a stage that in turn uses it" in message
+
+
+def test_a_stage_that_uses_one_that_is_not_there_or_apart_is_refused():
+    stages = (StageShape(0, "a", (1,), uses=(7,)), StageShape(1, "b", uses=(0,), apart=True))
+    (missing, apart) = found(shape(*stages, outputs=(1,)))
+    assert missing == (("stages", 0, "config"), "uses unknown stage 7 (known: 0, 1)")
+    assert apart[0] == ("stages", 1, "run")
+    assert "`run: inline` or `run: thread`" in apart[1]
+
+
+def test_a_router_that_counts_its_retries_bounds_the_cycle_it_lies_on():
+    stages = (StageShape(0, "a", (1,)), StageShape(1, "router", (0, 2), ends_cycles=True), StageShape(2, "end"))
+    assert found(shape(*stages, inputs=(0,), outputs=(2,))) == []

@@ -17,6 +17,7 @@ from assay.loadgen.recording.spool import Rows, Spool, SpoolThread, read_rows
 from assay.loadgen.result import LoadResult, summarise
 from assay.loadgen.schedulers.scheduler import LoadScheduler
 from assay.loadgen.shared_folder import SharedFolder
+from assay.loadgen.stage_report import StageReport
 from assay.loadgen.stop import Stop, Warmup
 
 _START_IN_NS = 20_000_000
@@ -42,11 +43,12 @@ class LoadGen:
         seed: int = 0,
         sender: Sender = "auto",
         max_failures: int = 0,
+        training: bool | None = None,
         ring: int = CAPACITY,
         keep: Callable[[int, Any], None] | None = None,
     ) -> None:
         self._graph = graph
-        self._load = Load(scheduler, stop, queue_depth, warmup, seed, sender, max_failures)
+        self._load = Load(scheduler, stop, queue_depth, warmup, seed, sender, max_failures, training)
         self._objectives = tuple(objectives)
         self._ring = ring
         self._keep = keep
@@ -58,7 +60,7 @@ class LoadGen:
             path = events or folder.path / "events"
             stop = EarlyStop(board, self._load.stop, self._objectives)
             with SpoolThread(Spool(board, path, stop)):
-                ending = self._drive(board, folder.path)
+                ending, reports = self._drive(board, folder.path)
             rows: Rows = read_rows(path)
             if events is None:
                 rows = np.array(rows)
@@ -70,16 +72,19 @@ class LoadGen:
                 self._load.scheduler,
                 self._load.queue_depth,
                 self._objectives,
+                reports,
             )
 
-    def _drive(self, board: Board, folder: Path) -> Ending:
+    def _drive(self, board: Board, folder: Path) -> tuple[Ending, dict[int, StageReport]]:
         driver = Driver(self._graph, self._load, board, folder, keep=self._keep)
         ending: Ending | None = None
+        reports: dict[int, StageReport] = {}
         try:
             driver.prepare()
             ending = driver.run(monotonic_ns() + _START_IN_NS)
+            reports = driver.reports(ending)
         except StageFailed as failure:
             ending = failure.ending()
         finally:
             driver.close(ending)
-        return ending
+        return ending, reports

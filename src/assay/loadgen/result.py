@@ -25,6 +25,7 @@ from assay.loadgen.latency.objective import Objective, Verdict, good, judge
 from assay.loadgen.measured import Ints, Measured
 from assay.loadgen.recording.spool import Rows
 from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.stage_report import StageReport
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class LoadResult:
     ignored_branches: int
     cpu_s: float
     verdict: Verdict
+    reports: Mapping[int, StageReport]
+    """What stages say of themselves, by id: a loss, an accuracy, a device they did not get."""
     measured: Measured = field(repr=False)
 
     @property
@@ -78,6 +81,8 @@ class LoadResult:
             found.append(f"max_visits turned queries away {self.cut_cycles} times")
         if self.failed:
             found.append(f"{self.failed} queries failed")
+        for stage, report in self.reports.items():
+            found += [f"stage {stage} ({self.stages[stage].name}): {note}" for note in report.notes]
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +109,13 @@ class LoadResult:
             "lateness": self.lateness.to_json(),
             **{name: value.to_json() for name, value in optional.items() if value is not None},
             "stages": [
-                {"id": id, "name": stage.name, "share": stage.share, **stage.latency.to_json()}
+                {
+                    "id": id,
+                    "name": stage.name,
+                    "share": stage.share,
+                    **stage.latency.to_json(),
+                    **({"report": self.reports[id].to_json()} if id in self.reports else {}),
+                }
                 for id, stage in self.stages.items()
             ],
             "warnings": self.warnings,
@@ -119,6 +130,7 @@ def summarise(
     scheduler: LoadScheduler,
     queue_depth: int | None,
     objectives: Sequence[Objective] = (),
+    reports: Mapping[int, StageReport] | None = None,
 ) -> LoadResult:
     measured = Measured.of(rows)
     page = board.page
@@ -167,6 +179,7 @@ def summarise(
         ignored_branches=int(page[IGNORED]),
         cpu_s=page[CPU_NS] / 1e9,
         verdict=Verdict(judged, () if ending.success else (ending.reason,), met / duration if duration else 0.0),
+        reports=reports or {},
         measured=measured,
     )
 

@@ -19,3 +19,5 @@ class Worker:
     index: int = 0
     count: int = 1
     device: str = "cpu"
+    training: bool | None = None
+    """Whether the load is training; None leaves it to the data (a batch of a split named train)."""

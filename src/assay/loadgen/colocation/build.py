@@ -44,7 +44,14 @@ def build_load(pipeline: PipelineConfig) -> Load:
         warmup = Warmup(given.queries, given.seconds, own)
     stop = Stop(loadgen.max_queries, loadgen.duration, loadgen.timeout, loadgen.percentile, loadgen.min_duration)
     return Load(
-        build_scheduler(pipeline), stop, loadgen.queue_depth, warmup, loadgen.seed, loadgen.sender, loadgen.max_failures
+        build_scheduler(pipeline),
+        stop,
+        loadgen.queue_depth,
+        warmup,
+        loadgen.seed,
+        loadgen.sender,
+        loadgen.max_failures,
+        loadgen.is_training,
     )
 
 

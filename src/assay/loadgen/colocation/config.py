@@ -52,6 +52,8 @@ class LoadgenConfig(ComponentConfig):
     seed: int = 0
     sender: Sender = "auto"
     max_failures: int = Field(default=0, ge=0)
+    is_training: bool | None = None
+    """Stages that can do both train (true) or only infer (false); left out, they do as the data's split says."""
     warmup: WarmupConfig | None = None
 
 

@@ -31,13 +31,14 @@ from assay.loadgen.colocation.config import PipelineConfig
 from assay.loadgen.colocation.device import device_environment
 from assay.loadgen.colocation.limits import ControlGroup
 from assay.loadgen.colocation.progress import Progress
-from assay.loadgen.colocation.worker import BOARD, CONFIG, ENDING
+from assay.loadgen.colocation.worker import BOARD, CONFIG, ENDING, REPORTS
 from assay.loadgen.drive.ending import Ending, How, where
 from assay.loadgen.early_stop import EarlyStop
 from assay.loadgen.latency.histogram import Histogram
 from assay.loadgen.recording.spool import Rows, Spool, read_rows
 from assay.loadgen.result import LoadResult, summarise
 from assay.loadgen.shared_folder import SharedFolder
+from assay.loadgen.stage_report import StageReport
 from assay.loadgen.stop import Stop
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
@@ -182,11 +183,17 @@ class PipelineProcess:
             self._scheduler,
             self.config.loadgen.queue_depth,
             self._objectives,
+            self._reports(),
         )
         if self._group is not None:
             self._group.close()
         self._shared.close()
         return result
+
+    def _reports(self) -> dict[int, StageReport]:
+        written = self._folder / REPORTS
+        found = read_json(written, SESSION, own=True) if written.exists() else {}
+        return {int(stage): StageReport.from_json(report) for stage, report in found.items()}
 
     @property
     def _names(self) -> dict[int, str]:

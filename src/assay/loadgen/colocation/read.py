@@ -57,19 +57,19 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
         return
     stages = []
     for at, stage in enumerate(pipeline.stages):
-        stateful = False
+        name = stage.name or stage.component.rpartition(".")[2]
+        shape = StageShape(stage.id, name, stage.outputs, stage.join, stage.max_visits)
         try:
-            stateful = build_node(stage).stage.stateful
+            shape = build_node(stage).shape
         except BadArguments as error:
             yield ("stages", at, "config", *([error.key] if error.key else [])), str(error)
         except AssayError as error:
             yield ("stages", at, "component"), str(error)
-        name = stage.name or stage.component.rpartition(".")[2]
-        stages.append(StageShape(stage.id, name, stage.outputs, stage.join, stage.max_visits, stateful, stage.workers))
+        stages.append(shape)
         if stage.workers > 1 and (stage.run or "inline") == "inline":
             yield ("stages", at, "workers"), "workers need `run: thread` or `run: process`"
-    shape = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
-    yield from ((problem.path, problem.message) for problem in shape.problems())
+    graph = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
+    yield from ((problem.path, problem.message) for problem in graph.problems())
     yield from _of_load(pipeline)
     missing = sorted(set(pipeline.cpus) - os.sched_getaffinity(0))
     if missing:

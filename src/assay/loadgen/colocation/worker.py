@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -24,6 +25,7 @@ from assay.loadgen.drive.ending import Ending, How, StageFailed
 CONFIG = "pipeline.json"
 BOARD = "board"
 ENDING = "ending.json"
+REPORTS = "reports.json"
 
 
 def work(folder: Path) -> None:
@@ -40,6 +42,7 @@ def work(folder: Path) -> None:
         driver.prepare()
         start_at = _start(board)
         ending = driver.run(start_at) if start_at else Ending(How.KILLED, "stopped before the start")
+        _write(folder / REPORTS, {stage: report.to_json() for stage, report in driver.reports(ending).items()})
     except StageFailed as failure:
         ending = failure.ending()
     except AssayError as error:
@@ -48,7 +51,7 @@ def work(folder: Path) -> None:
         ending = Ending(How.FAILED, f"while setting up: {type(error).__name__}: {error}")
     finally:
         if ending is not None:
-            _write(folder / ENDING, ending)
+            _write(folder / ENDING, ending.to_json())
         board.page[STATE] = DONE
         if driver is not None:
             driver.close(ending)
@@ -62,9 +65,9 @@ def _start(board: Board) -> int:
     return int(page[START_AT])
 
 
-def _write(path: Path, ending: Ending) -> None:
+def _write(path: Path, content: Mapping[Any, Any]) -> None:
     partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(ending.to_json()))
+    partial.write_text(json.dumps(content))
     partial.replace(path)
 
 

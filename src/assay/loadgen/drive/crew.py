@@ -23,7 +23,9 @@ class Crew:
     overlap was asked for.
     """
 
-    def __init__(self, graph: Graph, device: str) -> None:
+    def __init__(self, graph: Graph, device: str, training: bool | None = None) -> None:
+        self._graph = graph
+        self._used = {used for node in graph.nodes for used in node.stage.uses}
         self.queues: dict[int, Queue] = {}
         self._members: list[tuple[Node, Stage[Any, Any], Worker]] = []
         self._threads: list[Thread] = []
@@ -31,15 +33,21 @@ class Crew:
             if node.place != "inline":
                 self.queues[node.id] = SimpleQueue()
                 for index in range(node.workers):
-                    worker = Worker(index, node.workers, device)
+                    worker = Worker(index, node.workers, device, training)
                     self._members.append((node, _replica(node, graph, index), worker))
         # Worker 0 is the thread that takes the queries in.
         if len(self._members) >= WORKERS:
             raise UsageError(f"a pipeline can have {WORKERS - 1} workers, not {len(self._members)}")
 
     def setup(self) -> None:
-        for _, stage, worker in self._members:
-            stage.setup(worker)
+        for node, stage, worker in self._members:
+            # One whose model others use was set up for them, and is the same object.
+            if stage is not node.stage or node.id not in self._used:
+                stage.link(self._graph.used_by(stage))
+                stage.setup(worker)
+
+    def replicas(self, stage: int) -> list[Stage[Any, Any]]:
+        return [replica for node, replica, _ in self._members if node.id == stage]
 
     def start(self, walker: Walker) -> None:
         for number, (node, stage, _) in enumerate(self._members, 1):

@@ -33,11 +33,14 @@ from assay.loadgen.drive.time_limit import TimeLimit, time_limit
 from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_turns, open_turns, single_turns
 from assay.loadgen.drive.walker import Walker
 from assay.loadgen.graph.graph import Graph
+from assay.loadgen.graph.node import Node
 from assay.loadgen.pacing import precise_timers
 from assay.loadgen.schedulers.closed import SingleStreamLoadScheduler
 from assay.loadgen.schedulers.drawn import draw
 from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.stage_report import StageReport
 from assay.loadgen.stop import Stop, Warmup
+from assay.pipeline.stage import Stage
 
 Sender = Literal["auto", "inline", "process"]
 
@@ -53,6 +56,7 @@ class Load:
     seed: int = 0
     sender: Sender = "auto"
     max_failures: int = 0
+    training: bool | None = None
 
 
 class Driver:
@@ -73,7 +77,7 @@ class Driver:
         self._folder = folder
         self._device = device
         self._keep = keep
-        self._crew = Crew(graph, device)
+        self._crew = Crew(graph, device, load.training)
         self._reception: Reception | None = None
         self._samples: int | None = None
         self._chain: Chain | None = None
@@ -82,7 +86,7 @@ class Driver:
 
     def prepare(self) -> None:
         """Set up the stages and warm them up. Nothing of this is measured."""
-        self._graph.setup(self._device)
+        self._graph.setup(self._device, self._load.training)
         self._crew.setup()
         self._samples = self._graph.samples()
         linear = self._graph.linear()
@@ -97,6 +101,9 @@ class Driver:
         precise_timers()
         if self._load.warmup is not None:
             self._warm_up(self._load.warmup)
+        for node in self._graph.nodes:
+            for stage in self._replicas(node):
+                stage.start_measuring()
         if self._load.scheduler.concurrency is None:
             self._arrivals = self._draw(self._load.scheduler, self._load.stop.max_queries, self._load.stop.send_for)
             if self._load.sender == "process" or (self._load.sender == "auto" and not self._graph.inline):
@@ -124,6 +131,18 @@ class Driver:
         self._board.write(0, TEST, start_at, start_at, page[ENDED_AT], status=0 if ending.success else 1)
         page[STATE] = DONE
         return ending
+
+    def reports(self, ending: Ending) -> dict[int, StageReport]:
+        """What each stage says of itself; a stage that says nothing is left out, and one that hangs is not asked."""
+        found: dict[int, StageReport] = {}
+        for node in self._graph.nodes if ending.how is not How.TIMED_OUT else ():
+            report = StageReport.joined([_report(stage) for stage in self._replicas(node)])
+            if report.metrics or report.notes:
+                found[node.id] = report
+        return found
+
+    def _replicas(self, node: Node) -> list[Stage[Any, Any]]:
+        return self._crew.replicas(node.id) or [node.stage]
 
     def close(self, ending: Ending | None) -> None:
         """Workers that may hang are not waited for."""
@@ -201,3 +220,10 @@ class Driver:
             # "Everything at once" is the data set, once.
             most = self._samples
         return draw(scheduler, self._load.seed, most, duration)
+
+
+def _report(stage: Stage[Any, Any]) -> StageReport:
+    try:
+        return StageReport(tuple(stage.measured()), tuple(stage.notes()))
+    except Exception as error:  # noqa: BLE001  (a stage that failed may have nothing left to tell; times are kept)
+        return StageReport(notes=(f"its own figures cannot be had: {type(error).__name__}: {error}",))

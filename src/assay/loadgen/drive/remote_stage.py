@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+from collections.abc import Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -10,6 +11,7 @@ from assay.fallback.stand_ins import install
 from assay.loadgen.pacing import end_with_parent
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage, StreamStage
+from assay.record.metric import Metric
 
 
 class RemoteStage(Stage[Any, Any]):
@@ -29,9 +31,24 @@ class RemoteStage(Stage[Any, Any]):
 
     def process(self, data: Any) -> Any:
         try:
-            self._pipe.send(data)
+            self._pipe.send((None, data))
         except BrokenPipeError:
             raise self._death() from None
+        return self._answer()
+
+    def start_measuring(self) -> None:
+        self._ask("start_measuring")
+
+    def measured(self) -> Sequence[Metric]:
+        answer: Sequence[Metric] = self._ask("measured")
+        return answer
+
+    def notes(self) -> Sequence[str]:
+        answer: Sequence[str] = self._ask("notes")
+        return answer
+
+    def _ask(self, method: str) -> Any:
+        self._pipe.send((method, None))
         return self._answer()
 
     def _answer(self) -> Any:
@@ -73,12 +90,15 @@ def _serve(pickled: bytes, worker: Worker, pipe: Connection) -> None:
         return
     while True:
         try:
-            data = pipe.recv()
+            method, data = pipe.recv()
         except EOFError:
             break
         try:
+            if method is not None:
+                pipe.send((True, getattr(stage, method)()))
+                continue
             result = stage.process(data)
-            pipe.send((True, list(result) if isinstance(stage, StreamStage) else result))
+            pipe.send((True, stage.collected(list(result)) if isinstance(stage, StreamStage) else result))
         except Exception as error:  # noqa: BLE001  (reported to who asked)
             pipe.send((False, f"{type(error).__name__}: {error}"))
     stage.teardown()

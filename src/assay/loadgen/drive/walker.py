@@ -92,7 +92,7 @@ class Walker:
                     for item in result:
                         first = first or monotonic_ns()
                         collected.append(item)
-                    items, result = len(collected), collected
+                    items, result = len(collected), stage.collected(collected)
                 end = monotonic_ns()
             except Exception as error:  # noqa: BLE001  (a stage may raise anything)
                 page[PLACES + 2 * worker + 1] = 0

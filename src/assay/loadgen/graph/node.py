@@ -27,4 +27,15 @@ class Node:
     @property
     def shape(self) -> StageShape:
         name = self.name or self.stage.name or type(self.stage).__name__
-        return StageShape(self.id, name, self.outputs, self.join, self.max_visits, self.stage.stateful, self.workers)
+        return StageShape(
+            self.id,
+            name,
+            self.outputs,
+            self.join,
+            self.max_visits,
+            self.stage.stateful,
+            self.workers,
+            self.stage.uses,
+            self.stage.ends_cycles,
+            self.place == "process",
+        )

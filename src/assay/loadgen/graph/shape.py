@@ -20,6 +20,10 @@ class StageShape:
     max_visits: int | None = None
     stateful: bool = False
     workers: int = 1
+    uses: tuple[int, ...] = ()
+    ends_cycles: bool = False
+    apart: bool = False
+    """It runs in processes of its own, where nothing that another stage has loaded can be reached."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class GraphShape:
     def problems(self) -> list[GraphProblem]:
         found = [*self._duplicates(), *self._nowhere()]
         # What follows would only repeat in other words what an id that does not exist or exists twice has caused.
-        return found or [*self._unreachable(), *self._joins(), *self._cycles(), *self._replicas()]
+        return found or [*self._unreachable(), *self._joins(), *self._cycles(), *self._replicas(), *self._uses()]
 
     def _duplicates(self) -> Iterable[GraphProblem]:
         seen: dict[int, str] = {}
@@ -92,7 +96,7 @@ class GraphShape:
                 )
 
     def _cycles(self) -> Iterable[GraphProblem]:
-        bounded = {stage.id for stage in self.stages if stage.max_visits is not None}
+        bounded = {stage.id for stage in self.stages if stage.max_visits is not None or stage.ends_cycles}
         open_edges = {
             source: tuple(target for target in targets if target not in bounded)
             for source, targets in self.edges.items()
@@ -112,6 +116,35 @@ class GraphShape:
                 yield GraphProblem(
                     ("stages", at, "workers"), f"stage {stage.id} ({stage.name}) keeps state: it can have one"
                 )
+
+    def _uses(self) -> Iterable[GraphProblem]:
+        known = {stage.id: stage for stage in self.stages}
+        for at, stage in enumerate(self.stages):
+            for used in stage.uses:
+                if used not in known:
+                    yield GraphProblem(("stages", at, "config"), f"uses {unknown('stage', used, sorted(known))}")
+                elif stage.apart or known[used].apart:
+                    yield GraphProblem(
+                        ("stages", at, "run"),
+                        f"stage {stage.id} ({stage.name}) uses what stage {used} ({known[used].name}) has loaded, so "
+                        "neither can be in a process of its own: `run: inline` or `run: thread`",
+                    )
+        if self.set_up_order() is None:
+            circle = next(s.id for s in self.stages if s.id in reachable(s.uses, {x.id: x.uses for x in self.stages}))
+            yield GraphProblem(("stages",), f"stage {circle} uses a stage that in turn uses it: which is set up first?")
+
+    def set_up_order(self) -> list[int] | None:
+        """Ids, each after those it uses; None where two use each other."""
+        waiting = {stage.id: {used for used in stage.uses if used != stage.id} for stage in self.stages}
+        order: list[int] = []
+        while waiting:
+            free = [stage for stage, uses in waiting.items() if not uses & waiting.keys()]
+            if not free:
+                return None
+            order += free
+            for stage in free:
+                del waiting[stage]
+        return order
 
     @property
     def edges(self) -> dict[int, tuple[int, ...]]:
