@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from typing import Any
+
+from assay.names import load, quoted
+from assay.stages.pytorch.libraries import library
+
+
+def component(path: str, extra: str) -> Any:
+    """What a dotted path of a library's leads to (`torch.optim.AdamW`), or a ValueError that says it leads nowhere."""
+    root = path.partition(".")[0]
+    if root in ("torch", "torchvision", "torchtune", "transformers", "timm"):
+        library(root, extra)
+    found = load(path)
+    if found is None:
+        raise ValueError(f"nothing is at {quoted(path)}")
+    return found
