@@ -19,6 +19,8 @@ from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.listeners import listener_problem
 from assay.loadgen.colocation.pipeline_name import name_problem
 from assay.loadgen.colocation.polling import policy_problem
+from assay.loadgen.graph.node import Node
+from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape
 
 Step = str | int
@@ -68,21 +70,22 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     if not pipeline.stages:
         yield ("stages",), "there is none"
         return
-    stages, places = [], []
+    stages: list[StageShape] = []
+    nodes: dict[int, Node] = {}
     for at, stage in enumerate(pipeline.stages):
         name = stage.name or stage.component.rpartition(".")[2]
-        shape = StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits)
+        # Until it is made, and if it cannot be: what the file says of it, and nothing that only it could answer.
+        stages.append(StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits, ends_cycles=True))
         try:
-            node = build_node(stage)
-            shape = node.shape
-            places.append(node.place)
+            nodes[at] = build_node(stage, pipeline)
         except BadArguments as error:
             yield ("stages", at, "config", *([error.key] if error.key else [])), str(error)
         except AssayError as error:
             yield ("stages", at, "component"), str(error)
-        stages.append(shape)
         if stage.workers > 1 and (stage.run or "inline") == "inline":
             yield ("stages", at, "workers"), "workers need `run: thread` or `run: process`"
+    for at, node in zip(nodes, with_queries([*nodes.values()], pipeline.dataset_stage_id), strict=True):
+        stages[at] = node.shape
     graph = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
     policies = dict(_of_policies(pipeline, graph))
     for at, message in policies.items():
@@ -91,7 +94,7 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
         stages[at] = replace(stages[at], join="each")
     graph = replace(graph, stages=tuple(stages))
     yield from ((problem.path, problem.message) for problem in graph.problems())
-    if any(place != "inline" for place in places):
+    if any(node.place != "inline" for node in nodes.values()):
         yield from _of_queues(pipeline)
     yield from _of_load(pipeline)
     missing = sorted(set(pipeline.cpus) - os.sched_getaffinity(0))
