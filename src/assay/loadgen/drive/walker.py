@@ -97,12 +97,16 @@ class Walker:
             except Exception as error:  # noqa: BLE001  (a stage may raise anything)
                 page[PLACES + 2 * worker + 1] = 0
                 with self._lock:
-                    self._board.write(flow.query, node.id, flow.intended, start, monotonic_ns(), first, items, ERROR)
+                    if node.recorded:
+                        self._board.write(
+                            flow.query, node.id, flow.intended, start, monotonic_ns(), first, items, ERROR
+                        )
                     self._fail(flow, StageFailed(flow.query, node.id, node.shape.name, error))
                 return None
             page[PLACES + 2 * worker + 1] = 0
-        with self._lock:
-            self._board.write(flow.query, node.id, flow.intended, start, end, first, items, OK)
+        if node.recorded:
+            with self._lock:
+                self._board.write(flow.query, node.id, flow.intended, start, end, first, items, OK)
         return (result,)
 
     def give_up(self, flow: Flow, node: Node, error: Exception) -> None:
