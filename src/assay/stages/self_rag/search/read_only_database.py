@@ -1,6 +1,8 @@
-"""A database that models may query: one SELECT at a time, and nothing that writes, waits or fills the memory.
+"""A database that models may query: one SELECT at a time, and nothing that writes, hangs or fills the memory.
 
 What a statement may do is decided by SQLite itself while it compiles it (an authorizer), not by looking at its text.
+The limits follow SQLite's advice for queries that others wrote (https://sqlite.org/security.html). The clock is looked
+at between steps of its machine, so the functions that can take long within one step are refused.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from dataclasses import dataclass
 from time import monotonic
 
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_ENDLESS = {"format", "load_extension", "printf", "randomblob"}
 _STEPS = 1000
 """Instructions of SQLite's machine between two looks at the clock."""
 _MOST_VALUE = 1_000_000
 """Bytes of one value, so that no function can make one that fills the memory."""
 _MOST_SQL = 10_000
 """Bytes of one statement."""
+_MOST_PATTERN = 200
+"""Bytes of a LIKE or GLOB pattern: the time of a match grows with the power of its wildcards."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +45,9 @@ class ReadOnlyDatabase:
         connection.execute("PRAGMA query_only = ON")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _MOST_SQL)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _MOST_PATTERN)
         connection.set_progress_handler(lambda: int(monotonic() > self._until), _STEPS)
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        connection.set_authorizer(_authorize)
 
     def select(self, statement: str, parameters: tuple[object, ...] = ()) -> Rows:
         self._until = monotonic() + self._seconds
@@ -59,6 +65,11 @@ class ReadOnlyDatabase:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _authorize(action: int, _: str | None, function: str | None, *__: str | None) -> int:
+    endless = action == sqlite3.SQLITE_FUNCTION and (function or "").casefold() in _ENDLESS
+    return sqlite3.SQLITE_OK if action in _ALLOWED and not endless else sqlite3.SQLITE_DENY
 
 
 def statement_in(said: str) -> str:
