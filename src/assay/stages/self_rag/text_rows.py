@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from assay.errors import AssayError, DataError
-from assay.stages.llm_huggingface.hub import cannot_load, is_path, local_path, require_reachable
+from assay.stages.pytorch.hub import cannot_load, is_path, local_path, require_reachable
 from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.pytorch.options import Options
 from assay.untrusted.json_text import parse_json

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import AssayError
-from assay.stages.llm_huggingface.hub import cannot_load, is_path, local_path, require_reachable
+from assay.stages.pytorch.hub import cannot_load, is_path, local_path, require_reachable
 from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.self_rag.search.embedding import Vectors
 from assay.stages.self_rag.search.hashed_words import HASHED

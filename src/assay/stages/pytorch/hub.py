@@ -23,18 +23,17 @@ def is_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1 or Path(name).exists()
 
 
-def local_path(name: str, kind: Kind, instead: str = _TINY) -> Path:
-    """`instead` is what messages offer where nothing can be downloaded."""
+def local_path(name: str, kind: Kind, otherwise: str = _TINY) -> Path:
     path = Path(name).expanduser()
     if not path.exists():
         raise DataError(
-            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a folder that is there, or {instead}"
+            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a folder that is there, or {otherwise}"
         )
     return path
 
 
-def require_reachable(name: str, kind: Kind, instead: str = _TINY) -> None:
-    """Raises, with what to do, unless the hub has it and this machine may have it."""
+def require_reachable(name: str, kind: Kind, otherwise: str = _TINY) -> None:
+    """Raises, with what to do, unless the hub has it and this machine may have it. `otherwise`: what also helps."""
     hub, errors = library("huggingface_hub", "llm"), library("huggingface_hub.errors", "llm")
     cache = library("huggingface_hub.constants", "llm").HF_HUB_CACHE
     what = f"the {_WORDS[kind]} {quoted(name)}"
@@ -42,17 +41,17 @@ def require_reachable(name: str, kind: Kind, instead: str = _TINY) -> None:
         with quiet():
             hub.HfApi().repo_info(name, repo_type=kind, timeout=_TIMEOUT_S)
     except errors.HFValidationError:
-        raise DataError(f"{what} is neither a folder here nor a name of the hub (owner/name); or {instead}") from None
+        raise DataError(f"{what} is neither a folder here nor a name of the hub (owner/name); or {otherwise}") from None
     except errors.GatedRepoError:
         raise DataError(f"{what} is given only to those its owner lets in: ask there, then `hf auth login`") from None
     except errors.RepositoryNotFoundError:
-        raise DataError(f"{what} is not on the hub, or not for you (`hf auth login`); or {instead}") from None
+        raise DataError(f"{what} is not on the hub, or not for you (`hf auth login`); or {otherwise}") from None
     except Exception as error:  # noqa: BLE001  (whatever the network does, the advice is the same)
         why = "HF_HUB_OFFLINE is set" if isinstance(error, errors.OfflineModeIsEnabled) else _first_line(error)
         download = f"hf download {name}" + (" --repo-type dataset" if kind == "dataset" else "")
         raise DataError(
             f"{what} is not in {cache}, and the hub cannot be reached ({why}). Where there is a network, run "
-            f"`{download}`; or give a folder as its name; or {instead}"
+            f"`{download}`; or give a folder as its name; or {otherwise}"
         ) from None
 
 
