@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from assay.loadgen.colocation.polling import join_of
 from assay.loadgen.drive.driver import Sender
@@ -19,15 +19,20 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+Keys = Annotated[dict[str, Any], BeforeValidator(lambda given: {} if given is None else given)]
+"""What goes to a constructor; `config:` with nothing behind it is none."""
+
+
 class ComponentConfig(_Model):
     component: str
-    config: dict[str, Any] = {}
+    config: Keys = {}
 
 
 class StageConfig(ComponentConfig):
     id: int = Field(ge=0)
     name: str = ""
-    outputs: tuple[int, ...] = ()
+    outputs: Annotated[tuple[int, ...], AfterValidator(lambda ids: tuple(dict.fromkeys(ids)))] = ()
+    """Each once: a router with the same stage for two of its answers may name it twice."""
     join: Join | None = None
     polling_policy: str | None = None
     """`join` by the class names that users have; see `polling`."""
