@@ -124,12 +124,37 @@ pipelines:
         config: {path: captured.jsonl}
 """
 DOUBLED = """\
-from assay.pipeline import Stage
+from assay.pipeline import Stage, StreamStage
+from assay.record.metric import Metric
 
 
 class Doubled(Stage):
     def process(self, data):
         return data * 2
+
+
+class Letters(Stage):
+    # A data set of Assay's kind, that scores what comes out.
+
+    def __len__(self):
+        return 3
+
+    def process(self, number):
+        return "abc"[number]
+
+    def score(self, result):
+        self.scored = [*getattr(self, "scored", []), result]
+
+    def measured(self):
+        return [Metric("scored", len(self.scored)), Metric("right", sum(r in ("aa", "bb", "cc") for r in self.scored))]
+
+
+class Count(StreamStage):
+    def process(self, data):
+        yield from data
+
+    def collected(self, items):
+        return "".join(items)
 """
 
 
@@ -199,6 +224,27 @@ def test_branches_that_merge_are_one_query_with_the_data_of_each(here: Here) -> 
     assert here.run(MERGED).completed == 1
     [[*_, question, data]] = captured(here.folder)
     assert (question, data) == (["b", "a"], {"1": ["a", "b"], "2": ["b", "a", "b", "a"]})
+
+
+ENVELOPED = """\
+pipelines:
+  - name: Enveloped
+    dataset_stage_id: 0
+    loadgen: {component: single_stream, max_queries: 7}
+    stages:
+      - {id: 0, outputs: [1], component: doubling.Letters}
+      - {id: 1, outputs: [2], component: stages.own.Sort}
+      - {id: 2, outputs: [3], component: doubling.Count}
+      - {id: 3, outputs: [4], component: stages.Stage}
+      - {id: 4, component: doubling.Doubled}
+"""
+
+
+def test_what_stages_of_assays_kind_stream_and_score_is_the_data_of_queries(here: Here) -> None:
+    result = here.run(ENVELOPED)
+    assert result.completed == 7
+    assert result.per_item is not None
+    assert {metric.name: metric.value for metric in result.reports[0].metrics} == {"scored": 7, "right": 7}
 
 
 @pytest.mark.parametrize("place", ["thread, workers: 2", "process"])

@@ -43,6 +43,11 @@ class EnvelopedStage(RouterStage[Any, Any]):
         query.data = result
         return query
 
+    def score(self, result: Any) -> None:
+        branches = result if isinstance(result, tuple) else (result,)
+        data = tuple(branch.data if isinstance(branch, Query) else branch for branch in branches)
+        self.reached.score(data[0] if len(data) == 1 else data)
+
     def start_measuring(self) -> None:
         self.reached.start_measuring()
 
