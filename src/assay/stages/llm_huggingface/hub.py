@@ -26,7 +26,7 @@ def local_path(name: str, kind: Kind) -> Path:
     path = Path(name).expanduser()
     if not path.exists():
         raise DataError(
-            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a folder that is there, or {_TINY}"
+            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a path that is there, or {_TINY}"
         )
     return path
 
