@@ -9,7 +9,7 @@ from assay.errors import AssayError, DataError
 from assay.names import unknown
 from assay.stages.llm_huggingface.chat_row import ChatRow
 from assay.stages.llm_huggingface.dataset_options import DatasetOptions
-from assay.stages.llm_huggingface.hub import cannot_load, is_path, local_path, require_reachable
+from assay.stages.pytorch.hub import cannot_load, is_path, local_path, require_reachable
 from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.pytorch.tiny_model import TINY
 from assay.stages.pytorch.tiny_rows import tiny_rows

@@ -10,19 +10,19 @@ from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
 from assay.stages.llm_huggingface.accelerator_options import AcceleratorOptions
 from assay.stages.llm_huggingface.adapters import with_adapters
-from assay.stages.llm_huggingface.gradient_window import GradientWindow, summed_loss
 from assay.stages.llm_huggingface.language_model import LanguageModel
 from assay.stages.llm_huggingface.model_options import FinetuneModelOptions
 from assay.stages.llm_huggingface.model_stage import ModelStage
-from assay.stages.llm_huggingface.optimizer_options import OptimizerOptions
 from assay.stages.llm_huggingface.pretrained import load_causal_model, load_tokenizer
 from assay.stages.llm_huggingface.schedule_options import ScheduleOptions
 from assay.stages.llm_huggingface.token_batch import TokenBatch
-from assay.stages.llm_huggingface.train_step import TrainStep
-from assay.stages.llm_huggingface.training_log import TrainingLog
 from assay.stages.pytorch.device import choose_device
 from assay.stages.pytorch.dtype import dtype_name, torch_dtype
+from assay.stages.pytorch.gradient_window import GradientWindow, summed_loss
 from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.optimizer_options import OptimizerOptions
+from assay.stages.pytorch.train_step import TrainStep
+from assay.stages.pytorch.training_log import TrainingLog
 
 
 class Finetune(ModelStage, Stage[Any, TrainStep]):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.errors import AssayError, UsageError
-from assay.stages.llm_huggingface.hub import cannot_load, is_path, local_path, require_reachable
+from assay.stages.pytorch.hub import cannot_load, is_path, local_path, require_reachable
 from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.pytorch.tiny_model import TINY, tiny_language_model, tiny_tokenizer
 

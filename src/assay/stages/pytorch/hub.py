@@ -31,8 +31,11 @@ def local_path(name: str, kind: Kind) -> Path:
     return path
 
 
-def require_reachable(name: str, kind: Kind) -> None:
-    """Raises, with what to do, unless the hub has it and this machine may have it."""
+_TINY = "use `name: tiny`, which needs no download"
+
+
+def require_reachable(name: str, kind: Kind, otherwise: str = _TINY) -> None:
+    """Raises, with what to do, unless the hub has it and this machine may have it. `otherwise`: what also helps."""
     hub, errors = library("huggingface_hub", "llm"), library("huggingface_hub.errors", "llm")
     cache = library("huggingface_hub.constants", "llm").HF_HUB_CACHE
     what = f"the {_WORDS[kind]} {quoted(name)}"
@@ -40,21 +43,18 @@ def require_reachable(name: str, kind: Kind) -> None:
         with quiet():
             hub.HfApi().repo_info(name, repo_type=kind, timeout=_TIMEOUT_S)
     except errors.HFValidationError:
-        raise DataError(f"{what} is neither a folder here nor a name of the hub (owner/name); or {_TINY}") from None
+        raise DataError(f"{what} is neither a folder here nor a name of the hub (owner/name); or {otherwise}") from None
     except errors.GatedRepoError:
         raise DataError(f"{what} is given only to those its owner lets in: ask there, then `hf auth login`") from None
     except errors.RepositoryNotFoundError:
-        raise DataError(f"{what} is not on the hub, or not for you (`hf auth login`); or {_TINY}") from None
+        raise DataError(f"{what} is not on the hub, or not for you (`hf auth login`); or {otherwise}") from None
     except Exception as error:  # noqa: BLE001  (whatever the network does, the advice is the same)
         why = "HF_HUB_OFFLINE is set" if isinstance(error, errors.OfflineModeIsEnabled) else _first_line(error)
         download = f"hf download {name}" + (" --repo-type dataset" if kind == "dataset" else "")
         raise DataError(
             f"{what} is not in {cache}, and the hub cannot be reached ({why}). Where there is a network, run "
-            f"`{download}`; or give a folder as its name; or {_TINY}"
+            f"`{download}`; or give a folder as its name; or {otherwise}"
         ) from None
-
-
-_TINY = "use `name: tiny`, which needs no download"
 
 
 def cannot_load(name: str, kind: Kind, error: Exception) -> DataError:
