@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 from time import monotonic, monotonic_ns
@@ -30,6 +31,7 @@ from assay.loadgen.colocation.build import build_objectives, build_scheduler
 from assay.loadgen.colocation.config import PipelineConfig
 from assay.loadgen.colocation.device import device_environment
 from assay.loadgen.colocation.limits import ControlGroup
+from assay.loadgen.colocation.listeners import listener_notes
 from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.worker import BOARD, CONFIG, ENDING, REPORTS
 from assay.loadgen.drive.ending import Ending, How, where
@@ -166,8 +168,8 @@ class PipelineProcess:
         self._place = where(self.board, self._names)
         self._supervised.end(why)
 
-    def finish(self) -> LoadResult:
-        """Waits until no process is left, and says what was measured."""
+    def finish(self, listeners: Sequence[str] = ()) -> LoadResult:
+        """Waits until no process is left, and says what was measured, and what of `listeners` was not."""
         self._thread.join(_CLOSING_S)
         if self.ended is None:
             self._supervised.end("closing")
@@ -181,9 +183,11 @@ class PipelineProcess:
             self._ending(self.ended),
             self._names,
             self._scheduler,
-            self.config.loadgen.queue_depth,
+            self.config.queries_at_once,
             self._objectives,
             self._reports(),
+            [stage.id for stage in self.config.stages if stage.disable_logs],
+            listener_notes(listeners, self.results / "usage.csv"),
         )
         if self._group is not None:
             self._group.close()

@@ -70,6 +70,8 @@ def stage_table(outcome: GroupOutcome) -> str:
             duration(stage.latency["p99"]),
             f"{stage.share:.0%}",
         ]
+        if stage.recorded
+        else [p.config.name, f"{id} {stage.name}", "not recorded", "–", "–", "–", "–"]
         for p in outcome.pipelines
         for id, stage in p.result.stages.items()
     ]
