@@ -9,9 +9,9 @@ from assay.errors import UsageError
 from assay.loadgen import Node
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader
 from assay.stages.llm_huggingface.schedule_options import Name
-from assay.stages.llm_huggingface.train_step import TrainStep
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.prompt_batch import PromptBatch
+from assay.stages.pytorch.train_step import TrainStep
 
 FAST = {"name": "AdamW", "lr": 1e-2, "weight_decay": 0.0}
 
