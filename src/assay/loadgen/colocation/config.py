@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from assay.loadgen.colocation.polling import join_of
 from assay.loadgen.drive.driver import Sender
@@ -94,7 +94,21 @@ class PipelineConfig(_Model):
     cpus: tuple[int, ...] = ()
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
-    device: str = "cpu"
+    device: str | None = None
+    """`cpu`, `cuda`, `cuda:N`, `cuda:N/G/C`, `GPU-…`, `MIG-…`; left out, every GPU is seen and the stages choose."""
+    mps_share: Annotated[int, Field(ge=1, le=100)] | None = None
+    """Percent of the GPU's processors that CUDA's Multi-Process Service lets it use."""
+    env: dict[str, str] = {}
+    """Environment of its process, over Assay's own. Values are written to no file."""
+
+    @field_validator("env", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        """Numbers and booleans as YAML writes them: `OMP_NUM_THREADS: 1`."""
+        if not isinstance(value, dict):
+            return value
+        scalars = (bool, int, float)
+        return {key: str(item).lower() if isinstance(item, scalars) else item for key, item in value.items()}
 
     @property
     def queries_at_once(self) -> int | None:

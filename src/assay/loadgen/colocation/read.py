@@ -14,9 +14,10 @@ from assay.errors import AssayError, ConfigError
 from assay.loadgen.colocation.build import build_load, build_node
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
-from assay.loadgen.colocation.device import device_problem
+from assay.loadgen.colocation.device import VISIBLE, NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.listeners import listener_problem
+from assay.loadgen.colocation.mps import SHARE, mps_problem
 from assay.loadgen.colocation.pipeline_name import name_problem
 from assay.loadgen.colocation.polling import policy_problem
 from assay.loadgen.graph.shape import GraphShape, StageShape
@@ -98,8 +99,7 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     if missing:
         have = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
         yield ("cpus",), f"this process may not use processor {', '.join(map(str, missing))}; it may use {have}"
-    if problem := device_problem(pipeline.device):
-        yield ("device",), problem
+    yield from _of_device(pipeline)
     if pipeline.limits is not None and (problem := limits_problem()):
         yield ("limits",), problem
 
@@ -117,6 +117,24 @@ def _of_queues(pipeline: PipelineConfig) -> Iterator[Problem]:
     for at, stage in enumerate(pipeline.stages):
         if stage.max_input_queue_depth is not None:
             yield ("stages", at, "max_input_queue_depth"), _UNBOUNDED
+
+
+def _of_device(pipeline: PipelineConfig) -> Iterator[Problem]:
+    given = {"device": VISIBLE, "mps_share": SHARE}
+    for key, variable in given.items():
+        if getattr(pipeline, key) is not None and variable in pipeline.env:
+            yield ("env", variable), f"`{key}` decides {variable}: give one of the two"
+    try:
+        device = find_device(pipeline.device)
+    except NoSuchDevice as error:
+        yield ("device",), str(error)
+        return
+    if pipeline.mps_share is None:
+        return
+    if not device.certain:
+        yield ("mps_share",), "a share is one of a GPU: say which by `device: cuda:N`"
+    elif problem := mps_problem(pipeline.env):
+        yield ("mps_share",), problem
 
 
 def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:
