@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import assay
 from assay.errors import AssayError, UsageError
-from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, folder_name
+from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, PipelineOutcome, folder_name
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.loadgen.colocation.matrix import Matrix, pairs, run_matrix
 from assay.loadgen.colocation.progress import Progress
@@ -95,11 +95,31 @@ def _pipelines(b: Benchmark, groups: Sequence[GroupOutcome]) -> None:
                 b.metric(f"{name}.{count}", getattr(result, count))
             b.metric(f"{name}.cpu_s", result.cpu_s, unit="s", better="lower")
             b.metric(f"{name}.peak_rss_mb", pipeline.peak_rss_mb, unit="MB", better="lower")
+            _gpu(b, name, pipeline)
             b.add_tasks(
                 TaskPerf(f"{name}/{stage.name}", {"process_time": stage.latency.mean / 1e9})
                 for stage in result.stages.values()
                 if stage.latency.count
             )
+
+
+def _gpu(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
+    """What the GPU does not tell is left out."""
+    if pipeline.gpu is None:
+        return
+    units = {
+        "mean_pct": "%",
+        "peak_memory_mb": "MB",
+        "mean_power_w": "W",
+        "energy_j": "J",
+        "joules_per_query": "J",
+        "joules_per_token": "J",
+        "joules_per_sample": "J",
+    }
+    for key, unit in units.items():
+        value = getattr(pipeline.gpu, key)
+        if value is not None:
+            b.metric(f"{name}.gpu_{key}", value, unit=unit, better=None if key == "mean_pct" else "lower")
 
 
 def _thinned(latency: Ints) -> list[float]:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, monotonic_ns, sleep
 
 from assay.errors import UsageError
 from assay.loadgen.board import ENDED_AT, STARTED_AT
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.gpu_usage import GpuUsage
 from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.termination import terminated_as_exit
@@ -29,6 +30,7 @@ class PipelineOutcome:
     cpu_s: float
     peak_rss_mb: float
     folder: Path
+    gpu: GpuUsage | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Colocation:
             for process in started:
                 if not process.over:
                     process.stop()
-            outcomes = [self._finish(process) for process in started]
+            outcomes = _told_of_sharing([self._finish(process) for process in started])
         pages = [process.board.page for process in started]
         window = (
             max(page[STARTED_AT] for page in pages),
@@ -122,9 +124,15 @@ class Colocation:
             process.drain()
 
     def _finish(self, process: PipelineProcess) -> PipelineOutcome:
-        result = process.finish()
+        result = process.finish(self._config.listeners)
         cpu, peak = process.usage.get("cpu_s", 0.0), process.usage.get("peak_rss_mb", 0.0)
-        return PipelineOutcome(process.config, result, cpu, peak, process.results)
+        return PipelineOutcome(process.config, result, cpu, peak, process.results, process.gpu)
+
+
+def _told_of_sharing(outcomes: Sequence[PipelineOutcome]) -> list[PipelineOutcome]:
+    used = {outcome.config.name: outcome.gpu for outcome in outcomes if outcome.gpu is not None}
+    others = {name: {other: gpu for other, gpu in used.items() if other != name} for name in used}
+    return [replace(o, gpu=o.gpu.beside(others[o.config.name])) if o.gpu is not None else o for o in outcomes]
 
 
 def _last(outcome: PipelineOutcome) -> int:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from assay.loadgen.colocation.polling import join_of
 from assay.loadgen.drive.driver import Sender
 from assay.loadgen.graph.node import Place
 from assay.loadgen.graph.shape import Join
@@ -28,11 +29,21 @@ class StageConfig(ComponentConfig):
     name: str = ""
     outputs: tuple[int, ...] = ()
     join: Join | None = None
+    polling_policy: str | None = None
+    """`join` by the class names that users have; see `polling`."""
+    disable_logs: bool = False
+    """No rows are recorded of this stage."""
+    max_input_queue_depth: Count | None = None
     fan_out: Literal["copy", "share"] = "copy"
     max_visits: Count | None = None
     run: Place | None = None
     """Where the stage runs; not given, where its class asks, which is inline unless it says otherwise."""
     workers: Count = 1
+
+    @property
+    def joined(self) -> Join | None:
+        """What several inputs do, in whichever of the two keys it was said."""
+        return self.join if self.join is not None else join_of(self.polling_policy)
 
 
 class WarmupConfig(_Model):
@@ -75,13 +86,34 @@ class PipelineConfig(_Model):
     inputs: tuple[int, ...] | None = None
     outputs: tuple[int, ...] | None = None
     dataset_stage_id: int | None = None
+    serialize_queries: bool = False
+    """One query at a time, whatever `queue_depth` says."""
     loadgen: LoadgenConfig
     stages: tuple[StageConfig, ...]
     objectives: tuple[ObjectiveConfig, ...] = ()
     cpus: tuple[int, ...] = ()
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
-    device: str = "cpu"
+    device: str | None = None
+    """`cpu`, `cuda`, `cuda:N`, `cuda:N/G/C`, `GPU-…`, `MIG-…`; left out, every GPU is seen and the stages choose."""
+    mps_share: Annotated[int, Field(ge=1, le=100)] | None = None
+    """Percent of the GPU's processors that CUDA's Multi-Process Service lets it use."""
+    env: dict[str, str] = {}
+    """Environment of its process, over Assay's own. Values are written to no file."""
+
+    @field_validator("env", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        """Numbers and booleans as YAML writes them: `OMP_NUM_THREADS: 1`."""
+        if not isinstance(value, dict):
+            return value
+        scalars = (bool, int, float)
+        return {key: str(item).lower() if isinstance(item, scalars) else item for key, item in value.items()}
+
+    @property
+    def queries_at_once(self) -> int | None:
+        """How many may be in flight; None without a bound."""
+        return 1 if self.serialize_queries else self.loadgen.queue_depth
 
     @property
     def entry_stages(self) -> tuple[int, ...]:
@@ -96,6 +128,8 @@ class PipelineConfig(_Model):
 class ColocationConfig(_Model):
     name: str = "colocation"
     pipelines: tuple[PipelineConfig, ...]
+    listeners: tuple[str, ...] = ()
+    """What users want to see of the machine; see `listeners`."""
     setup_timeout: Seconds = 600.0
     """For models to load: a pipeline that is not ready by then has failed."""
     stall_timeout: Seconds = 300.0

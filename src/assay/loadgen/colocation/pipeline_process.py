@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
 from time import monotonic, monotonic_ns
 
 import numpy as np
 
-import assay
 from assay.loadgen.board import (
     COMPLETED,
     ENDED_AT,
@@ -28,8 +27,11 @@ from assay.loadgen.board import (
 )
 from assay.loadgen.colocation.build import build_objectives, build_scheduler
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.device import device_environment
+from assay.loadgen.colocation.device import find_device
+from assay.loadgen.colocation.environment import pipeline_environment
+from assay.loadgen.colocation.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
 from assay.loadgen.colocation.limits import ControlGroup
+from assay.loadgen.colocation.listeners import listener_notes
 from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.worker import BOARD, CONFIG, ENDING, REPORTS
 from assay.loadgen.drive.ending import Ending, How, where
@@ -50,6 +52,8 @@ from assay.untrusted.unreadable import Unreadable
 
 _GRACE_S = 1.0
 """A worker ends itself at its time limit; this much later it is ended."""
+GPU_SAMPLE_HZ = 5.0
+"""Energy is known between two samples only: more of them than of what the kernel counts exactly."""
 _CLOSING_S = 10.0
 """For tear-down after the last answer."""
 
@@ -70,8 +74,10 @@ class PipelineProcess:
         self._early = EarlyStop(self.board, _stop(config), self._objectives)
         self._spool = Spool(self.board, results / "events.rows", self._see)
         self._group = None if config.limits is None else ControlGroup(self._folder.name, config.limits)
+        self._device = find_device(config.device)
         written = {
-            "pipeline": config.model_dump(mode="json"),
+            "pipeline": config.model_dump(mode="json", exclude={"env"}),
+            "device": self._device.for_stages,
             "control_groups": self._group.entrances if self._group else [],
         }
         (self._folder / CONFIG).write_text(json.dumps(written))
@@ -84,25 +90,21 @@ class PipelineProcess:
         self._why = ""
         self._place: tuple[str, int | None, int | None] = ("", None, None)
         self.usage: dict[str, float] = {}
+        self.gpu: GpuUsage | None = None
 
     def _spec(self) -> ProcessSpec:
-        # The checkout, the user's own modules and this process's view of both.
-        path = [str(Path(assay.__file__).parent.parent), *(entry for entry in sys.path if entry)]
-        environment = {
-            **os.environ,
-            **device_environment(self.config.device),
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)),
-        }
+        gpus = gpu_watch(self._device)
         return ProcessSpec(
             argv=[sys.executable, "-m", "assay.loadgen.colocation.worker", str(self._folder)],
-            env=environment,
+            env=pipeline_environment(self.config, self._device),
             cwd=Path.cwd(),
             stdout=self.results / "stdout.log",
             stderr=self.results / "stderr.log",
             combined=self.results / "stdouterr.log",
             usage_csv=self.results / "usage.csv",
             grace_s=0.5,
-            sample_hz=2.0,
+            sample_hz=2.0 if gpus is None else GPU_SAMPLE_HZ,
+            gpus=gpus,
             cpus=self.config.cpus,
             nice=self.config.nice,
         )
@@ -166,8 +168,8 @@ class PipelineProcess:
         self._place = where(self.board, self._names)
         self._supervised.end(why)
 
-    def finish(self) -> LoadResult:
-        """Waits until no process is left, and says what was measured."""
+    def finish(self, listeners: Sequence[str] = ()) -> LoadResult:
+        """Waits until no process is left, and says what was measured, and what of `listeners` was not."""
         self._thread.join(_CLOSING_S)
         if self.ended is None:
             self._supervised.end("closing")
@@ -181,10 +183,13 @@ class PipelineProcess:
             self._ending(self.ended),
             self._names,
             self._scheduler,
-            self.config.loadgen.queue_depth,
+            self.config.queries_at_once,
             self._objectives,
             self._reports(),
+            [stage.id for stage in self.config.stages if stage.disable_logs],
+            listener_notes(listeners, self.results / "usage.csv"),
         )
+        self.gpu = read_gpu_usage(self._device, self.ended.usage, self.results / "usage.csv", result)
         if self._group is not None:
             self._group.close()
         self._shared.close()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.colocation.gpu_usage import GpuUsage
 from assay.loadgen.colocation.matrix import Matrix
 from assay.loadgen.colocation.slowdown import Slowdown
 from assay.loadgen.latency.peak import Trial
@@ -55,7 +56,24 @@ def _notes(pipeline: PipelineOutcome) -> list[str]:
         words = [f"first result p50 {duration(first['p50'])}, p99 {duration(first['p99'])}"]
         words.append(f"between items p50 {duration(gap['p50'])}, p99 {duration(gap['p99'])}")
         streamed = ["; ".join(words)]
-    return [*streamed, *result.verdict.reasons, *(f"note: {warning}" for warning in result.warnings)]
+    notes = [*result.warnings, *(pipeline.gpu.notes if pipeline.gpu is not None else ())]
+    return [*streamed, *_gpu(pipeline.gpu), *result.verdict.reasons, *(f"note: {note}" for note in notes)]
+
+
+def _gpu(gpu: GpuUsage | None) -> list[str]:
+    if gpu is None:
+        return []
+    told = [
+        (gpu.mean_pct, "of a GPU's time {:.0f}%"),
+        (gpu.peak_memory_mb, "most memory {:.0f} MB"),
+        (gpu.mean_power_w, "power {:.0f} W"),
+        (gpu.energy_j, "energy {:.4g} J"),
+        (gpu.joules_per_query, "{:.3g} J a query"),
+        (gpu.joules_per_token, "{:.3g} J a token"),
+        (gpu.joules_per_sample, "{:.3g} J a sample"),
+    ]
+    words = [text.format(value) for value, text in told if value is not None]
+    return [f"GPU: {', '.join(words)}"] if words else []
 
 
 def stage_table(outcome: GroupOutcome) -> str:
@@ -70,6 +88,8 @@ def stage_table(outcome: GroupOutcome) -> str:
             duration(stage.latency["p99"]),
             f"{stage.share:.0%}",
         ]
+        if stage.recorded
+        else [p.config.name, f"{id} {stage.name}", "not recorded", "–", "–", "–", "–"]
         for p in outcome.pipelines
         for id, stage in p.result.stages.items()
     ]
