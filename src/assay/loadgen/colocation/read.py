@@ -72,7 +72,8 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     stages, places = [], []
     for at, stage in enumerate(pipeline.stages):
         name = stage.name or stage.component.rpartition(".")[2]
-        shape = StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits)
+        # A router that cannot be built may be one that bounds its cycle: what is wrong with it is said, and no more.
+        shape = StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits, ends_cycles=True)
         try:
             node = build_node(stage)
             shape = node.shape
