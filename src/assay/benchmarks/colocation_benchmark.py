@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import assay
+from assay.benchmarks.stage_metrics import stage_metrics
 from assay.errors import AssayError, UsageError
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, PipelineOutcome, folder_name
 from assay.loadgen.colocation.config import ColocationConfig
@@ -96,6 +97,8 @@ def _pipelines(b: Benchmark, groups: Sequence[GroupOutcome]) -> None:
             b.metric(f"{name}.cpu_s", result.cpu_s, unit="s", better="lower")
             b.metric(f"{name}.peak_rss_mb", pipeline.peak_rss_mb, unit="MB", better="lower")
             _gpu(b, name, pipeline)
+            for metric in stage_metrics(name, result):
+                b.add_metric(metric)
             b.add_tasks(
                 TaskPerf(f"{name}/{stage.name}", {"process_time": stage.latency.mean / 1e9})
                 for stage in result.stages.values()

@@ -73,6 +73,7 @@ def run(args: Namespace) -> int:
 
 
 def _together(args: Namespace, config: ColocationConfig, colocation: Colocation, results: Path) -> bool:
+    from assay.loadgen.colocation.figure_lines import figure_lines
     from assay.loadgen.colocation.save import group_json, save_group
     from assay.loadgen.colocation.tables import group_table, stage_table
     from assay.record.atomic_file import write_atomic
@@ -81,7 +82,7 @@ def _together(args: Namespace, config: ColocationConfig, colocation: Colocation,
     outcome = colocation.run(config.pipelines, "together")
     save_group(outcome, args.events, args.trace)
     write_atomic(results / "colocation.json", encode(group_json(outcome), indent=2))
-    print(group_table(outcome), stage_table(outcome), sep="\n\n")
+    print("\n\n".join(filter(None, (group_table(outcome), stage_table(outcome), figure_lines(outcome)))))
     return outcome.success and all(pipeline.result.verdict.valid for pipeline in outcome.pipelines)
 
 

@@ -75,7 +75,7 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     nodes: dict[int, Node] = {}
     for at, stage in enumerate(pipeline.stages):
         name = stage.name or stage.component.rpartition(".")[2]
-        # Until it is made, and if it cannot be: what the file says of it, and nothing that only it could answer.
+        # A router that cannot be built may be one that bounds its cycle: what is wrong with it is said, and no more.
         stages.append(StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits, ends_cycles=True))
         try:
             nodes[at] = build_node(stage, pipeline)

@@ -52,7 +52,7 @@ class Generation:
         if self._temperature:
             # From the prompts and the seed, so that neither order nor number of earlier queries changes an answer.
             self._random = torch.Generator(device=self._device)
-            self._random.manual_seed(crc32("\0".join(batch.prompts).encode()) + (sampling.seed << 32))
+            self._random.manual_seed(crc32("\0".join((str(sampling.seed), *batch.prompts)).encode()))
 
     @property
     def over(self) -> bool:

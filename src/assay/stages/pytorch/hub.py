@@ -27,7 +27,7 @@ def local_path(name: str, kind: Kind, otherwise: str = _TINY) -> Path:
     path = Path(name).expanduser()
     if not path.exists():
         raise DataError(
-            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a folder that is there, or {otherwise}"
+            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a path that is there, or {otherwise}"
         )
     return path
 

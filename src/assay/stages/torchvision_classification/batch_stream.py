@@ -23,6 +23,11 @@ AHEAD = 2
 
 class BatchStream:
     def __init__(self, batches: ImageBatches, workers: int) -> None:
+        if workers and multiprocessing.current_process().daemon:
+            raise UsageError(
+                "num_workers: a stage with `run: process` cannot have processes of its own: "
+                "use `num_workers: 0` there, or `run: inline` or `run: thread`"
+            )
         self._batches = batches
         self._workers = workers
         self._positions = _Positions(len(batches))
@@ -35,11 +40,6 @@ class BatchStream:
         self._next = position
         if not self._workers:
             return
-        if multiprocessing.current_process().daemon:
-            raise UsageError(
-                "num_workers: a stage with `run: process` cannot have processes of its own: "
-                "use `num_workers: 0` there, or `run: inline` or `run: thread`"
-            )
         self._positions.start = position
         if self._loader is None:
             self._loader = library("torch.utils.data", "vision").DataLoader(

@@ -7,7 +7,7 @@ from assay.errors import UsageError
 from assay.stages.pytorch.build_component import build_component
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.options import ComponentOptions
-from assay.stages.torchvision_classification.classifier_layer import class_count, classifier_name
+from assay.stages.torchvision_classification.classifier_layer import class_count, classifier_layers
 from assay.stages.torchvision_classification.model_options import ModelOptions
 from assay.stages.torchvision_classification.model_source import build_model
 from assay.stages.torchvision_classification.timm_name import TIMM
@@ -42,7 +42,8 @@ class Classifier:
         built = build_model(model).to(device)
         if scope == "classifier":
             built.requires_grad_(False)
-            built.get_submodule(classifier_name(built)).requires_grad_(True)
+            for layer in classifier_layers(built):
+                layer.requires_grad_(True)
         trained = [parameter for parameter in built.parameters() if parameter.requires_grad]
         stepping = build_component("optimizer", optimizer, "vision", trained)
         judging = build_component("criterion", criterion, "vision")
@@ -80,7 +81,8 @@ class Classifier:
         # Layers that are not trained keep the statistics of their batch normalisation too, and drop nothing out.
         self.model.train(training and self.scope == "all")
         if training and self.scope == "classifier":
-            self.model.get_submodule(classifier_name(self.model)).train()
+            for layer in classifier_layers(self.model):
+                layer.train()
 
 
 def _notes(model: ModelOptions, scope: Scope) -> list[str]:

@@ -27,9 +27,12 @@ def build_model(options: ModelOptions) -> Any:
         replace_classifier(model, options.num_classes)
     if options.model_checkpoint_path is not None:
         load_checkpoint(model, options.model_checkpoint_path)
-    if options.num_classes not in (None, class_count(model)):
+    classes = class_count(model)
+    if classes == 0:
+        raise UsageError("model: it has no classifier; give it one with `replace_classifier: true` and num_classes")
+    if options.num_classes not in (None, classes):
         raise UsageError(
-            f"model.num_classes is {options.num_classes}, and the model tells {class_count(model)} apart: "
+            f"model.num_classes is {options.num_classes}, and the model tells {classes} apart: "
             "add `replace_classifier: true`, or leave num_classes out"
         )
     return model

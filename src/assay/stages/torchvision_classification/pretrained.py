@@ -21,7 +21,7 @@ def torchvision_weights(build: Any, written: str) -> Any:
         raise UsageError(f"model.weights: {build.__name__} has none; give model_checkpoint_path") from None
     kind, _, name = written.rpartition(".")
     if (kind and kind != known.__name__) or name not in known.__members__:
-        names = [f"{known.__name__}.{member}" for member in known.__members__]
+        names = [f"{known.__name__}.{member}" if kind else member for member in known.__members__]
         raise UsageError(f"model.weights: {unknown('weights', written, names)}")
     weights = known[name]
     file = _torch_cache(weights.url)
