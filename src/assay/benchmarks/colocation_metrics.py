@@ -8,12 +8,12 @@ from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome, f
 from assay.loadgen.colocation.kept.run_json import stage_window
 from assay.loadgen.colocation.matrix import Matrix
 from assay.loadgen.colocation.overlap import Overlap
-from assay.loadgen.colocation.rate_search import RateSearch
+from assay.loadgen.colocation.rates_tried import RatesTried
 from assay.loadgen.colocation.slowdown.contrast import Contrast
 from assay.loadgen.measured import Ints
 from assay.loadgen.result import StageTimes
 from assay.record.benchmark import Benchmark
-from assay.record.task_perf import TaskPerf
+from assay.record.task_perf import STANDS_FOR, TaskPerf
 
 MOST_SAMPLES = 2000
 
@@ -39,11 +39,14 @@ def matrix_metrics(b: Benchmark, matrix: Matrix) -> None:
     for rounds in matrix.solo.values():
         if rounds:
             group_metrics(b, rounds[-1])
+            [alone] = rounds[-1].pipelines
+            times = {stage: alone.result.measured.stage(stage) for stage in alone.result.stages}
+            b.add_tasks(_tasks(f"{folder_name(alone.config.name)} alone", alone.result.stages, times))
     for contrast in matrix.contrasts:
         _contrast(b, contrast)
 
 
-def rate_metrics(b: Benchmark, search: RateSearch) -> None:
+def rate_metrics(b: Benchmark, search: RatesTried) -> None:
     name = folder_name(search.pipeline)
     rows = []
     for trial in search.trials:
@@ -93,9 +96,8 @@ def _contrast(b: Benchmark, contrast: Contrast) -> None:
         b.metric(f"{key}.high", interval.high)
     if contrast.rounds:
         stages = contrast.rounds[0].beside.result.stages
-        alone, together_times = ({stage: times[side] for stage, times in contrast.stages.items()} for side in (0, 1))
-        b.add_tasks(_tasks(f"{name} beside {beside}", stages, together_times))
-        b.add_tasks(_tasks(f"{name} alone, as beside {beside}", stages, alone))
+        times = {stage: beside_times for stage, (_, beside_times) in contrast.stages.items()}
+        b.add_tasks(_tasks(f"{name} beside {beside}", stages, times))
 
 
 def _thinned(latency: Ints) -> list[float]:
@@ -105,12 +107,12 @@ def _thinned(latency: Ints) -> list[float]:
 
 
 def _tasks(pipeline: str, stages: Mapping[int, StageTimes], times: Mapping[int, Ints]) -> Iterator[TaskPerf]:
-    """A task a call; of very many every n-th, which says for how many `calls` it stands."""
+    """A task a call; of very many every n-th, which says for how many it stands."""
     names = [stage.name for stage in stages.values()]
     for stage, spent in times.items():
         name = stages[stage].name
         label = f"{pipeline}/{name}" if names.count(name) == 1 else f"{pipeline}/{stage} {name}"
         kept = spent[:: -(-len(spent) // MOST_SAMPLES) or 1].tolist()
-        standing = {"calls": len(spent) / len(kept)} if len(kept) < len(spent) else {}
+        standing = {STANDS_FOR: len(spent) / len(kept)} if len(kept) < len(spent) else {}
         for ns in kept:
             yield TaskPerf(label, {"process_time": ns / 1e9, **standing})

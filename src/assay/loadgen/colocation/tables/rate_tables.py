@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from assay.loadgen.colocation.rate_search import RateSearch
+from assay.loadgen.colocation.rates_tried import RatesTried
 from assay.loadgen.colocation.tables.text_table import duration, table
 
 
-def rate_text(search: RateSearch) -> str:
+def rate_text(search: RatesTried) -> str:
     rows = []
     for trial in search.trials:
         result, sent = trial.outcome.pipeline.result, trial.outcome.sent
@@ -16,7 +16,7 @@ def rate_text(search: RateSearch) -> str:
     return "\n".join([shown, *reasons, *_peak(search)])
 
 
-def _peak(search: RateSearch) -> list[str]:
+def _peak(search: RatesTried) -> list[str]:
     if search.peak is None:
         return []
     if search.peak.rate is None:

@@ -8,13 +8,13 @@ from assay.errors import UsageError
 from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.rates import RatedRun, RateTrials
+from assay.loadgen.colocation.rate_trials import RatedRun, RateTrials
 from assay.loadgen.colocation.save import EventFormat
 from assay.loadgen.latency.peak import Peak, Trial, find_peak, sweep
 
 
 @dataclass(frozen=True)
-class RateSearch:
+class RatesTried:
     """One pipeline at several rates; with `peak`, the highest that was looked for."""
 
     pipeline: str
@@ -52,7 +52,7 @@ class RateSearch:
 
 def search_rates(
     colocation: Colocation, config: ColocationConfig, words: str, peak: bool, events: EventFormat = "none"
-) -> RateSearch:
+) -> RatesTried:
     """`words` are `NAME=R1,R2,…`; for a peak `NAME` or `NAME=START`."""
     name, _, given = words.partition("=")
     trials = RateTrials(colocation, config, name, events)
@@ -60,10 +60,10 @@ def search_rates(
     if not peak:
         if not rates:
             raise UsageError("a sweep needs rates: NAME=100,200,400")
-        return RateSearch(name, sweep(trials.run, rates))
+        return RatesTried(name, sweep(trials.run, rates))
     trials.need_objectives()
     found = find_peak(trials.run, rates[0] if rates else trials.rate)
-    return RateSearch(name, found.trials, found)
+    return RatesTried(name, found.trials, found)
 
 
 def _rates(words: str) -> list[float]:
