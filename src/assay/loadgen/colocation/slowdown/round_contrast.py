@@ -122,8 +122,8 @@ class RoundContrast:
 
     @cached_property
     def stages(self) -> dict[int, tuple[Ints, Ints]]:
-        """Times of a stage's calls that began and ended in the window, and of the same calls of the same queries
-        alone: first alone, then beside."""
+        """Times of a stage's calls that began in the window, and of the same calls of the same queries alone: first
+        alone, then beside. Those that ended in it would be the shorter ones."""
         return {stage: self._calls(stage) for stage in self.beside.result.stages}
 
     def _calls(self, stage: int) -> tuple[Ints, Ints]:
@@ -131,7 +131,7 @@ class RoundContrast:
         most = 1 + max((int(nth_call(calls).max()) for calls in (alone, beside) if len(calls)), default=0)
         keys = [calls["query"] * most + nth_call(calls) for calls in (alone, beside)]
         begin, end = (self.beside.started_at + time for time in self.window_beside)
-        inside = (beside["start"] >= begin) & (beside["end"] <= end)
+        inside = (beside["start"] >= begin) & (beside["start"] < end)
         _, mine, theirs = np.intersect1d(keys[0], keys[1][inside], return_indices=True)
         alone, beside = alone[mine], beside[inside][theirs]
         return np.asarray(alone["end"] - alone["start"]), np.asarray(beside["end"] - beside["start"])
