@@ -9,6 +9,7 @@ from assay.errors import UsageError
 from assay.loadgen.board import ENDED_AT, STARTED_AT
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.pipeline_process import PipelineProcess
+from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.termination import terminated_as_exit
 from assay.loadgen.result import LoadResult
@@ -29,6 +30,8 @@ class PipelineOutcome:
     cpu_s: float
     peak_rss_mb: float
     folder: Path
+    paused_s: float = 0.0
+    """Seconds for which a policy kept it frozen."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,17 @@ class GroupOutcome:
 
     pipelines: tuple[PipelineOutcome, ...]
     window: tuple[int, int]
+    released_at: int = 0
+    """The instant, on the monotonic clock in nanoseconds, that times of decisions count from; 0: never released."""
+    policy: str | None = None
+    """The policy's name in the configuration; None where every pipeline was left alone."""
+    decisions: tuple[Decision, ...] = ()
+    problem: str = ""
+    """Why the policy itself ended the run: it raised or hung. Empty when it did not."""
 
     @property
     def success(self) -> bool:
-        return all(outcome.result.ending.success for outcome in self.pipelines)
+        return not self.problem and all(outcome.result.ending.success for outcome in self.pipelines)
 
     def __getitem__(self, name: str) -> PipelineOutcome:
         return next(outcome for outcome in self.pipelines if outcome.config.name == name)
