@@ -42,10 +42,9 @@ def build_load(pipeline: PipelineConfig) -> Load:
         given = loadgen.warmup
         own = None if given.component is None else construct(SCHEDULERS.find(given.component), given.config)
         warmup = Warmup(given.queries, given.seconds, own)
-    stop = Stop(loadgen.max_queries, loadgen.duration, loadgen.timeout, loadgen.percentile, loadgen.min_duration)
     return Load(
         build_scheduler(pipeline),
-        stop,
+        build_stop(pipeline),
         loadgen.queue_depth,
         warmup,
         loadgen.seed,
@@ -53,6 +52,12 @@ def build_load(pipeline: PipelineConfig) -> Load:
         loadgen.max_failures,
         loadgen.is_training,
     )
+
+
+def build_stop(pipeline: PipelineConfig) -> Stop:
+    given = pipeline.loadgen
+    bounds = (given.max_queries, given.duration, given.timeout, given.percentile, given.min_duration)
+    return Stop(*bounds, on_request=pipeline.until == "others_end")
 
 
 def build_objectives(pipeline: PipelineConfig) -> tuple[Objective, ...]:

@@ -12,6 +12,7 @@ from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.termination import terminated_as_exit
+from assay.loadgen.colocation.until import as_run
 from assay.loadgen.result import LoadResult
 
 _LOOK_EVERY_S = 0.02
@@ -75,7 +76,7 @@ class Colocation:
     def _run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:
         started: list[PipelineProcess] = []
         try:
-            for config in pipelines:
+            for config in as_run(pipelines, self._config):
                 started.append(PipelineProcess(config, self._results / label / folder_name(config.name)))
             self._release(started)
             self._watch(started)
@@ -116,7 +117,7 @@ class Colocation:
             self._drain(processes)
             for process in processes:
                 process.check(self._config.stall_timeout)
-            if any(process.failed for process in processes):
+            if any(process.failed for process in processes) or _measured_over(processes):
                 for process in processes:
                     process.stop()
             if self._listener is not None and monotonic() >= next_word:
@@ -141,6 +142,11 @@ def _last(outcome: PipelineOutcome) -> int:
     """A pipeline that was killed ran, as far as anyone knows, until its last answer."""
     queries = outcome.result.measured.queries
     return int(queries["end"][-1]) if len(queries) else outcome.result.started_at
+
+
+def _measured_over(processes: Sequence[PipelineProcess]) -> bool:
+    """Only antagonists are left, and they are there for the others."""
+    return all(process.over for process in processes if process.config.until == "own")
 
 
 def folder_name(name: str) -> str:

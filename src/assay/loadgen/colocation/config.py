@@ -82,6 +82,8 @@ class PipelineConfig(_Model):
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
     device: str = "cpu"
+    until: Literal["own", "others_end"] = "own"
+    """What ends it: its own load, or the end of all pipelines whose load ends them."""
 
     @property
     def entry_stages(self) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ from assay.loadgen.board import (
     STOP,
     Board,
 )
-from assay.loadgen.colocation.build import build_objectives, build_scheduler
+from assay.loadgen.colocation.build import build_objectives, build_scheduler, build_stop
 from assay.loadgen.colocation.config import PipelineConfig
 from assay.loadgen.colocation.device import device_environment
 from assay.loadgen.colocation.limits import ControlGroup
@@ -39,7 +39,6 @@ from assay.loadgen.recording.spool import Rows, Spool, read_rows
 from assay.loadgen.result import LoadResult, summarise
 from assay.loadgen.shared_folder import SharedFolder
 from assay.loadgen.stage_report import StageReport
-from assay.loadgen.stop import Stop
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
@@ -67,7 +66,7 @@ class PipelineProcess:
         self._scheduler = build_scheduler(config)
         self._objectives = build_objectives(config)
         self._live = Histogram()
-        self._early = EarlyStop(self.board, _stop(config), self._objectives)
+        self._early = EarlyStop(self.board, build_stop(config), self._objectives)
         self._spool = Spool(self.board, results / "events.rows", self._see)
         self._group = None if config.limits is None else ControlGroup(self._folder.name, config.limits)
         written = {
@@ -230,11 +229,6 @@ class PipelineProcess:
             in_flight=self.board.in_flight,
             p99_s=self._live.percentile(0.99) / 1e9,
         )
-
-
-def _stop(config: PipelineConfig) -> Stop:
-    given = config.loadgen
-    return Stop(given.max_queries, given.duration, given.timeout, given.percentile, given.min_duration)
 
 
 def _last_line(path: Path) -> str:

@@ -49,6 +49,9 @@ def _problems(config: ColocationConfig) -> Iterator[Problem]:
         names.add(pipeline.name)
         for path, message in _of_pipeline(pipeline):
             yield ("pipelines", at, *path), message
+    if config.pipelines and all(pipeline.until == "others_end" for pipeline in config.pipelines):
+        words = "every pipeline would go on until the others end, so none ever would"
+        yield ("pipelines", 0, "until"), f"{words}: leave `until` out of what is measured"
 
 
 def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
@@ -99,6 +102,11 @@ def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:
         yield ("loadgen", "warmup"), str(error)
         return
     stop, scheduler = load.stop, load.scheduler
+    if pipeline.until == "others_end":
+        if scheduler.concurrency is None and not scheduler.ends(counted=False, timed=True):
+            words = f"{pipeline.loadgen.component} without a rate sends everything at once, which has no end with"
+            yield ("loadgen",), f"{words} `until: others_end`: use single_stream or concurrent, or give a rate"
+        return
     counted = stop.max_queries is not None or pipeline.dataset_stage_id is not None
     if scheduler.concurrency is None:
         if not scheduler.ends(counted, stop.send_for is not None):
