@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from assay.loadgen.colocation.components import SCHEDULERS, STAGES, construct
-from assay.loadgen.colocation.config import PipelineConfig, StageConfig
+from assay.loadgen.colocation.components import POLICIES, SCHEDULERS, STAGES, BadArguments, construct
+from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig, StageConfig
+from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.drive.driver import Load
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node, Place
@@ -58,6 +59,15 @@ def build_stop(pipeline: PipelineConfig) -> Stop:
     given = pipeline.loadgen
     bounds = (given.max_queries, given.duration, given.timeout, given.percentile, given.min_duration)
     return Stop(*bounds, on_request=pipeline.until == "others_end")
+
+
+def build_policy(config: PolicyConfig) -> Policy:
+    policy = construct(POLICIES.find(config.component), config.config)
+    for name in ("every_s", "window_s"):
+        value = getattr(policy, name)
+        if not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise BadArguments(f"{type(policy).__name__}: {name} must be seconds, greater than 0, not {value!r}")
+    return policy
 
 
 def build_objectives(pipeline: PipelineConfig) -> tuple[Objective, ...]:

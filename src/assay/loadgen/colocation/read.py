@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +9,13 @@ from assay.document.node import shown
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
 from assay.errors import AssayError, ConfigError
-from assay.loadgen.colocation.build import build_load, build_node
+from assay.loadgen.colocation.build import build_load, build_node, build_policy
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.device import device_problem
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.graph.shape import GraphShape, StageShape
+from assay.process.processors import processors_problem
 
 Step = str | int
 Problem = tuple[tuple[Step, ...], str]
@@ -49,9 +49,21 @@ def _problems(config: ColocationConfig) -> Iterator[Problem]:
         names.add(pipeline.name)
         for path, message in _of_pipeline(pipeline):
             yield ("pipelines", at, *path), message
+    yield from _of_policy(config)
     if config.pipelines and all(pipeline.until == "others_end" for pipeline in config.pipelines):
         words = "every pipeline would go on until the others end, so none ever would"
         yield ("pipelines", 0, "until"), f"{words}: leave `until` out of what is measured"
+
+
+def _of_policy(config: ColocationConfig) -> Iterator[Problem]:
+    if config.policy is None:
+        return
+    try:
+        build_policy(config.policy)
+    except BadArguments as error:
+        yield ("policy", "config", *([error.key] if error.key else [])), str(error)
+    except AssayError as error:
+        yield ("policy", "component"), str(error)
 
 
 def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
@@ -74,14 +86,12 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     graph = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
     yield from ((problem.path, problem.message) for problem in graph.problems())
     yield from _of_load(pipeline)
-    missing = sorted(set(pipeline.cpus) - os.sched_getaffinity(0))
-    if missing:
-        have = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
-        yield ("cpus",), f"this process may not use processor {', '.join(map(str, missing))}; it may use {have}"
+    if problem := processors_problem(pipeline.cpus):
+        yield ("cpus",), problem
     if problem := device_problem(pipeline.device):
         yield ("device",), problem
     if pipeline.limits is not None and (problem := limits_problem()):
-        yield ("limits",), problem
+        yield ("limits",), f"{problem}; leave `limits` out"
 
 
 def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from assay.loadgen.board import (
     FAILED,
     HELD,
     IGNORED,
+    PAUSED_NS,
     READY,
     RUNNING,
     SENT,
@@ -118,7 +119,7 @@ class Driver:
         cpu = process_time_ns()
         left = None if stop.timeout is None else max((start_at - monotonic_ns()) / 1e9 + stop.timeout, 0.001)
         try:
-            with time_limit(left):
+            with time_limit(left, lambda: page[PAUSED_NS] / 1e9):
                 self._pass(self._turns(start_at))
             ending = Ending(How.FINISHED)
         except StageFailed as failure:
