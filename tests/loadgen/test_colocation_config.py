@@ -83,7 +83,7 @@ WRONG = [
         "rat: 5",
         "c.yml:13:14: {}.loadgen.config.rat: OfflineLoadScheduler: unknown key 'rat'; did you mean 'rate'?",
     ),
-    ("rate: 5", "rate: 0", "c.yml:13:9: {}.loadgen.config: OfflineLoadScheduler: rate must be greater than 0"),
+    ("rate: 5", "rate: -1", "c.yml:13:9: {}.loadgen.config: OfflineLoadScheduler: rate must be greater than 0, or 0"),
     ("Offline", "Oflin", "c.yml:8:18: {}.loadgen.component: unknown load scheduler 'loadgen.OflinLoadScheduler'"),
     ("synthetic.BusyCpu", "synthetic.Nothing", "c.yml:23:20: {}.stages[1].component: unknown stage"),
     ("stages.synthetic.BusyCpu", "loadgen.Graph", "is no stage: it does not inherit from Stage"),

@@ -168,7 +168,7 @@ def test_its_time_limit_is_a_limit_not_its_length(tmp_path: Path) -> None:
         ),
         (
             [MEASURED, pipeline("b", {"component": "offline"}, until="others_end")],
-            "pipelines[1].loadgen: offline without a rate sends everything at once, which has no end with `until: ",
+            "pipelines[1].loadgen: offline at no rate sends everything at once, which has no end with `until: ",
         ),
         ([MEASURED, pipeline("b", CLOSED, until="others")], "pipelines[1].until"),
     ],

@@ -24,11 +24,12 @@ def build_node(config: StageConfig) -> Node:
         stage=stage,
         name=config.name or config.component.rpartition(".")[2],
         outputs=config.outputs,
-        join=config.join,
+        join=config.joined,
         max_visits=config.max_visits,
         share=config.fan_out == "share",
         place=place,
         workers=config.workers,
+        recorded=not config.disable_logs,
     )
 
 
@@ -46,7 +47,7 @@ def build_load(pipeline: PipelineConfig) -> Load:
     return Load(
         build_scheduler(pipeline),
         build_stop(pipeline),
-        loadgen.queue_depth,
+        pipeline.queries_at_once,
         warmup,
         loadgen.seed,
         loadgen.sender,

@@ -161,7 +161,7 @@ class Colocation:
             process.drain()
 
     def _finish(self, process: PipelineProcess) -> PipelineOutcome:
-        result = process.finish()
+        result = process.finish(self._config.listeners)
         cpu, peak = process.usage.get("cpu_s", 0.0), process.usage.get("peak_rss_mb", 0.0)
         return PipelineOutcome(process.config, result, cpu, peak, process.results, process.pause.seconds)
 

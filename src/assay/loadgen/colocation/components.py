@@ -49,9 +49,12 @@ STAGES: Registry[Stage[Any, Any]] = Registry(
         "disk": "assay.stages.synthetic.Disk",
         "memory_bandwidth": "assay.stages.synthetic.MemoryBandwidth",
         "no_op": "assay.stages.synthetic.NoOp",
+        "pass_through": "assay.stages.synthetic.PassThrough",
         "payload_copy": "assay.stages.synthetic.PayloadCopy",
         "samples": "assay.stages.synthetic.Samples",
         "sleep": "assay.stages.synthetic.Sleep",
+        "stages.Stage": "assay.stages.synthetic.PassThrough",
+        "stages.stage.Stage": "assay.stages.synthetic.PassThrough",
         "stream": "assay.stages.synthetic.Stream",
     },
 )

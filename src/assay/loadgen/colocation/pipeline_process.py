@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -32,6 +33,7 @@ from assay.loadgen.colocation.build import build_objectives, build_scheduler, bu
 from assay.loadgen.colocation.config import LimitsConfig, PipelineConfig
 from assay.loadgen.colocation.device import device_environment
 from assay.loadgen.colocation.limits import ControlGroup
+from assay.loadgen.colocation.listeners import listener_notes
 from assay.loadgen.colocation.pause import Pause
 from assay.loadgen.colocation.policies.pipeline_state import Condition, PipelineState
 from assay.loadgen.colocation.policies.recent import Recent
@@ -232,8 +234,8 @@ class PipelineProcess:
         self._place = where(self.board, self._names)
         self._supervised.end(why)
 
-    def finish(self) -> LoadResult:
-        """Waits until no process is left, and says what was measured."""
+    def finish(self, listeners: Sequence[str] = ()) -> LoadResult:
+        """Waits until no process is left, and says what was measured, and what of `listeners` was not."""
         self.pause.end()
         self._thread.join(_CLOSING_S)
         if self.ended is None:
@@ -248,9 +250,11 @@ class PipelineProcess:
             self._ending(self.ended),
             self._names,
             self._scheduler,
-            self.config.loadgen.queue_depth,
+            self.config.queries_at_once,
             self._objectives,
             self._reports(),
+            [stage.id for stage in self.config.stages if stage.disable_logs],
+            listener_notes(listeners, self.results / "usage.csv"),
         )
         self._group.close()
         self._shared.close()

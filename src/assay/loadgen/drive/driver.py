@@ -29,6 +29,7 @@ from assay.loadgen.drive.chain import Chain
 from assay.loadgen.drive.crew import Crew
 from assay.loadgen.drive.ending import Ending, How, StageFailed, where
 from assay.loadgen.drive.flow import Flow
+from assay.loadgen.drive.inline_walker import InlineWalker
 from assay.loadgen.drive.reception import Reception
 from assay.loadgen.drive.time_limit import TimeLimit, time_limit
 from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_turns, open_turns, single_turns
@@ -82,7 +83,8 @@ class Driver:
         self._crew = Crew(graph, device, load.training)
         self._reception: Reception | None = None
         self._samples: int | None = None
-        self._chain: Chain | None = None
+        self._here: Chain | InlineWalker | None = None
+        """What takes queries through the stages in this thread; None where stages have workers."""
         self._walker: Walker | None = None
         self._gate = Semaphore(load.scheduler.concurrency or 1)
 
@@ -93,8 +95,11 @@ class Driver:
         self._samples = self._graph.samples()
         linear = self._graph.linear()
         failures = self._load.max_failures
+        kept = None if self._keep is None else self._keep_measured
         if linear is not None:
-            self._chain = Chain(linear, self._board, self._samples, failures, self._keep)
+            self._here = Chain(linear, self._board, self._samples, failures, self._keep)
+        elif self._graph.inline:
+            self._here = InlineWalker(self._graph, self._board, self._samples, failures, kept)
         else:
             self._walker = Walker(
                 self._graph, self._board, self._crew.queues, failures, self._keep_measured, self._query_done
@@ -167,7 +172,7 @@ class Driver:
     def _closed(self, scheduler: LoadScheduler, most: int, until: int) -> Iterator[Turn]:
         page, grouped = self._board.page, scheduler.grouped
         concurrency = min(scheduler.concurrency or 1, self._load.queue_depth or FOREVER)
-        if self._walker is not None and not self._graph.inline:
+        if self._walker is not None:
             self._gate = Semaphore(concurrency)
             return gated_turns(page, most, until, concurrency, grouped, self._gate)
         if concurrency == 1:
@@ -175,8 +180,8 @@ class Driver:
         return concurrent_turns(page, most, until, concurrency, grouped)
 
     def _pass(self, turns: Iterator[Turn]) -> None:
-        if self._chain is not None:
-            self._chain.run(turns, queued=self._reception is not None)
+        if self._here is not None:
+            self._here.run(turns, queued=self._reception is not None)
             return
         assert self._walker is not None
         entered = 0
