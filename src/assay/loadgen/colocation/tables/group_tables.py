@@ -93,6 +93,9 @@ def stage_table(outcome: GroupOutcome) -> str:
         for stage, spent in times.items():
             latency = Latency.of(spent)
             name = f"{stage} {pipeline.result.stages[stage].name}"
+            if not pipeline.result.stages[stage].recorded:
+                rows.append([pipeline.config.name, name, "not recorded", "–", "–", "–", "–"])
+                continue
             shown = [duration(latency.mean), duration(latency["p50"]), duration(latency["p99"])]
             share = f"{int(spent.sum()) / total:.0%}"
             rows.append([pipeline.config.name, name, str(latency.count), *shown, share])
