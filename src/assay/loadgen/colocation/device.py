@@ -70,5 +70,14 @@ def find_device(asked: str | None) -> PipelineDevice:
     return _only(part)
 
 
+def device_problem(asked: str | None) -> str:
+    """Why a pipeline cannot have the device it asks for, or nothing."""
+    try:
+        find_device(asked)
+    except NoSuchDevice as error:
+        return str(error)
+    return ""
+
+
 def _only(name: str) -> PipelineDevice:
     return PipelineDevice({**ORDER, VISIBLE: name}, "cuda:0", (name,), certain=True)
