@@ -15,7 +15,7 @@ from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_r
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.resources import resource_plots
 from assay.report.exhibits.slowdown import slowdown_matrices
-from assay.report.exhibits.stages import StageTime, stage_breakdown
+from assay.report.exhibits.stages import PipelineStages, stage_breakdown
 from assay.report.limits import Limits
 from assay.report.metric_row import MetricRow
 from assay.report.quantity import number
@@ -42,7 +42,7 @@ class EntryPage:
     """Metrics there was no room for."""
     grids: tuple[Grid, ...]
     distributions: tuple[tuple[Distribution, Markup], ...]
-    stages: tuple[StageTime, ...]
+    stages: tuple[PipelineStages, ...]
     curves: tuple[Plot, ...]
     plots: tuple[Plot, ...]
     """What the run used over time."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.record import TaskPerf, TaskPerfUtils
@@ -15,21 +15,41 @@ class StageTime:
     calls: int
     seconds: float
     share: float
-    """Of the time of all stages."""
+    """Of the time of all stages of its pipeline."""
     p50_s: float
     p95_s: float
 
 
-def stage_breakdown(tasks: Sequence[TaskPerf]) -> tuple[StageTime, ...]:
-    """Where a pipeline's time went, in the order its stages first ran."""
+@dataclass(frozen=True)
+class PipelineStages:
+    """Where one pipeline's time went."""
+
+    pipeline: str
+    """Empty where there is only one, which has no name."""
+    stages: tuple[StageTime, ...]
+    """In the order they first ran."""
+
+
+def stage_breakdown(tasks: Sequence[TaskPerf]) -> tuple[PipelineStages, ...]:
+    """Pipelines that ran beside each other name their stages `pipeline/stage`: each has a whole of its own."""
     timed = {stage: _times(metrics) for stage, metrics in TaskPerfUtils.collect_stage_metrics(tasks).items()}
+    timed = {stage: values for stage, values in timed.items() if values}
+    by_pipeline: dict[str, dict[str, list[float]]] = {}
+    named = all("/" in stage for stage in timed)
+    for stage, values in timed.items():
+        pipeline, _, name = stage.partition("/") if named else ("", "", stage)
+        by_pipeline.setdefault(pipeline, {})[name] = values
+    parts = (PipelineStages(pipeline, _stage_times(stages)) for pipeline, stages in by_pipeline.items())
+    return tuple(part for part in parts if part.stages)
+
+
+def _stage_times(timed: Mapping[str, list[float]]) -> tuple[StageTime, ...]:
     total = math.fsum(math.fsum(values) for values in timed.values())
     if not total > 0:
         return ()
     return tuple(
         StageTime(stage, len(values), math.fsum(values), math.fsum(values) / total, _at(values, 0.5), _at(values, 0.95))
         for stage, values in timed.items()
-        if values
     )
 
 
