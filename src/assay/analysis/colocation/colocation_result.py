@@ -43,6 +43,8 @@ class ColocationResult:
             raise DataError(f"{path}: holds a {type(whole).__name__}, not what `assay colocate` writes")
         written = Fields(whole)
         version = written.number("version")
+        if version is not None and version > VERSION:
+            raise DataError(f"{path}: has version {version:g}, and this Assay reads version {VERSION}: use a newer one")
         if version != VERSION:
             told = "no version" if version is None else f"version {version:g}"
             raise DataError(f"{path}: has {told}, and a page is made of version {VERSION}: run the colocation again")

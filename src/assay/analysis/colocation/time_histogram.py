@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from assay.analysis.colocation.fields import Fields
 
 MOST_BINS = 200
@@ -37,18 +39,11 @@ class TimeHistogram:
 
     def shares(self, edges: Sequence[float]) -> tuple[float, ...]:
         """Between other edges, as shares of the whole. What a bin holds is spread evenly over its logarithm."""
-        total = math.fsum(self.counts)
-        found = [0.0] * (len(edges) - 1)
-        logs = [math.log(edge) for edge in edges]
-        for (low, high), count in zip(pairwise(self.edges), self.counts, strict=True):
-            if not count:
-                continue
-            left, right = math.log(low), math.log(high)
-            for index, (begin, end) in enumerate(pairwise(logs)):
-                common = min(right, end) - max(left, begin)
-                if common > 0:
-                    found[index] += count * common / (right - left)
-        return tuple(value / total for value in found) if total else tuple(found)
+        if not self.counts:
+            return (0.0,) * (len(edges) - 1)
+        up_to = np.concatenate([[0.0], np.cumsum(self.counts)])
+        reached = np.interp(np.log(edges), np.log(self.edges), up_to / up_to[-1])
+        return tuple(float(share) for share in np.diff(reached))
 
 
 def pooled_shares(histograms: Iterable[TimeHistogram], edges: Sequence[float]) -> tuple[float, ...]:
