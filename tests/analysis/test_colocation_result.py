@@ -11,7 +11,7 @@ from colocation_file import made_matrix, write_colocation
 
 from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.fields import Fields
-from assay.analysis.colocation.rate_search import knee
+from assay.analysis.colocation.rate_search import RateTrial, knee
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
 from assay.analysis.colocation.time_histogram import TimeHistogram, pooled_shares
 from assay.errors import DataError
@@ -32,6 +32,12 @@ def test_all_of_a_matrix_is_read(tmp_path: Path) -> None:
     assert one is not None
     assert one.window.p99_s == pytest.approx(0.030 * 1.6)
     assert one.stages[2].busy_s == pytest.approx(one.stages[2].calls * (one.stages[2].mean_s or math.nan))
+    both = result.contrast("api", ("api", "batch"))
+    assert both is not None
+    assert (both.together.queries, both.together.seconds, both.paired) == (1400, pytest.approx(15.8), True)
+    own = result.contrast("api", ("api", "api (copy)"))
+    assert own is not None
+    assert own.own_copy
     whole = [cell for cell in result.estimates if cell.stage is None]
     assert {(cell.pipeline, cell.beside) for cell in whole if cell.own_copy} == {
         ("api", ("api",)),
@@ -113,4 +119,12 @@ def test_a_histogram_that_does_not_fit_is_none(written: dict[str, Any]) -> None:
     ],
 )
 def test_the_knee_of_a_curve(p99: tuple[float | None, ...], done: tuple[float | None, ...], found: float) -> None:
-    assert knee((100.0, 200.0, 300.0), p99, done) == found
+    trials = [RateTrial(rate, None, "", None, None, ()) for rate in (100.0, 200.0, 300.0)]
+    assert knee(trials, p99, done) == found
+
+
+def test_a_schedule_with_fewer_queries_than_its_rate_is_not_behind() -> None:
+    """A short one that is drawn at random: 88 of 100 queries a second were to be sent, and were answered."""
+    trials = [RateTrial(rate, None, "", offered, None, ()) for rate, offered in ((100.0, 88.0), (200.0, 190.0))]
+    assert knee(trials, (1.0, 3.0), (88.0, 190.0)) == 100
+    assert knee(trials, (1.0, 1.5), (88.0, 190.0)) is None

@@ -16,11 +16,14 @@ from hypothesis import strategies as st
 from session_factory import MadeRun, make_session
 
 from assay.analysis.colocation.colocation_result import ColocationResult
+from assay.analysis.colocation.fields import Fields
+from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
 from assay.cli.main import main
 from assay.errors import DataError
 from assay.record import SessionFolder, TaskPerf
 from assay.report.colocation_page import render_colocation, write_colocation_page
 from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
+from assay.report.exhibits.colocation.heat_map import HeatCell
 from assay.report.html import write_report
 from assay.report.limits import Limits
 
@@ -94,6 +97,23 @@ def test_of_one_round_the_intervals_are_said_to_be_of_one_round(tmp_path: Path) 
     assert shown(tmp_path, made_matrix(("api", "batch"), {}, rounds=3)).compared == "Windows of 7.9 s, 3 rounds."
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "tone", "interval"),
+    [
+        (1.0017, 1.0116, "slower", "1.002 to 1.012"),
+        (0.9, 0.99999, "faster", "0.90000 to 0.99999"),
+        (0.9, 1.2, "unsure", "0.90 to 1.20"),
+        (1.0, 1.2, "unsure", "1.00 to 1.20"),
+    ],
+)
+def test_an_interval_never_looks_as_if_it_held_1(low: float, high: float, tone: str, interval: str) -> None:
+    read = {"pipeline": "a", "beside": ["b"], "what": "p99", "estimate": 1.005, "low": low, "high": high}
+    estimate = SlowdownEstimate.read(Fields(read))
+    assert estimate is not None
+    cell = HeatCell.of(estimate)
+    assert (cell.tone, cell.interval) == (tone, interval)
+
+
 def test_why_a_cell_has_no_number_is_told(tmp_path: Path) -> None:
     written = made_matrix(("api", "batch"), {})
     written["cells"][0].update(estimate=None, low=None, high=None, reason="fewer than 100 queries in the window")
@@ -113,16 +133,33 @@ def test_a_short_overlap_is_warned_of_where_everybody_looks(tmp_path: Path) -> N
 
 
 def test_each_pipeline_has_its_own_100_percent_alone_and_beside(tmp_path: Path) -> None:
-    written = made_matrix(("api", "batch"), {("api", "batch"): 2.0})
-    api, batch = shown(tmp_path, written).bars
-    assert [bar.label for bar in api.bars] == ["alone", "beside batch", "beside its own copy"]
-    assert all(sum(part.share for part in bar.parts) == pytest.approx(1) for bar in (*api.bars, *batch.bars))
-    assert api.bars[0].relative is None
+    api, batch = shown(tmp_path, made_matrix(("api", "batch"), {("api", "batch"): 2.0})).bars
+    assert [one.label for one in api.companies] == ["beside batch", "beside its own copy"]
+    assert [bar.label for bar in api.companies[0].bars] == ["alone", "beside batch"]
+    bars = [bar for one in (*api.companies, *batch.companies) for bar in one.bars]
+    assert [sum(part.share for part in bar.parts) for bar in bars] == pytest.approx([1] * 8)
     # Its first stage is as fast as alone, the two others take twice as long: (1 + 2·5) / 6.
-    assert api.bars[1].relative == pytest.approx(11 / 6, rel=0.1)
-    assert [bar.relative for bar in batch.bars[1:]] == pytest.approx([1, 1], rel=0.1)
-    assert max(bar.length for bar in batch.bars) == 1
-    assert api.bars[0].basis == "1,600 queries in 16 s"
+    assert api.companies[0].relative == pytest.approx(11 / 6, rel=0.1)
+    assert [one.relative for one in batch.companies] == pytest.approx([1, 1], rel=0.1)
+    assert max(bar.length for one in batch.companies for bar in one.bars) == 1
+    assert api.companies[0].bars[1].basis == "the same 1,400 queries, 15.8 s"
+
+
+def test_where_no_windows_were_matched_each_side_says_its_own(tmp_path: Path) -> None:
+    written = made_matrix(("api", "batch"), {("api", "batch"): 2.0})
+    written["contrasts"] = []
+    api, _ = shown(tmp_path, written).bars
+    alone, together = api.companies[0].bars
+    assert alone.basis == "1,600 queries in 2 rounds of about 8 s"
+    assert together.basis == "794 queries in 2 rounds of about 7.95 s"
+    assert api.companies[0].relative == pytest.approx(11 / 6, rel=0.1)
+
+
+def test_more_stages_than_colours_share_a_part(tmp_path: Path) -> None:
+    stages = tuple(f"stage {number}" for number in range(12))
+    bars = shown(tmp_path, made_matrix(("api", "batch"), {}, rounds=1, stages=stages)).bars
+    for bar in bars[0].companies[0].bars:
+        assert [part.name for part in bar.parts] == [*(f"stage {number}" for number in range(5, 12)), "5 other stages"]
 
 
 def test_distributions_of_a_group_share_one_scale(tmp_path: Path) -> None:
@@ -166,13 +203,15 @@ def test_what_is_held_to_the_end_is_shown_so(tmp_path: Path) -> None:
 def test_many_spans_are_joined_and_none_is_lost(tmp_path: Path) -> None:
     written = made_together(("api", "batch"))
     own = written["runs"][0]["pipelines"][0]
-    own["lanes"] = [[0, i / 100, i / 100 + 0.004, 1] for i in range(800)]
+    own["lanes"] = [[0, i / 100, i / 100 + 0.004, 1, 0.001] for i in range(800)]
     result = ColocationResult.read(write_colocation(tmp_path, written))
     [detail] = ColocationExhibit.of(result, "", Limits(spans=50)).groups[0].rounds
     assert detail.line is not None
     busy = detail.line.lanes[0].stages[0].busy
     assert len(busy) <= 50
-    assert (busy[0][0], busy[-1][1]) == (0.0, pytest.approx(7.994))
+    assert (busy[0].begin, busy[-1].end) == (0.0, pytest.approx(7.994))
+    assert sum(span.busy_s for span in busy) == pytest.approx(0.8)
+    assert detail.lanes.index('class="s0 b0"') < detail.lanes.index('class="s1'), "hardly at work: drawn pale"
 
 
 @pytest.mark.parametrize(

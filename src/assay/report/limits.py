@@ -21,6 +21,8 @@ class Limits:
     """Charts over time of one pipeline in such a run: latency, throughput, queries in flight."""
     spans: int = 400
     """Bars of a pipeline on a time line."""
+    stages: int = 40
+    """Of a pipeline in a group, those that take longest."""
 
 
 MOST_BYTES = 500_000
@@ -28,10 +30,10 @@ MOST_BYTES = 500_000
 
 STEPS = (
     Limits(),
-    Limits(100, 25, 50, 30, 4, 24, 1, 2, 250),
-    Limits(60, 12, 25, 24, 4, 24, 1, 1, 120),
-    Limits(40, 6, 12, 16, 4, 12, 1, 1, 60),
-    Limits(40, 4, 8, 12, 2, 1, 1, 1, 40),
+    Limits(100, 25, 50, 30, 4, 24, 1, 2, 250, 30),
+    Limits(60, 12, 25, 24, 4, 24, 1, 1, 120, 20),
+    Limits(40, 6, 12, 16, 4, 12, 1, 1, 60, 12),
+    Limits(40, 4, 8, 12, 2, 1, 1, 1, 40, 5),
 )
 """Tried in order until the page is small enough."""
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from assay.analysis.colocation.colocated_pipeline import ColocatedPipeline
+from assay.analysis.colocation.contrast import Contrast
 from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.group_run import GroupRun
 from assay.analysis.colocation.rate_search import RateSearch
-from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
+from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, original
 from assay.analysis.colocation_folder import FILE_NAME
 from assay.errors import DataError
 from assay.record.strict_json import untagged
@@ -19,6 +21,7 @@ VERSION: Final = 2
 _MOST_PIPELINES = 64
 _MOST_RUNS = 2000
 _MOST_ESTIMATES = 20_000
+_MOST_CONTRASTS = 4000
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class ColocationResult:
     pipelines: tuple[ColocatedPipeline, ...]
     runs: tuple[GroupRun, ...]
     estimates: tuple[SlowdownEstimate, ...]
+    contrasts: tuple[Contrast, ...]
     rates: RateSearch | None
     left_out: tuple[str, ...]
     """In words: `3 of 12 runs`."""
@@ -61,6 +65,7 @@ class ColocationResult:
             pipelines=pipelines,
             runs=runs,
             estimates=cells,
+            contrasts=written.each("contrasts", _MOST_CONTRASTS, Contrast.read),
             rates=RateSearch.read(written.inner("rates")),
             left_out=tuple(
                 f"{there - read:,} of {there:,} {name}"
@@ -85,6 +90,12 @@ class ColocationResult:
 
     def alone(self, pipeline: str) -> tuple[GroupRun, ...]:
         return tuple(run for run in self.runs if run.alone and run.members == (pipeline,))
+
+    def contrast(self, pipeline: str, members: Sequence[str]) -> Contrast | None:
+        """Of a pipeline with the others of its group."""
+        others = tuple(original(name) for name in members if name != pipeline)
+        mine = (one for one in self.contrasts if one.pipeline == pipeline)
+        return next((one for one in mine if tuple(map(original, one.beside)) == others), None)
 
     def stage_order(self, pipeline: str) -> tuple[int, ...]:
         """Ids as the configuration has them, then those that only runs know."""

@@ -29,6 +29,8 @@ class BusySpan:
     stage: int
     begin: float
     end: float
+    busy_s: float
+    """Seconds of it in which a call was really under way: neighbours may have been joined over a gap."""
 
 
 @dataclass(frozen=True)
@@ -126,5 +128,7 @@ def _spans(written: list[object]) -> tuple[BusySpan, ...]:
             continue
         stage, begin, end = (finite(value) for value in item[:3])
         if stage is not None and begin is not None and end is not None and stage.is_integer() and begin <= end:
-            found.append(BusySpan(int(stage), begin, end))
+            busy = finite(item[4]) if len(item) > 4 else None
+            known = end - begin if busy is None else max(0.0, min(busy, end - begin))
+            found.append(BusySpan(int(stage), begin, end, known))
     return tuple(found)

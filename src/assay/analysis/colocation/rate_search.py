@@ -8,15 +8,22 @@ from assay.analysis.colocation.fields import Fields
 from assay.analysis.insights.load import BEHIND, KNEE
 
 _MOST_TRIALS = 500
+_MOST_REASONS = 10
 
 
 @dataclass(frozen=True)
 class RateTrial:
     rate: float
     valid: bool | None
-    """Whether it met its objectives at the rate that was asked."""
+    """Whether the rate was sent and all objectives were met."""
     run: str
     """Label of the run."""
+    offered: float | None
+    """Queries a second in the schedule that was drawn for the rate."""
+    sent: float | None
+    """Queries a second that were really sent."""
+    reasons: tuple[str, ...]
+    """Why it is not valid."""
 
 
 @dataclass(frozen=True)
@@ -47,26 +54,32 @@ class RateSearch:
         )
 
 
-def knee(rates: Sequence[float], p99: Sequence[float | None], throughput: Sequence[float | None]) -> float | None:
+def knee(trials: Sequence[RateTrial], p99: Sequence[float | None], throughput: Sequence[float | None]) -> float | None:
     """The last rate before latency rises out of proportion or work is not kept up with; None: none was passed.
 
-    Rates rise. The rule is that of the insight about load.
+    Trials are by rate. The rule is that of the insight about load.
     """
     lowest = p99[0] if p99 else None
-    rows = list(zip(rates, p99, throughput, strict=True))
-    if not rows or _behind(*rows[0][::2]):
+    rows = list(zip(trials, p99, throughput, strict=True))
+    if not rows or _behind(rows[0][0], rows[0][2]):
         return None
-    for (before, *_), (rate, latency, done) in pairwise(rows):
+    for (before, *_), (trial, latency, done) in pairwise(rows):
         late = lowest is not None and lowest > 0 and latency is not None and latency > KNEE * lowest
-        if late or _behind(rate, done):
-            return before
+        if late or _behind(trial, done):
+            return before.rate
     return None
 
 
-def _behind(rate: float, done: float | None) -> bool:
-    return done is not None and done < BEHIND * rate
+def _behind(trial: RateTrial, done: float | None) -> bool:
+    # A short schedule that is drawn at random may hold fewer queries than its rate says.
+    asked = trial.rate if trial.offered is None else min(trial.rate, trial.offered)
+    return done is not None and done < BEHIND * asked
 
 
 def _trial(written: Fields) -> RateTrial | None:
     rate = written.at_least_0("rate")
-    return None if rate is None else RateTrial(rate, written.flag("valid"), written.text("run"))
+    if rate is None:
+        return None
+    offered, sent = written.at_least_0("offered"), written.at_least_0("sent")
+    reasons = written.sentences("reasons", _MOST_REASONS)
+    return RateTrial(rate, written.flag("valid"), written.text("run"), offered, sent, reasons)

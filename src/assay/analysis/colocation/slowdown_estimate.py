@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from assay.analysis.colocation.fields import Fields
 
 WHAT: Final = ("throughput", "p50", "p99")
+_OF_A_STAGE: Final = ("mean", "p50", "p99")
 _MOST_BESIDE = 64
 _COPY = " (copy)"
 
@@ -35,10 +37,11 @@ class SlowdownEstimate:
         pipeline, beside = written.text("pipeline"), written.texts("beside", _MOST_BESIDE)
         what, stage = written.text("what"), written.whole("stage")
         estimate, low, high = (written.at_least_0(name) for name in ("estimate", "low", "high"))
+        known = WHAT if stage is None else _OF_A_STAGE
         if (
             not pipeline
             or not beside
-            or what not in WHAT
+            or what not in known
             or (stage is None and written.written.get("stage") is not None)
         ):
             return None
@@ -62,4 +65,17 @@ class SlowdownEstimate:
     @property
     def own_copy(self) -> bool:
         """Whether what ran beside it was the same pipeline again."""
-        return all(name.removesuffix(_COPY) == self.pipeline for name in self.beside)
+        return is_own_copy(self.pipeline, self.beside)
+
+
+def is_own_copy(pipeline: str, beside: Sequence[str]) -> bool:
+    return all(original(name) == pipeline for name in beside)
+
+
+def original(name: str) -> str:
+    """Of a copy that ran beside it, the pipeline; of any other name the name itself."""
+    return name.removesuffix(_COPY)
+
+
+def copy_of(name: str) -> str:
+    return name + _COPY

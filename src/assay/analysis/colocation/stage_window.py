@@ -24,10 +24,20 @@ class StageWindow:
         if id is None:
             return None
         window = written.inner("window")
+        return cls._of(id, written, window, window.count("calls"))
+
+    @classmethod
+    def read_flat(cls, written: Fields) -> StageWindow | None:
+        """As sides of a contrast have it: figures beside the name."""
+        id = written.whole("id")
+        return None if id is None else cls._of(id, written, written, written.count("count"))
+
+    @classmethod
+    def _of(cls, id: int, written: Fields, window: Fields, calls: int) -> StageWindow:
         return cls(
             id=id,
             name=written.text("name") or f"stage {id}",
-            calls=window.count("calls"),
+            calls=calls,
             mean_s=window.seconds("mean_us"),
             p50_s=window.seconds("p50_us"),
             p99_s=window.seconds("p99_us"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
+from assay.analysis.colocation.pipeline_run import BusySpan
 from assay.report.exhibits.colocation.time_line import Lane, Stretch, TimeLine
 from assay.report.printable import printable
 from assay.report.svg.axis import Axis
@@ -14,6 +15,7 @@ _WIDE = 1000
 _NAME, _APART = 20, 8
 """Pixels: of the line with a pipeline's name, and under its lane."""
 _MOST_TICKS = 8
+_LEVELS = 3
 
 
 def lanes_svg(line: TimeLine) -> Markup:
@@ -54,17 +56,25 @@ def _lane(lane: Lane, across: Axis, top: int) -> str:
     text += [_box(held, across, top + _NAME - 2, height - _NAME + 2, "held") for held in lane.held]
     for number, stage in enumerate(lane.stages):
         middle = top + _NAME + number * step + step // 2
-        # Lines as thick as their row: half of the text that boxes take.
-        bars = "".join(_bar(begin, end, across, middle) for begin, end in stage.busy)
-        text.append(f'<path class="s{stage.colour}{" thin" if step < 10 else ""}" d="{bars}"/>')
+        # Lines as thick as their row: half of the text that boxes take. One for each strength of colour.
+        for level in range(_LEVELS):
+            bars = "".join(_bar(span, across, middle) for span in stage.busy if _level(span) == level)
+            kinds = f"s{stage.colour} b{level}" + (" thin" if step < 10 else "")
+            text.append(f'<path class="{kinds}" d="{bars}"/>' if bars else "")
     for mark in lane.marks:
         kind = mark.action if mark.action in ("pause", "resume", "start", "delay") else "other"
         text.append(f'<path class="decision {kind}" d="M{across.share(mark.t) * _WIDE:.1f} {top + 2}v{height - 2}"/>')
     return "".join(text)
 
 
-def _bar(begin: float, end: float, across: Axis, middle: int) -> str:
-    left, right = across.share(begin) * _WIDE, across.share(end) * _WIDE
+def _level(span: BusySpan) -> int:
+    """How much of a bar's time its stage was at work, from hardly (0) to nearly all of it."""
+    length = span.end - span.begin
+    return min(_LEVELS - 1, int(span.busy_s / length * _LEVELS)) if length > 0 else _LEVELS - 1
+
+
+def _bar(span: BusySpan, across: Axis, middle: int) -> str:
+    left, right = across.share(span.begin) * _WIDE, across.share(span.end) * _WIDE
     # What is shorter than can be seen is drawn as the shortest that can.
     return f"M{left:.1f} {middle}h{max(0.7, right - left):.1f}"
 

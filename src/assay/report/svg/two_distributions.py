@@ -32,12 +32,12 @@ def _outline(shares: Sequence[float], most: float) -> str:
     """Steps, from the first bin that holds something to the last."""
     held = [index for index, share in enumerate(shares) if share > 0]
     width = _WIDTH / len(shares)
-    text, before = f"M{held[0] * width:.1f} {_HEIGHT}", float(_HEIGHT)
+    text, before = f"M{held[0] * width:.0f} {_HEIGHT}", float(_HEIGHT)
     for index in range(held[0], held[-1] + 1):
         # A bin with a single call among thousands must still be seen.
         top = _HEIGHT - (max(1.0, shares[index] / most * (_HEIGHT - 2)) if shares[index] else 0.0)
         if top != before:
-            text += f"V{top:.1f}"
-        text += f"H{(index + 1) * width:.1f}"
+            text += f"V{top:.0f}"
+        text += f"H{(index + 1) * width:.0f}"
         before = top
     return f"{text}V{_HEIGHT}"

@@ -61,7 +61,7 @@ def group_detail(
     """`drawn`: rounds that are shown as they went."""
     runs = result.rounds(members)
     scale = group_scale(result, members, limits.bins)
-    rows = (pipeline_stage_rows(result, members, name, scale) for name in members)
+    rows = (pipeline_stage_rows(result, members, name, scale, limits.stages) for name in members)
     rounds = tuple(run_detail(result, run, limits) for run in runs[:drawn])
     return GroupDetail(
         anchor=anchor,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from assay.analysis.colocation.slowdown_estimate import WHAT, SlowdownEstimate
+from assay.analysis.colocation.slowdown_estimate import WHAT, SlowdownEstimate, copy_of
 
 Tone = Literal["slower", "faster", "unsure", "none"]
 TITLES: Final = {
@@ -34,7 +34,7 @@ class HeatCell:
         if estimate.estimate is None:
             return cls("–", "", "none", 0.0, f"{who}: no number. {estimate.reason}".rstrip(), anchor)
         tone, text = tone_of(estimate), f"{estimate.estimate:.2f}×"
-        interval = "" if estimate.low is None or estimate.high is None else f"{estimate.low:.2f} to {estimate.high:.2f}"
+        interval = _ends(estimate)
         told = {"slower": "slower than alone", "faster": "faster than alone", "unsure": "cannot be told from 1×"}
         says = f"{who}: {text}" + (f", {interval_words(estimate)}" if interval else "") + f": {told[tone]}"
         heat = min(1.0, abs(math.log2(max(estimate.estimate, 1e-3)))) if tone in ("slower", "faster") else 0.0
@@ -74,10 +74,18 @@ def beside_words(estimate: SlowdownEstimate) -> str:
 
 def interval_words(estimate: SlowdownEstimate) -> str:
     """`95% interval 1.48 to 1.77`; empty where there is none."""
+    share = "" if estimate.confidence is None else f"{estimate.confidence * 100:.3g}% "
+    ends = _ends(estimate)
+    return f"{share}interval {ends}" if ends else ""
+
+
+def _ends(estimate: SlowdownEstimate) -> str:
+    """`1.48 to 1.77`; with more digits where an end that is not 1 would look like it."""
     if estimate.low is None or estimate.high is None:
         return ""
-    share = "" if estimate.confidence is None else f"{estimate.confidence * 100:.3g}% "
-    return f"{share}interval {estimate.low:.2f} to {estimate.high:.2f}"
+    ends = (estimate.low, estimate.high)
+    digits = next((digits for digits in (2, 3, 4) if not any(end != 1 and round(end, digits) == 1 for end in ends)), 5)
+    return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
 
 
 def tone_of(estimate: SlowdownEstimate) -> Tone:
@@ -88,8 +96,8 @@ def tone_of(estimate: SlowdownEstimate) -> Tone:
 
 def group_of(estimate: SlowdownEstimate) -> frozenset[str]:
     """Members of the group that it was measured in."""
-    copies = (f"{estimate.pipeline} (copy)",) if estimate.beside == (estimate.pipeline,) else estimate.beside
-    return frozenset((estimate.pipeline, *copies))
+    beside = (copy_of(estimate.pipeline),) if estimate.own_copy else estimate.beside
+    return frozenset((estimate.pipeline, *beside))
 
 
 def _map(

@@ -18,6 +18,11 @@ class RateRow:
     trial: RateTrial
     ran: PipelineRun | None
 
+    @property
+    def sent(self) -> float | None:
+        """Queries a second."""
+        return self.trial.sent if self.trial.sent is not None else self.ran.achieved_rate if self.ran else None
+
 
 @dataclass(frozen=True)
 class RateCurve:
@@ -52,7 +57,7 @@ def _answer(search: RateSearch, rows: list[RateRow]) -> tuple[float | None, str]
         return search.peak, f"No rate tried failed: the peak is at least {number(search.peak)} queries/s."
     drawn = [row for row in rows if row.ran is not None]
     found = knee(
-        [row.trial.rate for row in drawn],
+        [row.trial for row in drawn],
         [row.ran.window.p99_s if row.ran else None for row in drawn],
         [row.ran.window.throughput if row.ran else None for row in drawn],
     )
@@ -60,7 +65,7 @@ def _answer(search: RateSearch, rows: list[RateRow]) -> tuple[float | None, str]
         return None, ""
     return found, (
         f"The knee is at {number(found)} queries/s: at the next rate p99 is more than {KNEE:g} times that at the "
-        f"lowest rate, or fewer than {BEHIND:.0%} of the queries asked for are answered."
+        f"lowest rate, or fewer than {BEHIND:.0%} of the queries to be sent are answered."
     )
 
 

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.group_run import GroupRun
-from assay.analysis.colocation.pipeline_run import PipelineRun
+from assay.analysis.colocation.slowdown_estimate import copy_of
+from assay.analysis.colocation.stage_window import StageWindow
+from assay.report.exhibits.colocation.stage_sides import StageSides
 
-_MOST_PARTS = 8
-"""Stages with a part of their own: as many as there are colours."""
-_MOST_BARS = 24
+_COLOURS = 8
+_MOST_COMPANIES = 12
 
 
 @dataclass(frozen=True)
@@ -26,79 +26,110 @@ class BarPart:
 
 @dataclass(frozen=True)
 class StageBar:
-    """Time in stages a query took, in one company."""
+    """Time that a query spent in stages."""
 
     label: str
     seconds: float
     length: float
     """Of the longest bar of its pipeline."""
-    relative: float | None
-    """To the same pipeline alone; None where that is not known."""
     parts: tuple[BarPart, ...]
     basis: str
-    """What it was measured over: `790 queries in 7.9 s`."""
+    """What it was measured over."""
+
+
+@dataclass(frozen=True)
+class Company:
+    """A pipeline beside others, and alone as far as that was measured."""
+
+    label: str
+    bars: tuple[StageBar, ...]
+    relative: float | None
+    """Together to alone."""
 
 
 @dataclass(frozen=True)
 class PipelineBars:
-    """Where one pipeline's time goes, alone and in each company, on one scale of its own."""
+    """Where one pipeline's time goes in each company, on one scale of its own."""
 
     pipeline: str
-    bars: tuple[StageBar, ...]
+    companies: tuple[Company, ...]
     left_out: int
+
+    @property
+    def legend(self) -> tuple[BarPart, ...]:
+        """Parts of the first bar stand for all: stages keep their colours."""
+        return self.companies[0].bars[0].parts
 
 
 def pipeline_bars(result: ColocationResult) -> tuple[PipelineBars, ...]:
+    """None of a search of rates: there is nothing that they are beside."""
+    if result.rates is not None:
+        return ()
     named = [one.name for one in result.pipelines] or list(result.names)
     made = (_bars(result, name) for name in named)
-    return tuple(bars for bars in made if bars.bars)
+    return tuple(bars for bars in made if bars.companies)
 
 
 def _bars(result: ColocationResult, name: str) -> PipelineBars:
-    companies: list[tuple[str, Sequence[GroupRun]]] = [("alone", result.alone(name))]
-    for group in result.groups:
-        if name in group:
-            others = [other for other in group if other != name]
-            words = "its own copy" if others == [f"{name} (copy)"] else " + ".join(others)
-            companies.append((f"beside {words}", result.rounds(group)))
-    if result.rates is not None:
-        companies = []
-    drawn = [
-        (label, parts, basis) for label, runs in companies for parts, basis in [_parts(result, name, runs)] if parts
-    ]
-    longest = max((math.fsum(part.seconds for part in parts) for _, parts, _ in drawn), default=0.0)
-    alone = next((math.fsum(part.seconds for part in parts) for label, parts, _ in drawn if label == "alone"), None)
-    bars = []
-    for label, parts, basis in drawn[:_MOST_BARS]:
-        total = math.fsum(part.seconds for part in parts)
-        relative = total / alone if alone and label != "alone" else None
-        bars.append(StageBar(label, total, total / longest, relative, parts, basis))
-    return PipelineBars(name, tuple(bars), max(0, len(drawn) - _MOST_BARS))
+    order = result.stage_order(name)
+    found: list[tuple[str, list[tuple[str, dict[int, float], str]]]] = []
+    names: dict[int, str] = {}
+    for group in (group for group in result.groups if name in group):
+        sides = StageSides.of(result, group, name)
+        others = [other for other in group if other != name]
+        label = "beside " + ("its own copy" if others == [copy_of(name)] else " + ".join(others))
+        names |= {stage.id: stage.name for stage in sides.together}
+        drawn = [
+            (words, busy, basis)
+            for words, busy, basis in (
+                ("alone", _a_query(sides.alone, sides.alone_queries), sides.alone_basis),
+                (label, _a_query(sides.together, sides.together_queries), sides.together_basis),
+            )
+            if math.fsum(busy.values()) > 0
+        ]
+        if drawn:
+            found.append((label, drawn))
+    longest = max((math.fsum(busy.values()) for _, drawn in found for _, busy, _ in drawn), default=0.0)
+    kept = _kept(order, [busy for _, drawn in found for _, busy, _ in drawn])
+    companies = []
+    for label, drawn in found[:_MOST_COMPANIES]:
+        bars = tuple(_bar(words, busy, basis, longest, order, kept, names) for words, busy, basis in drawn)
+        companies.append(Company(label, bars, bars[1].seconds / bars[0].seconds if len(bars) == 2 else None))
+    return PipelineBars(name, tuple(companies), max(0, len(found) - _MOST_COMPANIES))
 
 
-def _parts(result: ColocationResult, name: str, runs: Sequence[GroupRun]) -> tuple[tuple[BarPart, ...], str]:
-    ran = [one for run in runs for one in run.pipelines if one.pipeline == name and one.window.completed]
-    queries = sum(one.window.completed for one in ran)
-    busy = {stage: _busy(ran, stage) / queries for stage in result.stage_order(name)} if queries else {}
+def _a_query(stages: Sequence[StageWindow], queries: int) -> dict[int, float]:
+    """Seconds in each stage, divided by the queries."""
+    if not queries:
+        return {}
+    ids = dict.fromkeys(stage.id for stage in stages)
+    return {id: math.fsum(stage.busy_s for stage in stages if stage.id == id) / queries for id in ids}
+
+
+def _kept(order: Sequence[int], bars: Sequence[Mapping[int, float]]) -> set[int]:
+    """Stages with a part of their own: all, or those that take longest if there are more than colours."""
+    if len(order) <= _COLOURS:
+        return set(order)
+    longest = sorted(order, key=lambda id: -max((bar.get(id, 0.0) for bar in bars), default=0.0))
+    return set(longest[: _COLOURS - 1])
+
+
+def _bar(
+    label: str,
+    busy: Mapping[int, float],
+    basis: str,
+    longest: float,
+    order: Sequence[int],
+    kept: set[int],
+    names: Mapping[int, str],
+) -> StageBar:
     total = math.fsum(busy.values())
-    if not total > 0:
-        return (), ""
-    names = {stage.id: stage.name for one in ran for stage in one.stages}
-    order = list(result.stage_order(name))
-    # The longest have a part each; the rest is one.
-    kept = sorted(order, key=lambda id: -busy[id])
-    kept = kept if len(kept) <= _MOST_PARTS else kept[: _MOST_PARTS - 1]
     parts = [
-        BarPart(names.get(id, f"stage {id}"), order.index(id) % _MOST_PARTS, busy[id], busy[id] / total)
-        for id in order
-        if id in kept and busy[id] > 0
+        BarPart(names.get(id, f"stage {id}"), place % _COLOURS, busy[id], busy[id] / total)
+        for place, id in enumerate(order)
+        if id in kept and busy.get(id, 0.0) > 0
     ]
-    rest = [busy[id] for id in order if id not in kept]
-    if math.fsum(rest) > 0:
+    rest = [seconds for id, seconds in busy.items() if id not in kept and seconds > 0]
+    if rest:
         parts.append(BarPart(f"{len(rest)} other stages", -1, math.fsum(rest), math.fsum(rest) / total))
-    seconds = math.fsum(one.window.seconds or 0.0 for one in ran)
-    return tuple(parts), f"{queries:,} queries in {seconds:.3g} s"
-
-
-def _busy(ran: Sequence[PipelineRun], stage: int) -> float:
-    return math.fsum(one.busy_s for run in ran for one in run.stages if one.id == stage)
+    return StageBar(label, total, total / longest, tuple(parts), basis)

@@ -7,15 +7,13 @@ from statistics import median
 from markupsafe import Markup
 
 from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.group_run import GroupRun
-from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
+from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, original
 from assay.analysis.colocation.stage_window import StageWindow
 from assay.analysis.colocation.time_histogram import pooled_shares
 from assay.report.exhibits.colocation.heat_map import HeatCell
+from assay.report.exhibits.colocation.stage_sides import StageSides
 from assay.report.exhibits.colocation.time_scale import TimeScale
 from assay.report.svg.two_distributions import two_distributions
-
-MOST_ROWS = 40
 
 
 @dataclass(frozen=True)
@@ -69,19 +67,22 @@ class PipelineStageRows:
 
 def group_scale(result: ColocationResult, members: Sequence[str], bins: int) -> TimeScale | None:
     """From the shortest to the longest call of any stage of a group, alone and together."""
-    runs = [*result.rounds(tuple(members)), *(run for name in members for run in result.alone(_original(name)))]
-    stages = [stage for run in runs for one in run.pipelines if one.pipeline in members for stage in one.stages]
+    sides = [StageSides.of(result, members, name) for name in members]
+    stages = [stage for side in sides for stage in (*side.alone, *side.together)]
     return TimeScale.of([ends for stage in stages if (ends := stage.histogram.ends)], bins)
 
 
 def pipeline_stage_rows(
-    result: ColocationResult, members: Sequence[str], name: str, scale: TimeScale | None
+    result: ColocationResult, members: Sequence[str], name: str, scale: TimeScale | None, most: int
 ) -> PipelineStageRows:
-    alone, beside = result.alone(_original(name)), result.rounds(tuple(members))
+    """Of more than `most` stages those that take longest."""
+    sides = StageSides.of(result, members, name)
     order = result.stage_order(name)
+    longest = sorted(order, key=lambda id: -sum(one.busy_s for one in sides.together if one.id == id))
+    kept = set(longest[:most])
     rows = []
-    for number, id in enumerate(order[:MOST_ROWS]):
-        before, after = _windows(alone, _original(name), id), _windows(beside, name, id)
+    for number, id in enumerate(order):
+        before, after = sides.of_stage(id) if id in kept else ([], [])
         if not before and not after:
             continue
         label = (after or before)[0].name
@@ -92,35 +93,14 @@ def pipeline_stage_rows(
                 _drawing(f"{name}, {label}", before, after, scale),
             )
         )  # fmt: skip
-    return PipelineStageRows(
-        name, tuple(rows), _window(alone, _original(name)), _window(beside, name), max(0, len(order) - MOST_ROWS)
-    )
-
-
-def _original(name: str) -> str:
-    """A copy is compared with what it is a copy of."""
-    return name.removesuffix(" (copy)")
-
-
-def _windows(runs: Sequence[GroupRun], name: str, stage: int) -> list[StageWindow]:
-    there = (one for run in runs if (ran := run.of(name)) for one in ran.stages)
-    return [one for one in there if one.id == stage and one.calls]
+    return PipelineStageRows(name, tuple(rows), sides.alone_basis, sides.together_basis, max(0, len(order) - most))
 
 
 def _estimates(result: ColocationResult, members: Sequence[str], name: str, stage: int) -> list[SlowdownEstimate]:
     others = tuple(other for other in members if other != name)
-    wanted = {others, tuple(_original(other) for other in others)}
+    wanted = {others, tuple(original(other) for other in others)}
     mine = [one for one in result.estimates if one.pipeline == name and one.stage == stage and one.beside in wanted]
     return [one for what in ("p50", "p99") for one in mine if one.what == what]
-
-
-def _window(runs: Sequence[GroupRun], name: str) -> str:
-    """`2 rounds of 7.9 s`: what figures are of."""
-    seconds = [ran.window.seconds for run in runs if (ran := run.of(name)) and ran.window.seconds is not None]
-    if not seconds:
-        return ""
-    middle = f"{median(seconds):.3g} s"
-    return middle if len(seconds) == 1 else f"{len(seconds)} rounds of about {middle}"
 
 
 def _drawing(

@@ -18,7 +18,7 @@ _LET_GO = ("resume", "start")
 class LaneStage:
     name: str
     colour: int
-    busy: tuple[Stretch, ...]
+    busy: tuple[BusySpan, ...]
     """When it was at work, in seconds from the run's release."""
 
 
@@ -70,9 +70,9 @@ def _lane(
 ) -> Lane:
     order = result.stage_order(one.pipeline)
     names = {stage.id: stage.name for stage in one.stages}
-    busy: dict[int, list[Stretch]] = {}
+    busy: dict[int, list[BusySpan]] = {}
     for span in _fewer(one.spans, most_spans, ends):
-        busy.setdefault(span.stage, []).append((span.begin, span.end))
+        busy.setdefault(span.stage, []).append(span)
     places = {id: number for number, id in enumerate(dict.fromkeys([*order, *busy]))}
     stages = tuple(
         LaneStage(names.get(id, f"stage {id}"), number % 8, tuple(busy[id]))
@@ -106,7 +106,7 @@ def _fewer(spans: Sequence[BusySpan], most: int, ends: Stretch) -> list[BusySpan
         for _, span in pairwise(ordered):
             last = joined[-1]
             if span.stage == last.stage and span.begin - last.end <= gap:
-                joined[-1] = BusySpan(span.stage, last.begin, max(last.end, span.end))
+                joined[-1] = BusySpan(span.stage, last.begin, max(last.end, span.end), last.busy_s + span.busy_s)
             else:
                 joined.append(span)
         ordered, gap = joined, gap * 2
