@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.loadgen.board import OK
+from assay.loadgen.colocation.colocated_run import ColocatedRun
+from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.colocation.kept.binned import edges, figures, histogram
+from assay.loadgen.colocation.kept.lanes import lanes
+from assay.loadgen.colocation.kept.series import series
+from assay.loadgen.colocation.overlap import Overlap
+from assay.loadgen.colocation.save import pipeline_json
+from assay.loadgen.measured import Ints
+
+
+def run_json(run: ColocatedRun) -> dict[str, Any]:
+    overlap = Overlap(run.outcome)
+    pipelines = run.outcome.pipelines
+    return {
+        "label": run.label,
+        "round": run.round,
+        "members": [pipeline.config.name for pipeline in pipelines],
+        "alone": len(pipelines) == 1,
+        "overlap": {
+            "begin_t": overlap.begin,
+            "end_t": overlap.end,
+            "seconds": overlap.seconds,
+            "share": {pipeline.config.name: overlap.share(pipeline) for pipeline in pipelines},
+        },
+        "warnings": overlap.warnings,
+        "decisions": [decision.to_json() for decision in _decisions(run.outcome)],
+        "pipelines": [_pipeline(pipeline, overlap) for pipeline in pipelines],
+    }
+
+
+def _decisions(outcome: GroupOutcome) -> Sequence[Any]:
+    found: Sequence[Any] = getattr(outcome, "decisions", ())
+    return found
+
+
+def _pipeline(pipeline: PipelineOutcome, overlap: Overlap) -> dict[str, Any]:
+    written = pipeline_json(pipeline)
+    begin, end = overlap.span(pipeline)
+    return {
+        **written,
+        "span": {"begin_t": begin, "end_t": end},
+        "window": window_json(pipeline, overlap.outcome.window),
+        "stages": [{**stage, **_stage(pipeline, stage["id"], overlap.outcome.window)} for stage in written["stages"]],
+        "series": series(pipeline, overlap.release),
+        "lanes": lanes(pipeline, overlap.release),
+    }
+
+
+def window_json(pipeline: PipelineOutcome, window: tuple[int, int]) -> dict[str, Any]:
+    """Answers that came in the window, and latencies of the queries that were to be sent in it."""
+    queries = pipeline.result.measured.queries
+    seconds = max(window[1] - window[0], 0) / 1e9
+    completed = int(((queries["end"] >= window[0]) & (queries["end"] < window[1])).sum())
+    asked = queries[(queries["intended"] >= window[0]) & (queries["intended"] < window[1])]
+    latency = np.asarray(asked["end"] - asked["intended"])
+    return {
+        "seconds": seconds,
+        "throughput": completed / seconds if seconds else None,
+        "completed": completed,
+        **figures(latency),
+        "histogram": histogram(latency, edges(latency)),
+    }
+
+
+def stage_window(pipeline: PipelineOutcome, stage: int, window: tuple[int, int]) -> Ints:
+    """Times of the calls that began and ended in the window, in nanoseconds."""
+    rows = pipeline.result.measured.rows
+    rows = rows[(rows["stage"] == stage) & (rows["status"] == OK)]
+    rows = rows[(rows["start"] >= window[0]) & (rows["end"] <= window[1])]
+    return np.asarray(rows["end"] - rows["start"])
+
+
+def _stage(pipeline: PipelineOutcome, stage: int, window: tuple[int, int]) -> dict[str, Any]:
+    times = stage_window(pipeline, stage, window)
+    return {"window": {"calls": len(times), **figures(times)}, "histogram": histogram(times, edges(times))}
