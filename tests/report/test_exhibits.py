@@ -55,6 +55,13 @@ def test_pipelines_that_ran_beside_each_other_have_a_whole_of_their_own() -> Non
     ]
 
 
+def test_a_call_that_stands_for_others_counts_as_all_of_them() -> None:
+    calls = [TaskPerf("model", {"process_time": t, "stands_for": n}) for t, n in ((1.0, 98.0), (51.0, 1.0))]
+    [found] = stage_breakdown([*calls, TaskPerf("read", {"process_time": 2.0})])
+    model, _ = found.stages
+    assert (model.calls, model.seconds, model.p50_s, model.p95_s) == (99, 149.0, 1.0, 1.0)
+
+
 def test_a_single_stage_with_a_slash_in_its_name_is_no_other_pipeline() -> None:
     [found] = stage_breakdown([TaskPerf(name, {"process_time": 1.0}) for name in ("io/read", "model")])
     assert [(stage.name, stage.share) for stage in found.stages] == [("io/read", 0.5), ("model", 0.5)]

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from assay.analysis.colocation.colocated_pipeline import ColocatedPipeline
-from assay.analysis.colocation.contrast import Contrast
 from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.group_run import GroupRun
+from assay.analysis.colocation.kept_contrast import KeptContrast
 from assay.analysis.colocation.rate_search import RateSearch
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, original
 from assay.analysis.colocation_folder import FILE_NAME
@@ -34,7 +34,7 @@ class ColocationResult:
     pipelines: tuple[ColocatedPipeline, ...]
     runs: tuple[GroupRun, ...]
     estimates: tuple[SlowdownEstimate, ...]
-    contrasts: tuple[Contrast, ...]
+    contrasts: tuple[KeptContrast, ...]
     rates: RateSearch | None
     left_out: tuple[str, ...]
     """In words: `3 of 12 runs`."""
@@ -65,7 +65,7 @@ class ColocationResult:
             pipelines=pipelines,
             runs=runs,
             estimates=cells,
-            contrasts=written.each("contrasts", _MOST_CONTRASTS, Contrast.read),
+            contrasts=written.each("contrasts", _MOST_CONTRASTS, KeptContrast.read),
             rates=RateSearch.read(written.inner("rates")),
             left_out=tuple(
                 f"{there - read:,} of {there:,} {name}"
@@ -91,7 +91,7 @@ class ColocationResult:
     def alone(self, pipeline: str) -> tuple[GroupRun, ...]:
         return tuple(run for run in self.runs if run.alone and run.members == (pipeline,))
 
-    def contrast(self, pipeline: str, members: Sequence[str]) -> Contrast | None:
+    def contrast(self, pipeline: str, members: Sequence[str]) -> KeptContrast | None:
         """Of a pipeline with the others of its group."""
         others = tuple(original(name) for name in members if name != pipeline)
         mine = (one for one in self.contrasts if one.pipeline == pipeline)

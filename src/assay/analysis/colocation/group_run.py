@@ -12,7 +12,7 @@ _MOST_DECISIONS = 1000
 
 
 @dataclass(frozen=True)
-class Overlap:
+class KeptOverlap:
     """The stretch of a run in which all its pipelines ran; seconds from the run's release."""
 
     begin: float
@@ -44,7 +44,7 @@ class GroupRun:
     round: int
     members: tuple[str, ...]
     alone: bool
-    overlap: Overlap | None
+    overlap: KeptOverlap | None
     warnings: tuple[str, ...]
     marks: tuple[PolicyMark, ...]
     pipelines: tuple[PipelineRun, ...]
@@ -71,7 +71,7 @@ class GroupRun:
         return next((one for one in self.pipelines if one.pipeline == pipeline), None)
 
 
-def _overlap(written: Fields) -> Overlap | None:
+def _overlap(written: Fields) -> KeptOverlap | None:
     found = stretch(written)
     if found is None:
         return None
@@ -79,7 +79,7 @@ def _overlap(written: Fields) -> Overlap | None:
     shares = {
         name: value for name in list(share.written)[:_MOST_MEMBERS] if (value := share.at_least_0(name)) is not None
     }
-    return Overlap(*found, shares)
+    return KeptOverlap(*found, shares)
 
 
 def _mark(written: Fields) -> PolicyMark | None:

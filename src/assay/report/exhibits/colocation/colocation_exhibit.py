@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from assay.analysis.colocation.colocated_pipeline import ColocatedPipeline
 from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.group_run import GroupRun
-from assay.report.exhibits.colocation.findings import Finding, findings
+from assay.report.exhibits.colocation.findings import ColocationFinding, findings
 from assay.report.exhibits.colocation.group_detail import GroupDetail, RunDetail, group_detail, run_detail
 from assay.report.exhibits.colocation.heat_map import HeatMap, heat_maps
 from assay.report.exhibits.colocation.rate_curve import RateCurve, rate_curve
@@ -23,7 +23,7 @@ class ColocationExhibit:
     """All that is shown of one `colocation.json`."""
 
     result: ColocationResult
-    findings: tuple[Finding, ...]
+    findings: tuple[ColocationFinding, ...]
     warnings: tuple[str, ...]
     maps: tuple[HeatMap, ...]
     compared: str

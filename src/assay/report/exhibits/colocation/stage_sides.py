@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.contrast import Contrast
 from assay.analysis.colocation.group_run import GroupRun
+from assay.analysis.colocation.kept_contrast import KeptContrast
 from assay.analysis.colocation.slowdown_estimate import original
 from assay.analysis.colocation.stage_window import StageWindow
 
@@ -39,7 +39,7 @@ class StageSides:
         return alone, together
 
 
-def _of_contrast(contrast: Contrast) -> StageSides:
+def _of_contrast(contrast: KeptContrast) -> StageSides:
     alone, together = contrast.alone, contrast.together
     if contrast.paired:
         same = f"the same {together.queries:,} queries"

@@ -14,7 +14,7 @@ _MOST_WINDOWS = 1000
 
 
 @dataclass(frozen=True)
-class ContrastSide:
+class KeptContrastSide:
     """What a pipeline did in the windows that are compared, all rounds together."""
 
     queries: int
@@ -24,18 +24,18 @@ class ContrastSide:
 
 
 @dataclass(frozen=True)
-class Contrast:
+class KeptContrast:
     """One pipeline alone and beside others, over the same windows of the same schedule."""
 
     pipeline: str
     beside: tuple[str, ...]
     paired: bool
     """Whether both sides are of the same queries."""
-    alone: ContrastSide
-    together: ContrastSide
+    alone: KeptContrastSide
+    together: KeptContrastSide
 
     @classmethod
-    def read(cls, written: Fields) -> Contrast | None:
+    def read(cls, written: Fields) -> KeptContrast | None:
         pipeline, beside = written.text("pipeline"), written.texts("beside", _MOST_BESIDE)
         alone, together = (_side(written, side) for side in ("alone", "together"))
         if not pipeline or not beside or not alone.stages or not together.stages:
@@ -47,9 +47,9 @@ class Contrast:
         return is_own_copy(self.pipeline, self.beside)
 
 
-def _side(written: Fields, name: str) -> ContrastSide:
+def _side(written: Fields, name: str) -> KeptContrastSide:
     side = written.inner(name)
     windows = written.each("windows", _MOST_WINDOWS, lambda one: stretch(one.inner(name)))
     seconds = math.fsum(end - begin for begin, end in windows)
     stages = side.each("stages", _MOST_STAGES, StageWindow.read_flat)
-    return ContrastSide(side.inner("latency").count("count"), seconds, stages)
+    return KeptContrastSide(side.inner("latency").count("count"), seconds, stages)
