@@ -91,6 +91,15 @@ def test_the_answer_stands_first_and_what_cannot_be_told_is_said(tmp_path: Path)
     ]
 
 
+def test_without_intervals_nothing_is_said_of_them(tmp_path: Path) -> None:
+    written = made_matrix(("api", "batch"), {("api", "batch"): 3.0})
+    for cell in written["cells"]:
+        cell.update(low=None, high=None)
+    exhibit = shown(tmp_path, written)
+    assert exhibit.findings == ()
+    assert {cell.tone for _, cells in exhibit.maps[0].rows for cell in cells} == {"none"}
+
+
 def test_of_one_round_the_intervals_are_said_to_be_of_one_round(tmp_path: Path) -> None:
     one = shown(tmp_path, made_matrix(("api", "batch"), {}, rounds=1))
     assert one.compared.endswith("one round: intervals hold what differs within that round, not from round to round.")

@@ -24,8 +24,7 @@ def findings(result: ColocationResult) -> tuple[ColocationFinding, ...]:
     for one in result.estimates:
         if one.stage is None and one.estimate is not None:
             pairs.setdefault((one.pipeline, column_of(one)), []).append(one)
-    slower = _told(pairs.values(), "slower")
-    told = [*slower, *_told(pairs.values(), "faster")]
+    told = [*_told(pairs.values(), "slower"), *_told(pairs.values(), "faster")]
     found = told[:_MOST]
     if len(told) > _MOST:
         found.append(ColocationFinding("none", f"{len(told) - _MOST} more are in the tables below."))

@@ -35,7 +35,10 @@ class HeatCell:
             return cls("–", "", "none", 0.0, f"{who}: no number. {estimate.reason}".rstrip(), anchor)
         tone, text = tone_of(estimate), f"{estimate.estimate:.2f}×"
         interval = _ends(estimate)
-        told = {"slower": "slower than alone", "faster": "faster than alone", "unsure": "cannot be told from 1×"}
+        told = {
+            "slower": "slower than alone", "faster": "faster than alone", "unsure": "cannot be told from 1×",
+            "none": "without an interval it cannot be told",
+        }  # fmt: skip
         says = f"{who}: {text}" + (f", {interval_words(estimate)}" if interval else "") + f": {told[tone]}"
         heat = min(1.0, abs(math.log2(max(estimate.estimate, 1e-3)))) if tone in ("slower", "faster") else 0.0
         return cls(text, interval, tone, heat, says, anchor)
@@ -89,7 +92,7 @@ def _ends(estimate: SlowdownEstimate) -> str:
 
 
 def tone_of(estimate: SlowdownEstimate) -> Tone:
-    if estimate.estimate is None:
+    if estimate.estimate is None or estimate.low is None:
         return "none"
     return "unsure" if estimate.slower is None else "slower" if estimate.slower else "faster"
 
