@@ -74,8 +74,8 @@ def run(args: Namespace) -> int:
     else:
         good = _together(args, config, colocation, results)
     keep_environment(results)
-    _write_page(results)
     print(f"\nresults: {results}")
+    _write_page(results)
     return 0 if good else 1
 
 
@@ -84,7 +84,7 @@ def _write_page(results: Path) -> None:
     from assay.report.colocation_page import write_colocation_page
 
     try:
-        print(f"\nreport: {write_colocation_page(results)}")
+        print(f"report: {write_colocation_page(results)}")
     except (AssayError, OSError) as error:
         print(f"assay: the page was not written: {error}", file=sys.stderr)
 
