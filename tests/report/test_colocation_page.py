@@ -127,7 +127,7 @@ def test_why_a_cell_has_no_number_is_told(tmp_path: Path) -> None:
     written = made_matrix(("api", "batch"), {})
     written["cells"][0].update(estimate=None, low=None, high=None, reason="fewer than 100 queries in the window")
     page = words(rendered(tmp_path, written))
-    assert "api beside batch: fewer than 100 queries in the window" in page
+    assert "api beside batch, throughput: fewer than 100 queries in the window" in page
 
 
 def test_a_short_overlap_is_warned_of_where_everybody_looks(tmp_path: Path) -> None:
@@ -162,6 +162,15 @@ def test_where_no_windows_were_matched_each_side_says_its_own(tmp_path: Path) ->
     assert alone.basis == "1,600 queries in 2 rounds of about 8 s"
     assert together.basis == "794 queries in 2 rounds of about 7.95 s"
     assert api.companies[0].relative == pytest.approx(11 / 6, rel=0.1)
+
+
+def test_where_no_whole_query_was_matched_its_calls_are_counted(tmp_path: Path) -> None:
+    written = made_matrix(("api", "batch"), {})
+    for contrast in written["contrasts"]:
+        contrast["alone"]["latency"]["count"] = contrast["together"]["latency"]["count"] = 0
+    exhibit = shown(tmp_path, written)
+    assert exhibit.groups[0].stages[0].window_beside == "the same 1,400 calls, 15.8 s"
+    assert exhibit.bars[0].companies[0].bars[1].basis == "1,590 queries in 2 rounds of about 7.95 s"
 
 
 def test_more_stages_than_colours_share_a_part(tmp_path: Path) -> None:

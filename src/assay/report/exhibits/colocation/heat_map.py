@@ -114,7 +114,7 @@ def _map(
     ]
     seen = {beside for _, beside in cells}
     columns = dict.fromkeys([*((name,) for name in rows if (name,) in seen), *(beside for _, beside in cells)])
-    told = (f"{one.pipeline} beside {beside_words(one)}: {one.reason}" for one in estimates if one.reason)
+    told = (f"{one.pipeline} beside {beside_words(one)}, {one.what}: {one.reason}" for one in estimates if one.reason)
     return HeatMap(
         TITLES[what],
         tuple(" + ".join(column) for column in columns),

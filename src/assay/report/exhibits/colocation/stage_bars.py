@@ -75,7 +75,7 @@ def _bars(result: ColocationResult, name: str) -> PipelineBars:
     found: list[tuple[str, list[tuple[str, dict[int, float], str]]]] = []
     names: dict[int, str] = {}
     for group in (group for group in result.groups if name in group):
-        sides = StageSides.of(result, group, name)
+        sides = StageSides.of(result, group, name, queries=True)
         others = [other for other in group if other != name]
         label = "beside " + ("its own copy" if others == [copy_of(name)] else " + ".join(others))
         names |= {stage.id: stage.name for stage in sides.together}

@@ -24,9 +24,10 @@ class StageSides:
     together_basis: str
 
     @classmethod
-    def of(cls, result: ColocationResult, members: Sequence[str], name: str) -> StageSides:
+    def of(cls, result: ColocationResult, members: Sequence[str], name: str, *, queries: bool = False) -> StageSides:
+        """`queries`: only of stretches in which queries were counted, not calls of stages alone."""
         contrast = result.contrast(name, members)
-        if contrast is not None:
+        if contrast is not None and (contrast.together.queries or not queries):
             return _of_contrast(contrast)
         # A copy is compared with what it is a copy of.
         alone = _of_runs(result.alone(original(name)), original(name))
@@ -42,7 +43,11 @@ class StageSides:
 def _of_contrast(contrast: KeptContrast) -> StageSides:
     alone, together = contrast.alone, contrast.together
     if contrast.paired:
-        same = f"the same {together.queries:,} queries"
+        # Calls of stages can be the same where no whole query lies in a window.
+        counted, of_what = together.queries, "queries"
+        if not counted:
+            counted, of_what = max(stage.calls for stage in together.stages), "calls"
+        same = f"the same {counted:,} {of_what}"
         return StageSides(
             alone.stages, alone.queries, same, together.stages, together.queries, f"{same}, {together.seconds:.3g} s"
         )
