@@ -207,15 +207,38 @@ def test_decisions_of_a_policy_are_marks_and_words(tmp_path: Path) -> None:
     page = words(rendered(tmp_path, written))
     assert "4 decisions of the policy" in page
     assert "p99 of 61 ms is over 50 ms" in page
-    assert "place [0, 1]" in page
+    assert "place cpus 0,1" in page
 
 
-def test_what_is_held_to_the_end_is_shown_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("decisions", "held"),
+    [
+        ([(5.0, "pause", "")], ((5.0, 8.6),)),
+        ([(5.0, "pause", ""), (6.0, "pause", ""), (7.0, "resume", "")], ((5.0, 7.0),)),
+        ([(5.0, "pause", "nothing ran"), (6.0, "place", "")], ()),
+        ([(5.0, "pause", ""), (6.0, "resume", "not now"), (7.0, "resume", "")], ((5.0, 7.0),)),
+        ([(0.0, "delay", "")], ((0.0, 0.05),)),
+        ([(0.0, "delay", ""), (0.04, "start", "")], ((0.0, 0.04),)),
+    ],
+)
+def test_when_a_pipeline_was_held(
+    tmp_path: Path, decisions: list[tuple[float, str, str]], held: tuple[tuple[float, float], ...]
+) -> None:
+    """Until what let it go on, its own start or its end; what was refused held nothing. It ran from 0.05 to 8.6 s."""
     written = made_together(("api", "batch"), policy="latency_first")
-    written["runs"][0]["decisions"] = [{"t": 5.0, "pipeline": "batch", "action": "pause", "value": None, "reason": ""}]
+    written["runs"][0]["decisions"] = [
+        {"t": t, "pipeline": "batch", "action": action, "value": "", "reason": "", "refused": refused}
+        for t, action, refused in decisions
+    ]
     [detail] = shown(tmp_path, written).groups[0].rounds
     assert detail.line is not None
-    assert detail.line.lanes[1].held == ((5.0, 8.6),)
+    assert detail.line.lanes[1].held == held
+
+
+def test_what_was_refused_is_said(tmp_path: Path) -> None:
+    written = made_together(("api", "batch"), policy="latency_first")
+    written["runs"][0]["decisions"][3]["refused"] = "there is no processor 1"
+    assert "refused: there is no processor 1" in words(rendered(tmp_path, written))
 
 
 def test_many_spans_are_joined_and_none_is_lost(tmp_path: Path) -> None:

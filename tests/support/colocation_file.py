@@ -47,8 +47,9 @@ def made_together(names: Sequence[str], *, policy: str | None = None, stages: Se
             {"t": 0.0, "pipeline": names[0], "action": "start", "value": None, "reason": "all start at once"},
             {"t": 2.5, "pipeline": names[1], "action": "pause", "value": None, "reason": "p99 of 61 ms is over 50 ms"},
             {"t": 4.0, "pipeline": names[1], "action": "resume", "value": None, "reason": "p99 of 31 ms for 1 s"},
-            {"t": 6.0, "pipeline": names[0], "action": "place", "value": [0, 1], "reason": "more processors"},
+            {"t": 6.0, "pipeline": names[0], "action": "place", "value": "cpus 0,1", "reason": "more processors"},
         ]
+        run["decisions"] = [{**one, "refused": ""} for one in run["decisions"]]
     return {**_head("together", names, stages), "policy": policy, "runs": [run], "cells": [], "contrasts": []}
 
 

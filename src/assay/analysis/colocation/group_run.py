@@ -34,6 +34,8 @@ class PolicyMark:
     action: str
     value: str
     reason: str
+    refused: str
+    """Why it was not done; empty when it was."""
 
 
 @dataclass(frozen=True)
@@ -88,4 +90,6 @@ def _mark(written: Fields) -> PolicyMark | None:
         return None
     value = written.written.get("value")
     told = "" if value is None else str(value)[:80]
-    return PolicyMark(t, written.text("pipeline"), action, told, written.sentence("reason"))
+    return PolicyMark(
+        t, written.text("pipeline"), action, told, written.sentence("reason"), written.sentence("refused")
+    )

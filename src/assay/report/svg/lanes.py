@@ -63,6 +63,7 @@ def _lane(lane: Lane, across: Axis, top: int) -> str:
             text.append(f'<path class="{kinds}" d="{bars}"/>' if bars else "")
     for mark in lane.marks:
         kind = mark.action if mark.action in ("pause", "resume", "start", "delay") else "other"
+        kind += " refused" if mark.refused else ""
         text.append(f'<path class="decision {kind}" d="M{across.share(mark.t) * _WIDE:.1f} {top + 2}v{height - 2}"/>')
     return "".join(text)
 

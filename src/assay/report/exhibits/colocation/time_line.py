@@ -10,7 +10,6 @@ from assay.analysis.colocation.pipeline_run import BusySpan, PipelineRun
 
 Stretch = tuple[float, float]
 _MOST_MARKS = 60
-_HELD = ("pause", "delay")
 _LET_GO = ("resume", "start")
 
 
@@ -80,20 +79,24 @@ def _lane(
         if id in busy
     )
     mine = tuple(mark for mark in marks if mark.pipeline == one.pipeline)
-    return Lane(one.pipeline, one.span, stages, _held(mine, one.span[1] if one.span else ends[1]), mine)
+    return Lane(one.pipeline, one.span, stages, _held(mine, one.span or ends), mine)
 
 
-def _held(marks: Sequence[PolicyMark], end: float) -> tuple[Stretch, ...]:
-    """From a pause to what let it go on, or to its end."""
-    found, since = [], None
+def _held(marks: Sequence[PolicyMark], span: Stretch) -> tuple[Stretch, ...]:
+    """From a pause to what let it go on or to its end, from a delay to its start; what was refused held nothing."""
+    found: list[Stretch] = []
+    since: float | None = None
+    until = span[1]
     for mark in marks:
-        if mark.action in _HELD and since is None:
-            since = mark.t
+        if mark.refused:
+            continue
+        if mark.action in ("pause", "delay") and since is None:
+            since, until = mark.t, span[0] if mark.action == "delay" and span[0] > mark.t else span[1]
         elif mark.action in _LET_GO and since is not None:
-            found.append((since, mark.t))
+            found.append((since, min(mark.t, until)))
             since = None
-    if since is not None and since < end:
-        found.append((since, end))
+    if since is not None and since < until:
+        found.append((since, until))
     return tuple(found)
 
 
