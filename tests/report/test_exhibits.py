@@ -7,6 +7,7 @@ import pytest
 from assay.record import TaskPerf
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import distribution, percentile_ladder
+from assay.report.exhibits.grid import Cell
 from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
 from assay.report.exhibits.resources import resource_plots, thin
 from assay.report.exhibits.slowdown import slowdown_matrices
@@ -37,9 +38,33 @@ def test_a_histogram_counts_every_sample_and_promises_no_percentile_it_cannot_kn
 
 def test_stages_share_the_time_and_a_copied_call_counts_once() -> None:
     call = TaskPerf("read", {"process_time": 1.0}, "same")
-    stages = stage_breakdown([call, call, TaskPerf("write", {"process_time": 3.0})])
+    [found] = stage_breakdown([call, call, TaskPerf("write", {"process_time": 3.0})])
+    stages = found.stages
+    assert found.pipeline == ""
     assert [(stage.name, stage.calls, stage.share) for stage in stages] == [("read", 1, 0.25), ("write", 1, 0.75)]
     assert stage_breakdown([TaskPerf("x", {"rows": 3.0})]) == ()
+
+
+def test_pipelines_that_ran_beside_each_other_have_a_whole_of_their_own() -> None:
+    """Named as colocation names them: `pipeline/stage`."""
+    times = {"api/read": 1.0, "api/model": 3.0, "batch/read": 40.0}
+    found = stage_breakdown([TaskPerf(name, {"process_time": seconds}) for name, seconds in times.items()])
+    assert [(one.pipeline, [(stage.name, stage.share) for stage in one.stages]) for one in found] == [
+        ("api", [("read", 0.25), ("model", 0.75)]),
+        ("batch", [("read", 1.0)]),
+    ]
+
+
+def test_a_call_that_stands_for_others_counts_as_all_of_them() -> None:
+    calls = [TaskPerf("model", {"process_time": t, "stands_for": n}) for t, n in ((1.0, 98.0), (51.0, 1.0))]
+    [found] = stage_breakdown([*calls, TaskPerf("read", {"process_time": 2.0})])
+    model, _ = found.stages
+    assert (model.calls, model.seconds, model.p50_s, model.p95_s) == (99, 149.0, 1.0, 1.0)
+
+
+def test_a_single_stage_with_a_slash_in_its_name_is_no_other_pipeline() -> None:
+    [found] = stage_breakdown([TaskPerf(name, {"process_time": 1.0}) for name in ("io/read", "model")])
+    assert [(stage.name, stage.share) for stage in found.stages] == [("io/read", 0.5), ("model", 0.5)]
 
 
 def test_slowdown_as_colocation_writes_it() -> None:
@@ -56,6 +81,28 @@ def test_slowdown_as_colocation_writes_it() -> None:
     assert texts(grid.rows[1]) == ["batch", "1.10×", "alone"]
     assert grid.rows[0][2].heat == pytest.approx(0.5)
     assert [m.name for m in rest] == ["api.throughput"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.9, 1.6), (1.0, 1.6), (0.5, 0.9), (math.nan, math.nan)])
+def test_a_slowdown_whose_interval_holds_1_has_no_colour(low: float, high: float) -> None:
+    name = "slowdown.api.beside.batch.p99"
+    [grid], _ = slowdown_matrices([metric(name, 1.3), metric(f"{name}.low", low), metric(f"{name}.high", high)])
+    shown = matrix(metric("slowdown", {"api": {"batch": {"value": 1.3, "low": low, "high": high}}}))
+    assert shown is not None
+    for cell in (grid.rows[0][2], shown.rows[0][1]):
+        assert not cell.heat, cell
+
+
+def test_what_cannot_be_told_is_grey_and_what_is_faster_is_not() -> None:
+    def cell(low: float, high: float) -> Cell:
+        shown = matrix(metric("slowdown", {"api": {"batch": {"value": 1.3, "low": low, "high": high}}}))
+        assert shown is not None
+        return shown.rows[0][1]
+
+    assert cell(0.9, 1.6).unsure
+    assert cell(math.nan, 1.6).unsure
+    assert not cell(1.2, 1.6).unsure
+    assert not cell(0.5, 0.9).unsure
 
 
 def test_dotted_names_are_one_table() -> None:

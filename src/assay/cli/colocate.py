@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import UsageError
+from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
     from assay.loadgen.colocation.colocation import Colocation
@@ -75,7 +75,18 @@ def run(args: Namespace) -> int:
         good = _together(args, config, colocation, results)
     keep_environment(results)
     print(f"\nresults: {results}")
+    _write_page(results)
     return 0 if good else 1
+
+
+def _write_page(results: Path) -> None:
+    """What was measured is on disk: a page that cannot be written changes nothing of it."""
+    from assay.report.colocation_page import write_colocation_page
+
+    try:
+        print(f"report: {write_colocation_page(results)}")
+    except (AssayError, OSError) as error:
+        print(f"assay: the page was not written: {error}", file=sys.stderr)
 
 
 def _together(args: Namespace, config: ColocationConfig, colocation: Colocation, results: Path) -> bool:

@@ -17,7 +17,10 @@ FORMATS = ("html", "markdown")
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "session", nargs="?", default="latest", help="latest, latest~1, a name, a folder, a git revision"
+        "session",
+        nargs="?",
+        default="latest",
+        help="latest, latest~1, a name, a folder (also of `assay colocate`), a git revision",
     )
     parser.add_argument("--against", metavar="SESSION", help="what to compare with (default: the last comparable runs)")
     parser.add_argument("--format", choices=FORMATS, help="default: html, or by the name of --output")
@@ -29,21 +32,48 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from assay.history import find_session
-    from assay.record.atomic_file import write_atomic
 
+    if _is_colocation(Path(args.session)):
+        return _colocation(args)
     folder = find_session(args.session, results_dir(args))
     markdown = (args.format or ("markdown" if args.output and args.output.suffix == ".md" else "html")) == "markdown"
     text = _rendered(folder, args, markdown)
+    return _put(text, args, folder.path / "report.md" if markdown else folder.report)
+
+
+def _put(text: str, args: Namespace, usual: Path) -> int:
+    from assay.record.atomic_file import write_atomic
+
     if str(args.output) == "-":
         sys.stdout.write(text)
         return 0
-    path = args.output or (folder.path / "report.md" if markdown else folder.report)
+    path = args.output or usual
     try:
         write_atomic(path, text)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     print(path)
     return 0
+
+
+def _is_colocation(folder: Path) -> bool:
+    """What `assay colocate` left, which is no session."""
+    from assay.analysis.colocation.colocation_result import colocation_file
+    from assay.record import SessionFolder
+
+    return colocation_file(folder) is not None and not SessionFolder.is_one(folder)
+
+
+def _colocation(args: Namespace) -> int:
+    from assay.report.colocation_page import render_colocation
+
+    if args.against or args.format == "markdown" or (args.output and args.output.suffix == ".md"):
+        raise UsageError(
+            f"{args.session} holds a colocation, not a session: its report is HTML and is compared with nothing; "
+            "`assay compare` compares two such folders"
+        )
+    folder = Path(args.session)
+    return _put(render_colocation(folder), args, folder / "report.html")
 
 
 def _rendered(folder: SessionFolder, args: Namespace, markdown: bool) -> str:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.analysis.colocation.colocation_result import ColocationResult
+from assay.errors import DataError
 from assay.record import SessionFolder
 from assay.record.task_metrics import is_task_metric
+from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell, Grid
@@ -15,7 +18,7 @@ from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_r
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.resources import resource_plots
 from assay.report.exhibits.slowdown import slowdown_matrices
-from assay.report.exhibits.stages import StageTime, stage_breakdown
+from assay.report.exhibits.stages import PipelineStages, stage_breakdown
 from assay.report.limits import Limits
 from assay.report.metric_row import MetricRow
 from assay.report.quantity import number
@@ -42,7 +45,11 @@ class EntryPage:
     """Metrics there was no room for."""
     grids: tuple[Grid, ...]
     distributions: tuple[tuple[Distribution, Markup], ...]
-    stages: tuple[StageTime, ...]
+    colocation: ColocationExhibit | None
+    """Of pipelines that ran beside each other; tables of their slowdowns and stages are then in it."""
+    colocation_problem: str
+    """Why what it left of them is not shown, or empty."""
+    stages: tuple[PipelineStages, ...]
     curves: tuple[Plot, ...]
     plots: tuple[Plot, ...]
     """What the run used over time."""
@@ -57,10 +64,11 @@ class EntryPage:
         metrics = view.metrics()
         shaped = [grid for metric in metrics for grid in (matrix(metric), table_of_rows(metric)) if grid]
         ladders, plain = _ladders([m for m in metrics if not (matrix(m) or table_of_rows(m))])
+        files = RunFolder(folder, view.shown) if view.shown else None
+        colocation, problem = _colocation(files, f"{anchor}-", limits)
         slowdowns, plain = slowdown_matrices(plain)
         dotted, plain = dotted_tables(plain)
         rows = [MetricRow.of(metric, found.get(metric.name)) for metric in _in_order(plain, view, found)]
-        files = RunFolder(folder, view.shown) if view.shown else None
         curves = [c for metric in metrics if (c := curve(metric))]
         distributions = [d for metric in metrics if (d := distribution(metric, limits.bins))]
         return cls(
@@ -70,9 +78,11 @@ class EntryPage:
             headline=tuple(MetricRow.of(metric, found.get(metric.name)) for metric in view.headline()),
             metrics=tuple(rows[: limits.metrics]),
             left_out=max(0, len(rows) - limits.metrics),
-            grids=(*slowdowns, *shaped, *dotted, *ladders),
+            grids=(*(() if colocation and colocation.maps else slowdowns), *shaped, *dotted, *ladders),
             distributions=tuple((made, histogram_svg(made)) for made in distributions),
-            stages=stage_breakdown(files.tasks()) if files else (),
+            colocation=colocation,
+            colocation_problem=problem,
+            stages=stage_breakdown(files.tasks()) if files and not (colocation and colocation.bars) else (),
             curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),
             plots=resource_plots(files.usage_series(), limits.points)[: limits.plots] if files else (),
             log=files.log_tail(limits.log_lines) if files else "",
@@ -84,7 +94,12 @@ class EntryPage:
         """What a table of entries shows: nothing is read from disk."""
         found = {row.metric: row for row in changes.rows if row.entry == view.name} if changes else {}
         headline = tuple(MetricRow.of(metric, found.get(metric.name)) for metric in view.headline())
-        return cls("", view, found, headline, (), 0, (), (), (), (), (), "", None)
+        return cls("", view, found, headline, (), 0, (), (), None, "", (), (), (), "", None)
+
+    @property
+    def charts(self) -> tuple[Plot, ...]:
+        """All line charts in the order of the page: its script counts them."""
+        return (*self.curves, *(self.colocation.plots if self.colocation else ()), *self.plots)
 
     @property
     def regressed(self) -> bool:
@@ -94,6 +109,19 @@ class EntryPage:
     def open(self) -> bool:
         """Shown unfolded: what somebody has to look at."""
         return self.regressed or not self.view.passed
+
+
+def _colocation(files: RunFolder | None, prefix: str, limits: Limits) -> tuple[ColocationExhibit | None, str]:
+    path = files.colocation() if files else None
+    if path is None:
+        return None, ""
+    try:
+        return ColocationExhibit.of(ColocationResult.read(path), prefix, limits), ""
+    except FileNotFoundError:
+        return None, ""
+    except DataError as error:
+        # Its reason alone: the page is read elsewhere, where a path leads nowhere.
+        return None, f"{path.name} is not shown: it {str(error).removeprefix(f'{path}: ')}"
 
 
 def _ladders(metrics: list[MetricView]) -> tuple[list[Grid], list[MetricView]]:

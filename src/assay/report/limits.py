@@ -13,12 +13,28 @@ class Limits:
     bins: int = 40
     plots: int = 4
     """Of what a run used: processor and memory first."""
+    runs: int = 40
+    """Runs of pipelines beside each other that are drawn as they went."""
+    rounds: int = 2
+    """Of one group, among these."""
+    series: int = 3
+    """Charts over time of one pipeline in such a run: latency, throughput, queries in flight."""
+    spans: int = 400
+    """Bars of a pipeline on a time line."""
+    stages: int = 40
+    """Of a pipeline in a group, those that take longest."""
 
 
 MOST_BYTES = 500_000
 """Of a report. It is mailed and kept by the hundred."""
 
-STEPS = (Limits(), Limits(100, 25, 50, 30), Limits(60, 12, 25, 24), Limits(40, 6, 12, 16), Limits(40, 4, 8, 12, 2))
+STEPS = (
+    Limits(),
+    Limits(100, 25, 50, 30, 4, 24, 1, 2, 250, 30),
+    Limits(60, 12, 25, 24, 4, 24, 1, 1, 120, 20),
+    Limits(40, 6, 12, 16, 4, 12, 1, 1, 60, 12),
+    Limits(40, 4, 8, 12, 2, 1, 1, 1, 40, 5),
+)
 """Tried in order until the page is small enough."""
 
 MOST_INSIGHTS = 20

@@ -92,12 +92,13 @@ def _entry(entry: EntryPage) -> str:
     for shown, _ in entry.distributions:
         ladder = ", ".join(f"{name} {quantity(value, shown.unit)}" for name, value in shown.percentiles)
         blocks.append(f"{escaped(shown.metric)}, {shown.count} samples: {escaped(ladder)}")
-    if entry.stages:
+    for part in entry.stages:
         stages = (
             (escaped(s.name), f"{s.share:.1%}", quantity(s.seconds, "s"), str(s.calls), quantity(s.p50_s, "s"))
-            for s in entry.stages
+            for s in part.stages
         )
-        blocks.append(table(("stage", "share", "total", "calls", "median call"), stages, right=(1, 2, 3, 4)))
+        head = f"stage of {escaped(part.pipeline)}" if part.pipeline else "stage"
+        blocks.append(table((head, "share", "total", "calls", "median call"), stages, right=(1, 2, 3, 4)))
     blocks += [f"{plot.title}: {plot.says}" for plot in entry.plots]
     if entry.log and not view.passed:
         blocks.append("End of its output:\n\n" + _code(entry.log))

@@ -15,7 +15,7 @@ from assay.analysis.environment_difference import also_different
 from assay.report.change_text import change_commits, change_size
 from assay.report.dashboard.address import address, changed
 from assay.report.printable import printable
-from assay.report.quantity import duration, number, percent, quantity
+from assay.report.quantity import duration, number, percent, quantity, rounded
 from assay.report.style import TEMPLATES, page_style
 from assay.report.svg.line_chart import line_chart
 
@@ -60,7 +60,7 @@ def templates() -> Environment:
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
-        shown=_safe, line_chart=line_chart, also_different=also_different,
+        shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different,
         change_size=change_size, change_commits=change_commits,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)

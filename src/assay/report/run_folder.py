@@ -4,6 +4,7 @@ import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay.analysis.colocation.colocation_result import colocation_file
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
 from assay.untrusted.read_limit import LOG, USAGE
@@ -61,6 +62,10 @@ class RunFolder:
         written = self._record.files.get(kind)
         path = self._inside(written) if written else None
         return path if path is not None and path.is_file() else None
+
+    def colocation(self) -> Path | None:
+        """What a run of pipelines beside each other left; the older form, which only has figures, is not looked at."""
+        return colocation_file(self._inside(str(self.path / "benchmark_results")))
 
     def profile(self) -> Path | None:
         """Of this run, or of its entry made afterwards because it regressed."""

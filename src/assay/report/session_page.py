@@ -40,7 +40,7 @@ class SessionPage:
         found: list[dict[str, Any]] = []
         before: object = None
         for page in self.entries:
-            for plot in (*page.curves, *page.plots):
+            for plot in page.charts:
                 drawn = plot.to_json()
                 if drawn["x"] == before:
                     del drawn["x"]

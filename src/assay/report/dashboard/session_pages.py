@@ -75,7 +75,7 @@ class SessionEntryShown:
 
     @property
     def plots(self) -> list[dict[str, Any]]:
-        return [plot.to_json() for plot in (*self.entry.curves, *self.entry.plots)]
+        return [plot.to_json() for plot in self.entry.charts]
 
 
 def session_entry(store: Store, asked: Asked) -> SessionEntryShown:

@@ -9,6 +9,8 @@ class Cell:
     number: bool = False
     heat: float | None = None
     """0 (as it should be) to 1 (as bad as it gets here): how strongly the cell is coloured."""
+    unsure: bool = False
+    """Its interval holds "no difference": shown grey."""
 
 
 @dataclass(frozen=True)

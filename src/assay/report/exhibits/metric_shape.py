@@ -14,6 +14,7 @@ from typing import Any
 
 from assay.record.metric import as_float
 from assay.report.exhibits.grid import Cell, Grid
+from assay.report.exhibits.slowdown import slowdown_cell
 from assay.report.quantity import number, quantity
 from assay.report.view import MetricView
 
@@ -69,12 +70,12 @@ def _matrix_cell(item: Any, slowdown: bool) -> Cell:
         low, high = item.get("low"), item.get("high")
         item = item.get("value", item.get("median"))
     value = as_float(item)
-    # Twice as slow is as red as it gets.
-    heat = max(0.0, min(1.0, value - 1.0)) if slowdown else None
-    text = f"{value:.2f}×" if slowdown else number(value)
+    least = most = None
     if isinstance(low, int | float) and isinstance(high, int | float):
-        text += f" ({as_float(low):.2f} to {as_float(high):.2f})"
-    return Cell(text, number=True, heat=heat)
+        least, most = as_float(low), as_float(high)
+    if slowdown:
+        return slowdown_cell(value, least, most)
+    return Cell(number(value) + (f" ({least:.2f} to {most:.2f})" if least is not None else ""), number=True)
 
 
 def dotted_tables(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[MetricView]]:

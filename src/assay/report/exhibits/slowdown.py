@@ -8,7 +8,7 @@ from assay.report.view import MetricView
 
 _NAME = re.compile(r"slowdown\.(?P<who>.+)\.beside\.(?P<beside>.+)\.(?P<what>throughput|p99)(?:\.(?P<bound>low|high))?")
 _TITLES = {"throughput": "Slowdown, by throughput", "p99": "Slowdown, by 99th percentile of latency"}
-NOTE = "Row: whose slowdown. Column: what ran beside it. 1× is as fast as alone."
+NOTE = "Row: whose slowdown. Column: what ran beside it. 1× is as fast as alone. Grey: the interval holds 1×."
 
 
 def slowdown_matrices(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[MetricView]]:
@@ -39,8 +39,16 @@ def _matrix(what: str, cells: dict[tuple[str, str], dict[str, float]]) -> Grid:
 def _cell(cell: dict[str, float]) -> Cell:
     if "value" not in cell:
         return Cell("–", number=True)
-    text = f"{cell['value']:.2f}×"
-    if "low" in cell and "high" in cell:
-        text += f" ({cell['low']:.2f} to {cell['high']:.2f})"
+    return slowdown_cell(cell["value"], cell.get("low"), cell.get("high"))
+
+
+def slowdown_cell(value: float, low: float | None, high: float | None) -> Cell:
+    """Coloured where the whole interval lies above 1, and where no interval was measured; grey where it holds 1."""
     # Twice as slow is as red as it gets.
-    return Cell(text, number=True, heat=max(0.0, min(1.0, cell["value"] - 1.0)))
+    heat, text = max(0.0, min(1.0, value - 1.0)), f"{value:.2f}×"
+    if low is None or high is None:
+        return Cell(text, number=True, heat=heat)
+    # Written so that NaN is never certain.
+    slower, faster = low > 1, high < 1
+    text += f" ({low:.2f} to {high:.2f})"
+    return Cell(text, number=True, heat=heat if slower else 0.0, unsure=not (slower or faster))

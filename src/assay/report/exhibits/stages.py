@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.record import TaskPerf, TaskPerfUtils
+from assay.record.task_perf import STANDS_FOR
 
 _TIMES = ("process_time", "wall_time", "duration", "cpu_time")
 
@@ -15,29 +16,72 @@ class StageTime:
     calls: int
     seconds: float
     share: float
-    """Of the time of all stages."""
+    """Of the time of all stages of its pipeline."""
     p50_s: float
     p95_s: float
 
 
-def stage_breakdown(tasks: Sequence[TaskPerf]) -> tuple[StageTime, ...]:
-    """Where a pipeline's time went, in the order its stages first ran."""
-    timed = {stage: _times(metrics) for stage, metrics in TaskPerfUtils.collect_stage_metrics(tasks).items()}
-    total = math.fsum(math.fsum(values) for values in timed.values())
+@dataclass(frozen=True)
+class PipelineStages:
+    """Where one pipeline's time went."""
+
+    pipeline: str
+    """Empty where there is only one, which has no name."""
+    stages: tuple[StageTime, ...]
+    """In the order they first ran."""
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Times of one stage's calls in seconds, by length, and how many calls each stands for."""
+
+    times: tuple[float, ...]
+    counts: tuple[float, ...]
+
+    @classmethod
+    def of(cls, metrics: Mapping[str, list[float]]) -> _Calls:
+        times = next((metrics[name] for name in _TIMES if name in metrics), [])
+        standing = metrics.get(STANDS_FOR, [])
+        counts = standing if len(standing) == len(times) else [1.0] * len(times)
+        pairs = zip(times, counts, strict=True)
+        known = sorted((t, n) for t, n in pairs if math.isfinite(t) and t >= 0 and math.isfinite(n) and n > 0)
+        return cls(tuple(time for time, _ in known), tuple(count for _, count in known))
+
+    @property
+    def count(self) -> float:
+        return math.fsum(self.counts)
+
+    @property
+    def seconds(self) -> float:
+        return math.fsum(time * count for time, count in zip(self.times, self.counts, strict=True))
+
+    def at(self, share: float) -> float:
+        rank, reached = max(1.0, math.ceil(share * self.count)), 0.0
+        for time, count in zip(self.times, self.counts, strict=True):
+            reached += count
+            if reached >= rank:
+                return time
+        return self.times[-1]
+
+
+def stage_breakdown(tasks: Sequence[TaskPerf]) -> tuple[PipelineStages, ...]:
+    """Pipelines that ran beside each other name their stages `pipeline/stage`: each has a whole of its own."""
+    timed = {stage: _Calls.of(metrics) for stage, metrics in TaskPerfUtils.collect_stage_metrics(tasks).items()}
+    timed = {stage: calls for stage, calls in timed.items() if calls.times}
+    by_pipeline: dict[str, dict[str, _Calls]] = {}
+    named = all("/" in stage for stage in timed)
+    for stage, calls in timed.items():
+        pipeline, _, name = stage.partition("/") if named else ("", "", stage)
+        by_pipeline.setdefault(pipeline, {})[name] = calls
+    parts = (PipelineStages(pipeline, _stage_times(stages)) for pipeline, stages in by_pipeline.items())
+    return tuple(part for part in parts if part.stages)
+
+
+def _stage_times(timed: Mapping[str, _Calls]) -> tuple[StageTime, ...]:
+    total = math.fsum(calls.seconds for calls in timed.values())
     if not total > 0:
         return ()
     return tuple(
-        StageTime(stage, len(values), math.fsum(values), math.fsum(values) / total, _at(values, 0.5), _at(values, 0.95))
-        for stage, values in timed.items()
-        if values
+        StageTime(stage, round(calls.count), calls.seconds, calls.seconds / total, calls.at(0.5), calls.at(0.95))
+        for stage, calls in timed.items()
     )
-
-
-def _times(metrics: dict[str, list[float]]) -> list[float]:
-    found = next((metrics[name] for name in _TIMES if name in metrics), [])
-    return [value for value in found if math.isfinite(value) and value >= 0]
-
-
-def _at(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1 if share * len(ordered) >= 1 else 0)]

@@ -18,7 +18,9 @@
 
   const unfold = () => {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView({ behavior: "instant" }); }
+    if (!target) return;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (target.closest("details")) target.scrollIntoView({ behavior: "instant" });
   };
   addEventListener("hashchange", unfold);
   unfold();

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from assay.analysis.colocation.fields import Fields, finite
+from assay.analysis.colocation.stage_window import StageWindow
+
+_MOST_STAGES = 200
+_MOST_POINTS = 500
+_MOST_SPANS = 2000
+_MOST_WARNINGS = 20
+
+
+@dataclass(frozen=True)
+class LoadFigures:
+    """What came back in a stretch of a run. Times in seconds, throughput in queries a second; None: not known."""
+
+    seconds: float | None
+    throughput: float | None
+    completed: int
+    p50_s: float | None
+    p99_s: float | None
+
+
+@dataclass(frozen=True)
+class BusySpan:
+    """A stretch of a run in which a stage was at work; times in seconds from the run's release."""
+
+    stage: int
+    begin: float
+    end: float
+    busy_s: float
+    """Seconds of it in which a call was really under way: neighbours may have been joined over a gap."""
+
+
+@dataclass(frozen=True)
+class RunSeries:
+    """How a run went, point by point; `t` in seconds from its release, a value that is not known as None."""
+
+    t: tuple[float, ...] = ()
+    throughput: tuple[float | None, ...] = ()
+    p50_s: tuple[float | None, ...] = ()
+    p99_s: tuple[float | None, ...] = ()
+    in_flight: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class PipelineRun:
+    """One pipeline in one run of a group."""
+
+    pipeline: str
+    ended: str
+    """How: `finished`, or what else is written."""
+    reason: str
+    """Why it did not end well, or empty."""
+    valid: bool | None
+    """Whether it met its objectives."""
+    asked_rate: float | None
+    achieved_rate: float | None
+    span: tuple[float, float] | None
+    """From its first query to its last answer."""
+    whole: LoadFigures
+    window: LoadFigures
+    """Over the stretch in which all pipelines of the group ran."""
+    stages: tuple[StageWindow, ...]
+    series: RunSeries = field(repr=False)
+    spans: tuple[BusySpan, ...] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, written: Fields) -> PipelineRun | None:
+        name = written.text("pipeline")
+        if not name:
+            return None
+        ending, latency, window = (written.inner(part) for part in ("ending", "latency", "window"))
+        return cls(
+            pipeline=name,
+            ended=ending.text("how"),
+            reason=ending.sentence("reason") or "; ".join(written.sentences("reasons", _MOST_WARNINGS)),
+            valid=written.flag("valid"),
+            asked_rate=written.at_least_0("asked_rate"),
+            achieved_rate=written.at_least_0("achieved_rate"),
+            span=stretch(written.inner("span")),
+            whole=LoadFigures(
+                written.at_least_0("duration_s"), written.at_least_0("throughput"), written.count("completed"),
+                latency.seconds("p50_us"), latency.seconds("p99_us"),
+            ),
+            window=LoadFigures(
+                window.at_least_0("seconds"), window.at_least_0("throughput"), window.count("completed"),
+                window.seconds("p50_us"), window.seconds("p99_us"),
+            ),
+            stages=written.each("stages", _MOST_STAGES, StageWindow.read),
+            series=_series(written.inner("series")),
+            spans=_spans(written.listed("lanes")),
+            warnings=written.sentences("warnings", _MOST_WARNINGS),
+        )  # fmt: skip
+
+    @property
+    def ended_well(self) -> bool:
+        return self.ended == "finished"
+
+
+def stretch(written: Fields) -> tuple[float, float] | None:
+    """`begin_t` and `end_t`, if the one is before the other."""
+    begin, end = written.number("begin_t"), written.number("end_t")
+    return (begin, end) if begin is not None and end is not None and begin < end else None
+
+
+def _series(written: Fields) -> RunSeries:
+    t = written.numbers("t", _MOST_POINTS)
+    known = [i for i, at in enumerate(t) if at is not None]
+
+    def column(name: str, scale: float = 1.0) -> tuple[float | None, ...]:
+        values = written.numbers(name, _MOST_POINTS)
+        there = (values[i] if i < len(values) else None for i in known)
+        return tuple(None if value is None else value * scale for value in there)
+
+    return RunSeries(
+        tuple(at for at in t if at is not None),
+        column("throughput"), column("p50_us", 1e-6), column("p99_us", 1e-6), column("in_flight"),
+    )  # fmt: skip
+
+
+def _spans(written: list[object]) -> tuple[BusySpan, ...]:
+    found = []
+    for item in written[:_MOST_SPANS]:
+        if not isinstance(item, list) or len(item) < 3:
+            continue
+        stage, begin, end = (finite(value) for value in item[:3])
+        if stage is not None and begin is not None and end is not None and stage.is_integer() and begin <= end:
+            busy = finite(item[4]) if len(item) > 4 else None
+            known = end - begin if busy is None else max(0.0, min(busy, end - begin))
+            found.append(BusySpan(int(stage), begin, end, known))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""What is shown of pipelines that ran beside each other."""

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from assay.analysis.colocation.colocation_result import ColocationResult
+from assay.analysis.colocation.group_run import GroupRun
+from assay.report.exhibits.colocation.over_time import over_time
+from assay.report.exhibits.colocation.stage_rows import PipelineStageRows, group_scale, pipeline_stage_rows
+from assay.report.exhibits.colocation.time_line import TimeLine, time_line
+from assay.report.exhibits.plot import Plot
+from assay.report.limits import Limits
+from assay.report.svg.lanes import lanes_svg
+from assay.report.svg.tick import Tick
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """One round of a group, as it went."""
+
+    run: GroupRun
+    line: TimeLine | None
+    lanes: Markup
+    plots: tuple[Plot, ...]
+
+    @property
+    def overlap_words(self) -> str:
+        """`All ran together for 7.9 s: 98% of api, 92% of batch.`"""
+        overlap = self.run.overlap
+        if overlap is None or self.run.alone:
+            return ""
+        shares = ", ".join(f"{_share(share)} of {name}" for name, share in overlap.shares.items())
+        return f"All ran together for {overlap.seconds:.3g} s" + (f": {shares}." if shares else ".")
+
+
+@dataclass(frozen=True)
+class GroupDetail:
+    """A group of pipelines: their stages alone and together, and how its rounds went."""
+
+    anchor: str
+    title: str
+    warnings: tuple[str, ...]
+    ticks: tuple[Tick, ...]
+    """Of the scale that all its distributions share."""
+    stages: tuple[PipelineStageRows, ...]
+    rounds: tuple[RunDetail, ...]
+    left_out: int
+    """Rounds that are not drawn."""
+    open: bool
+
+    @property
+    def plots(self) -> tuple[Plot, ...]:
+        return tuple(plot for one in self.rounds for plot in one.plots)
+
+
+def group_detail(
+    result: ColocationResult, members: tuple[str, ...], anchor: str, limits: Limits, drawn: int, open: bool
+) -> GroupDetail:
+    """`drawn`: rounds that are shown as they went."""
+    runs = result.rounds(members)
+    scale = group_scale(result, members, limits.bins)
+    rows = (pipeline_stage_rows(result, members, name, scale, limits.stages) for name in members)
+    rounds = tuple(run_detail(result, run, limits) for run in runs[:drawn])
+    return GroupDetail(
+        anchor=anchor,
+        title=" + ".join(members),
+        warnings=_warnings(runs),
+        ticks=scale.ticks() if scale else (),
+        stages=tuple(one for one in rows if one.rows),
+        rounds=rounds,
+        left_out=len(runs) - len(rounds),
+        open=open,
+    )
+
+
+def run_detail(result: ColocationResult, run: GroupRun, limits: Limits) -> RunDetail:
+    line = time_line(result, run, limits.spans)
+    return RunDetail(run, line, lanes_svg(line) if line else Markup(""), over_time(run, limits.series))
+
+
+def _warnings(runs: Sequence[GroupRun]) -> tuple[str, ...]:
+    """What a person must know; of several rounds each names its own."""
+    found = []
+    for run in runs:
+        where = f"round {run.round}: " if len(runs) > 1 else ""
+        found += [f"{where}{warning}" for warning in run.warnings]
+        for one in run.pipelines:
+            if not one.ended_well:
+                why = f": {one.reason}" if one.reason else ""
+                found.append(f"{where}{one.pipeline} did not end well ({one.ended or 'how is not written'}){why}")
+            elif one.valid is False:
+                why = f": {one.reason}" if one.reason else ""
+                found.append(f"{where}{one.pipeline} did not meet its objectives{why}")
+            found += [f"{where}{one.pipeline}: {warning}" for warning in one.warnings]
+    return tuple(dict.fromkeys(found))
+
+
+def _share(share: float) -> str:
+    return f"{min(share, 1.0) * 100:.3g}%"
