@@ -153,7 +153,8 @@ def test_published_weights_of_timm_are_taken_from_the_cache_of_its_hub(
             {"model": {"name": "resnet18", "weights": "DEFAULT", "model_checkpoint_path": "x.pth"}},
             "model: weights and model_checkpoint_path both say where the model's weights are: keep one",
         ),
-        ({"optimizer": {"lr": 1}}, "optimizer.component is missing"),
+        ({"optimizer": {"name": "Adam", "component": "a.b"}}, "optimizer: give component or name, not both"),
+        ({"criterion": {"label_smoothing": 0.1}}, "criterion.component is missing"),
         ({"train": "some"}, "train must be all or classifier, not 'some'"),
     ],
 )
@@ -216,20 +217,24 @@ NO_CACHE = "are not on this machine. Where there is a network: "
         ),
         (
             {"model": SMALL, "optimizer": {"component": "torch.optim.Adm"}},
-            "optimizer.component: nothing is at 'torch.optim.Adm'",
+            "optimizer: nothing is at 'torch.optim.Adm'",
         ),
         (
             {"model": SMALL, "optimizer": {"component": "torch.optim.Adam", "lrr": 1}},
-            "optimizer: unknown key 'lrr' of torch.optim.Adam; did you mean 'lr'?",
+            "optimizer: Adam.__init__() got an unexpected keyword argument 'lrr'",
         ),
         (
             {"model": SMALL, "optimizer": {"component": "torch.optim.Adam", "lr": -1}},
-            "optimizer: torch.optim.Adam: Invalid learning rate: -1",
+            "optimizer: Invalid learning rate: -1",
         ),
-        ({"model": SMALL, "optimizer": {"component": "torch.optim"}}, "optimizer.component: torch.optim is neither"),
+        ({"model": SMALL, "optimizer": {"name": "Adan"}}, "optimizer: unknown optimizer 'Adan'; did you mean 'Adam'?"),
         (
             {"model": SMALL, "criterion": {"component": "torch.nn.functional.cross_entropy"}},
-            "criterion: torch.nn.functional.cross_entropy: ",
+            "criterion.component: torch.nn.functional.cross_entropy is no class of a loss",
+        ),
+        (
+            {"model": SMALL, "criterion": {"component": "torch.nn.CrossEntropyLoss", "smoothing": 0.1}},
+            "criterion: unknown key 'smoothing' of torch.nn.CrossEntropyLoss; did you mean 'label_smoothing'?",
         ),
         ({"model": SMALL, "device": "tpu"}, "device 'tpu' is not known; use cpu, cuda, cuda:N or mps"),
     ],

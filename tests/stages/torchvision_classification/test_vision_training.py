@@ -156,11 +156,15 @@ def test_workers_change_no_figure_that_is_not_a_time() -> None:
 
 
 def test_notes_say_what_a_reader_of_the_numbers_must_know() -> None:
-    def notes(queries: int = 1, **keys: Any) -> list[str]:
-        result = run([TorchVisionDataLoader(dataset=SMALL), TorchVisionClassification(**keys)], queries)
+    def notes(training: bool | None = None, **keys: Any) -> list[str]:
+        result = run([TorchVisionDataLoader(dataset=SMALL), TorchVisionClassification(**keys)], 1, training)
         return [warning.removeprefix("stage 1 (classification): ") for warning in result.warnings]
 
     assert notes(model=CONVNEXT) == []
+    for model in (CONVNEXT, {**CONVNEXT, "replace_classifier": True}):
+        assert notes(training=False, model=model) == [
+            "the model has random weights and was not trained: its times are real, its accuracy is chance"
+        ]
     for device in ("cuda", "cuda:1", "mps"):
         said = f"asked for {device}, which this machine does not have: it ran on the CPU"
         assert notes(model=CONVNEXT, device=device) == [said]

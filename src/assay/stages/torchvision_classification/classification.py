@@ -10,6 +10,7 @@ from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
 from assay.stages.pytorch.device import Device, choose_device
 from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.optimizer_options import OptimizerOptions
 from assay.stages.pytorch.options import ComponentOptions
 from assay.stages.torchvision_classification.classification_figures import ClassificationFigures
 from assay.stages.torchvision_classification.classifier import Classifier, Scope
@@ -41,7 +42,7 @@ class TorchVisionClassification(Stage[ImageBatch, ClassifiedBatch]):
         seed: int = 0,
     ) -> None:
         self.model = read_model_options(model)
-        self.optimizer = ComponentOptions.read("optimizer", optimizer or _ADAM)
+        self.optimizer = OptimizerOptions.read("optimizer", optimizer or _ADAM)
         self.criterion = ComponentOptions.read("criterion", criterion or _CROSS_ENTROPY)
         if train not in (None, "all", "classifier"):
             raise ValueError(f"train must be all or classifier, not {train!r}")
@@ -102,7 +103,7 @@ class TorchVisionClassification(Stage[ImageBatch, ClassifiedBatch]):
     def notes(self) -> Sequence[str]:
         said = [self._device.note] if self._device is not None and self._device.note else []
         if self._classifier is not None:
-            said += self._classifier.notes
+            said += self._classifier.notes()
             if self._data_classes is not None and self._data_classes < self._classifier.classes:
                 said.append(
                     f"the model tells {self._classifier.classes} classes apart and the data has {self._data_classes}: "

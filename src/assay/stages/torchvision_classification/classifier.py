@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.errors import UsageError
-from assay.stages.pytorch.build_component import build_component
 from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.optimizer_options import OptimizerOptions
 from assay.stages.pytorch.options import ComponentOptions
 from assay.stages.torchvision_classification.classifier_layer import class_count, classifier_layers
+from assay.stages.torchvision_classification.criterion import build_criterion
 from assay.stages.torchvision_classification.model_options import ModelOptions
 from assay.stages.torchvision_classification.model_source import build_model
 from assay.stages.torchvision_classification.timm_name import TIMM
@@ -25,14 +25,16 @@ class Classifier:
     device: Any
     scope: Scope
     classes: int
-    notes: list[str] = field(default_factory=list)
+    source: ModelOptions
+    stepped: bool = False
+    """Whether anything was trained."""
     _in_training: bool | None = None
 
     @classmethod
     def build(
         cls,
         model: ModelOptions,
-        optimizer: ComponentOptions,
+        optimizer: OptimizerOptions,
         criterion: ComponentOptions,
         scope: Scope,
         device: Any,
@@ -45,14 +47,8 @@ class Classifier:
             for layer in classifier_layers(built):
                 layer.requires_grad_(True)
         trained = [parameter for parameter in built.parameters() if parameter.requires_grad]
-        stepping = build_component("optimizer", optimizer, "vision", trained)
-        judging = build_component("criterion", criterion, "vision")
-        if not hasattr(stepping, "step"):
-            raise UsageError(f"optimizer.component: {optimizer.component} is not an optimiser")
-        if not callable(judging):
-            raise UsageError(f"criterion.component: {criterion.component} is not a loss")
-        judging = judging.to(device) if hasattr(judging, "to") else judging
-        return cls(built, stepping, judging, device, scope, class_count(built), _notes(model, scope))
+        loss = build_criterion(criterion).to(device)
+        return cls(built, optimizer.build(trained), loss, device, scope, class_count(built), model)
 
     def step(self, images: Any, labels: Any) -> tuple[Any, float]:
         """Predicted classes and loss, both from before the step."""
@@ -65,6 +61,7 @@ class Classifier:
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
+        self.stepped = True
         return outputs.detach().argmax(1), loss.item()
 
     def infer(self, images: Any, labels: Any) -> tuple[Any, None]:
@@ -84,15 +81,18 @@ class Classifier:
             for layer in classifier_layers(self.model):
                 layer.train()
 
-
-def _notes(model: ModelOptions, scope: Scope) -> list[str]:
-    said = []
-    if model.weights is None and model.model_checkpoint_path is None:
-        if scope == "classifier":
+    def notes(self) -> list[str]:
+        if self.source.weights is not None or self.source.model_checkpoint_path is not None:
+            return []
+        said = []
+        if not self.stepped:
+            said.append("the model has random weights and was not trained: its times are real, its accuracy is chance")
+        elif self.scope == "classifier":
             said.append(
                 "only the classifier is trained, and the layers below it have random weights: "
                 "give weights or model_checkpoint_path, or `train: all`, if accuracy matters"
             )
-        if model.name is not None and model.name.startswith(TIMM) and "." in model.name:
-            said.append(f"{model.name} is the name of weights, which were not loaded: `weights: DEFAULT` loads them")
-    return said
+        if self.source.name is not None and self.source.name.startswith(TIMM) and "." in self.source.name:
+            name = self.source.name
+            said.append(f"{name} is the name of weights, which were not loaded: `weights: DEFAULT` loads them")
+        return said
