@@ -22,7 +22,10 @@ MOST_SAMPLES = 2000
 def group_metrics(b: Benchmark, outcome: GroupOutcome) -> None:
     """Figures of each pipeline's whole run."""
     for pipeline in outcome.pipelines:
-        _pipeline(b, folder_name(pipeline.config.name), pipeline)
+        name = folder_name(pipeline.config.name)
+        _pipeline(b, name, pipeline)
+        if outcome.policy is not None:
+            b.metric(f"{name}.paused_s", pipeline.paused_s, unit="s")
 
 
 def overlap_metrics(b: Benchmark, outcome: GroupOutcome) -> None:

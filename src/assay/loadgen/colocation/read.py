@@ -12,7 +12,7 @@ from assay.document.yaml_file import read_yaml
 from assay.errors import AssayError, ConfigError
 from assay.loadgen.colocation.build import build_load, build_node, build_policy
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
-from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig, PolicyConfig
 from assay.loadgen.colocation.device import VISIBLE, NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.listeners import listener_problem
@@ -22,6 +22,7 @@ from assay.loadgen.colocation.polling import policy_problem
 from assay.loadgen.graph.node import Node
 from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape
+from assay.names import unknown
 from assay.process.processors import processors_problem
 
 Step = str | int
@@ -33,14 +34,19 @@ _UNBOUNDED = (
 )
 
 
-def read_config(path: Path) -> ColocationConfig:
-    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line."""
+def read_config(path: Path, policy: str | None = None) -> ColocationConfig:
+    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line.
+
+    `policy` is used instead of the file's; where it is the same, with the file's keys.
+    """
     root = read_yaml(path)
     config = validate(ColocationConfig, root)
     # Stages of a user's own may lie beside the configuration, or below the folder that Assay is started in.
     for folder in (str(Path.cwd()), str(path.resolve().parent)):
         if folder not in sys.path:
             sys.path.insert(0, folder)
+    if policy is not None and (config.policy is None or config.policy.component != policy):
+        config = config.model_copy(update={"policy": PolicyConfig(component=policy)})
     if problems := [_worded(root, *problem) for problem in _problems(config)]:
         raise ConfigError(problems)
     return config
@@ -75,7 +81,10 @@ def _of_policy(config: ColocationConfig) -> Iterator[Problem]:
     if config.policy is None:
         return
     try:
-        build_policy(config.policy)
+        policy = build_policy(config.policy)
+        for name in policy.pipelines:
+            if name not in (known := [pipeline.name for pipeline in config.pipelines]):
+                yield ("policy", "config"), unknown("pipeline", name, known)
     except BadArguments as error:
         yield ("policy", "config", *([error.key] if error.key else [])), str(error)
     except AssayError as error:

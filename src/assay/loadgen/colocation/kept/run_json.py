@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from assay.loadgen.board import OK
 from assay.loadgen.colocation.colocated_run import ColocatedRun
-from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.colocation.colocation import PipelineOutcome
 from assay.loadgen.colocation.kept.binned import edges, figures, histogram
 from assay.loadgen.colocation.kept.lanes import lanes
 from assay.loadgen.colocation.kept.series import series
@@ -30,15 +29,10 @@ def run_json(run: ColocatedRun) -> dict[str, Any]:
             "seconds": overlap.seconds,
             "share": {pipeline.config.name: overlap.share(pipeline) for pipeline in pipelines},
         },
-        "warnings": overlap.warnings,
-        "decisions": [decision.to_json() for decision in _decisions(run.outcome)],
+        "warnings": [*overlap.warnings, *([run.outcome.problem] if run.outcome.problem else [])],
+        "decisions": [decision.to_json() for decision in run.outcome.decisions],
         "pipelines": [_pipeline(pipeline, overlap) for pipeline in pipelines],
     }
-
-
-def _decisions(outcome: GroupOutcome) -> Sequence[Any]:
-    found: Sequence[Any] = getattr(outcome, "decisions", ())
-    return found
 
 
 def _pipeline(pipeline: PipelineOutcome, overlap: Overlap) -> dict[str, Any]:

@@ -29,7 +29,9 @@ def plan(request: Request, pipeline: PipelineConfig) -> tuple[PipelineConfig, st
 
 def carry_out(request: Request, process: PipelineProcess) -> str | None:
     """Does to a pipeline that is set up what was asked: nothing said when it was done, else why it was refused. None
-    where there was nothing to do."""
+    where there is nothing to do: it is so already, or the pipeline has ended."""
+    if process.condition == "ended":
+        return None
     try:
         return _DO[request.action](request, process)
     except OSError as error:
@@ -44,8 +46,6 @@ def _start(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _delay(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "ended":
-        return "it has ended"
     if process.released:
         return "it has started already; it can be paused"
     process.start(None if request.seconds is None else monotonic_ns() + int(request.seconds * 1e9))
@@ -53,12 +53,10 @@ def _delay(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _pause(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "paused":
+    if process.condition == "paused" or process.stopping:
         return None
     if process.condition != "running":
-        return "it has ended" if process.condition == "ended" else "it has not started yet; it can be delayed"
-    if process.stopping:
-        return "it is ending"
+        return "it has not started yet; it can be delayed"
     process.pause.begin()
     return ""
 
@@ -71,8 +69,6 @@ def _resume(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _place(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "ended":
-        return "it has ended"
     if request.device is not None:
         return "a device can be given only before the pipelines are started, in `begin`"
     cpus = request.cpus or ()
@@ -85,8 +81,6 @@ def _place(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _resize(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "ended":
-        return "it has ended"
     merged = request.merged(process.limits)
     if process.limits == merged:
         return None

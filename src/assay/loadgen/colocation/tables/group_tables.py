@@ -5,6 +5,7 @@ from assay.loadgen.colocation.figure_lines import figure_lines
 from assay.loadgen.colocation.gpu_usage import GpuUsage
 from assay.loadgen.colocation.kept.run_json import stage_window, window_json
 from assay.loadgen.colocation.overlap import Overlap
+from assay.loadgen.colocation.policies.words import policy_text
 from assay.loadgen.colocation.tables.text_table import duration, table
 from assay.loadgen.latency.latency import Latency
 
@@ -12,8 +13,9 @@ from assay.loadgen.latency.latency import Latency
 def run_text(outcome: GroupOutcome) -> str:
     """One run: what it did while all ran together, its stages over the same time, and the whole run."""
     figures = figure_lines(outcome)
+    decided = [text] if (text := policy_text(outcome)) else []
     if len(outcome.pipelines) == 1:
-        return "\n\n".join(filter(None, (group_table(outcome), stage_table(outcome), figures)))
+        return "\n\n".join([*filter(None, (group_table(outcome), stage_table(outcome), figures)), *decided])
     overlap = Overlap(outcome)
     shares = ", ".join(f"{overlap.share(p):.0%} of {p.config.name}'s run" for p in outcome.pipelines)
     parts = [f"while all ran together ({overlap.seconds:.3g} s: {shares})\n{window_table(outcome)}"]
@@ -22,7 +24,7 @@ def run_text(outcome: GroupOutcome) -> str:
     parts.append(f"each pipeline's whole run\n{group_table(outcome)}")
     parts += [figures] if figures else []
     parts += [f"warning: {warning}" for warning in overlap.warnings]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *decided])
 
 
 def group_table(outcome: GroupOutcome) -> str:
