@@ -38,5 +38,6 @@ def pipeline_json(pipeline: PipelineOutcome) -> dict[str, Any]:
         "process_cpu_s": pipeline.cpu_s,
         "process_peak_rss_mb": pipeline.peak_rss_mb,
         "paused_s": pipeline.paused_s,
+        **({} if pipeline.gpu is None else {"gpu": pipeline.gpu.to_json()}),
         **pipeline.result.to_json(),
     }

@@ -61,4 +61,5 @@ class PipelineState:
     """Memory of all its processes."""
     cpus: tuple[int, ...]
     """Processors it was placed on; empty: any."""
-    device: str
+    device: str | None
+    """What it was given: `cpu`, `cuda:0`; None: its stages choose."""
