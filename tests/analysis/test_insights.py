@@ -29,6 +29,33 @@ def test_a_bottleneck_stage_with_what_it_is_worth() -> None:
     assert _only([record(tasks=_tasks(alone=1.0))], "bottleneck") == []
 
 
+def test_pipelines_beside_each_other_have_a_bottleneck_each() -> None:
+    """Together they are no whole: `batch` is not what makes `api` slow."""
+    api = {"api/tokenise": 0.2, "api/model": 0.8}
+    [found] = _only([record(tasks=_tasks(**api, **{"batch/crunch": 9.0}))], "bottleneck")
+    assert found.says == "in pipeline api, stage model takes 80% of the time of its 2 stages"
+    assert found.advice == "make model faster: twice as fast, the stages of api would take 40% less time together"
+    assert found.numbers == pytest.approx({"share": 0.8, "seconds": 0.8})
+    even = {"api/a": 1.0, "api/b": 1.0, "api/c": 1.0, "batch/crunch": 9.0}
+    assert _only([record(tasks=_tasks(**even))], "bottleneck") == []
+
+
+def test_of_a_matrix_the_bottleneck_is_said_once_a_pipeline() -> None:
+    stages = {"tokenise": 0.2, "model": 0.8}
+    labels = ("api beside batch", "api alone", "api beside api")
+    tasks = {f"{label}/{stage}": seconds for label in labels for stage, seconds in stages.items()}
+    [found] = _only([record(tasks=_tasks(**tasks))], "bottleneck")
+    assert found.says == "in pipeline api, stage model takes 80% of the time of its 2 stages"
+
+
+def test_a_task_that_stands_for_many_calls_weighs_as_many() -> None:
+    many = [TaskPerf("api/read", {"process_time": 0.01, "stands_for": 80.0}) for _ in range(10)]
+    few = [TaskPerf("api/write", {"process_time": 0.2}) for _ in range(10)]
+    [found] = _only([record(tasks=(*many, *few))], "bottleneck")
+    assert found.says.startswith("stage api/read takes 80%")
+    assert found.evidence == "8 s of 10 s in 800 calls"
+
+
 def test_scaling_that_a_benchmark_measured() -> None:
     steep = {"commit_exponent": 1.6, "commit_exponent_low": 1.4, "commit_exponent_high": 1.8}
     assert "power 1.60" in _only([record(metrics=steep)], "scaling")[0].says
@@ -116,6 +143,26 @@ def test_no_load_is_advised_where_the_lowest_is_not_kept_up_with() -> None:
     [insight] = _only([record(metrics={"sweep": rows})], "load")
     assert insight.says == "sweep at rate 100, the lowest measured, does not keep up with what is asked of it"
     assert "at or below" not in insight.advice
+
+
+def test_a_schedule_that_asks_for_less_than_its_rate_is_kept_up_with() -> None:
+    """Of 150 a second a seeded Poisson schedule may ask for 133 in a short run."""
+    rows = [{"rate": rate, "offered": 0.9 * rate, "p99_s": 0.01, "throughput": 0.895 * rate} for rate in (50, 100, 150)]
+    assert _only([record(metrics={"api.rates": rows})], "load") == []
+    behind = [*rows, {"rate": 200, "offered": 180.0, "p99_s": 0.011, "throughput": 150.0}]
+    [found] = _only([record(metrics={"api.rates": behind})], "load")
+    assert found.numbers["knee"] == 150
+    assert found.evidence == "150 of 180 a second at 200; p99_s 0.01 at 50, 0.011 at 200"
+
+
+def test_a_pipeline_beside_its_own_copy_and_one_round() -> None:
+    key = "slowdown.api.beside.api.throughput"
+    sure = {key: 1.5, f"{key}.low": 1.3, f"{key}.high": 1.7}
+    [once] = _only([record(metrics=sure, params={"matrix": True, "repeat": 1})], "interference")
+    assert once.says == "api loses throughput beside a copy of itself: 1.50 times worse than alone"
+    assert once.evidence == "95% interval 1.30 to 1.70, of one round"
+    [more] = _only([record(metrics=sure, params={"matrix": True, "repeat": 3})], "interference")
+    assert more.evidence == "95% interval 1.30 to 1.70, over 3 rounds"
 
 
 def test_interference_needs_its_whole_interval_above_one() -> None:

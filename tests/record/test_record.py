@@ -106,6 +106,18 @@ def test_statistics_of_tasks_have_the_documented_names_and_values() -> None:
     assert got["task_read_process_time_p99"] == pytest.approx(99.01)
 
 
+def test_a_task_that_stands_for_many_calls_counts_as_many_in_sums() -> None:
+    perfs = [TaskPerf("read", {"process_time": 2.0, "stands_for": 50.0}) for _ in range(10)]
+    assert TaskPerfUtils.aggregate_task_metrics(perfs) == {
+        "read_process_time_sum": 1000.0,
+        "read_process_time_mean": 2.0,
+        "read_process_time_std": 0.0,
+        "read_process_time_p50": 2.0,
+        "read_process_time_p95": 2.0,
+        "read_process_time_p99": 2.0,
+    }
+
+
 def test_a_task_is_a_timed_block() -> None:
     before = len(Task.get_all_tasks())
     with Task("load", TaskPerfUtils()) as task:

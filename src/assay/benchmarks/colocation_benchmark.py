@@ -1,10 +1,13 @@
 """Pipelines under load, alone or beside each other, as an entry of a session.
 
     script: colocation_benchmark.py
-    args: --config pipelines.yml [--matrix] [--repeat 3] [--pipelines a,b]
+    args: --config pipelines.yml [--matrix [--no-diagonal] [--repeat 3]] [--pipelines a,b]
+    args: --config pipelines.yml --sweep api=50,100,200
+    args: --config pipelines.yml --find-peak api
 
-Metrics of a pipeline are prefixed with its name: `api.throughput`, `api.p99_s`; those of the matrix with
-`slowdown.api.beside.batch.throughput`. The pipelines' files are beside the metrics.
+Metrics of a pipeline's whole run are prefixed with its name: `api.throughput`, `api.p99_s`; with `--matrix` that is its
+run alone, `api.beside.batch.throughput` is of its time beside another and `slowdown.api.beside.batch.throughput` says
+what that came to. `api.rates` are the rows of a sweep. `colocation.json` and the pipelines' files lie beside them.
 """
 
 from __future__ import annotations
@@ -15,21 +18,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import assay
-from assay.benchmarks.stage_metrics import stage_metrics
+from assay.benchmarks.colocation_metrics import group_metrics, matrix_metrics, overlap_metrics, rate_metrics
 from assay.errors import AssayError, UsageError
-from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, PipelineOutcome, folder_name
+from assay.loadgen.colocation.colocated_run import ColocatedRun
+from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.matrix import Matrix, pairs, run_matrix
+from assay.loadgen.colocation.group import Group, pairs
+from assay.loadgen.colocation.kept.colocation_file import write_colocation
+from assay.loadgen.colocation.matrix import run_matrix
 from assay.loadgen.colocation.progress import Progress
+from assay.loadgen.colocation.rates_tried import search_rates
 from assay.loadgen.colocation.read import read_config
 from assay.loadgen.colocation.save import save_group
-from assay.loadgen.colocation.tables import group_table, matrix_table, stage_table
-from assay.loadgen.measured import Ints
+from assay.loadgen.colocation.tables.group_tables import run_text
+from assay.loadgen.colocation.tables.matrix_tables import matrix_text
+from assay.loadgen.colocation.tables.rate_tables import rate_text
 from assay.names import unknown
 from assay.record.benchmark import Benchmark
-from assay.record.task_perf import TaskPerf
 
-MOST_SAMPLES = 2000
+Done = tuple[Sequence[ColocatedRun], bool]
+"""The runs, and whether all of it went well."""
 
 
 def main() -> int:
@@ -46,26 +54,60 @@ def _measure(b: Benchmark, folder: Path) -> int:
     if not path:
         raise UsageError("--config FILE is missing: which pipelines?")
     config = _chosen(read_config(Path(path)), b.param("pipelines", ""))
-    matrix, repeat = b.param("matrix", False), b.param("repeat", 1)
     b.params(name=config.name, loads=[pipeline.loadgen.model_dump(mode="json") for pipeline in config.pipelines])
+    matrix, repeat = b.param("matrix", False), b.param("repeat", 1)
+    diagonal, swept, sought = not b.param("no_diagonal", False), b.param("sweep", ""), b.param("find_peak", "")
+    if repeat < 1:
+        raise UsageError("--repeat must be at least 1")
+    if sum(map(bool, (matrix, swept, sought))) > 1:
+        raise UsageError("give one of --matrix, --sweep and --find-peak")
     colocation = Colocation(config, folder / "colocation", _show_progress)
-    if matrix:
-        done = run_matrix(colocation, config, pairs(config), repeat)
-        groups = [outcome for rounds in [*done.solo.values(), *done.together.values()] for outcome in rounds]
-        _slowdowns(b, done)
-        print(matrix_table(done))
-        _pipelines(b, [rounds[-1] for rounds in done.solo.values() if rounds])
+    if swept or sought:
+        runs, success = _rates(b, colocation, config, folder, swept, sought)
+    elif matrix:
+        runs, success = _matrix(b, colocation, config, folder, pairs(config, diagonal), repeat)
     else:
-        groups = [colocation.run(config.pipelines, "together")]
-        print(group_table(groups[0]), stage_table(groups[0]), sep="\n\n")
-        _pipelines(b, groups)
-    for outcome in groups:
-        save_group(outcome)
-    bad = [p for outcome in groups for p in outcome.pipelines if not p.result.ending.success]
-    for pipeline in bad:
-        print(f"colocation_benchmark: {pipeline.config.name}: {pipeline.result.ending.reason}", file=sys.stderr)
-    b.metric("is_success", not bad)
-    return 1 if bad else 0
+        runs, success = _together(b, colocation, config, folder)
+    for run in runs:
+        if run.outcome.problem:
+            print(f"colocation_benchmark: {run.outcome.problem}", file=sys.stderr)
+        for pipeline in run.outcome.pipelines:
+            if not pipeline.result.ending.success:
+                reason = pipeline.result.ending.reason
+                print(f"colocation_benchmark: {pipeline.config.name}: {reason}", file=sys.stderr)
+    b.metric("is_success", success)
+    return 0 if success else 1
+
+
+def _together(b: Benchmark, colocation: Colocation, config: ColocationConfig, folder: Path) -> Done:
+    outcome = colocation.run(config.pipelines, "together")
+    save_group(outcome)
+    runs = [ColocatedRun("together", outcome)]
+    write_colocation(folder, config, "together", runs)
+    print(run_text(outcome))
+    group_metrics(b, outcome)
+    overlap_metrics(b, outcome)
+    return runs, outcome.success
+
+
+def _matrix(
+    b: Benchmark, colocation: Colocation, config: ColocationConfig, folder: Path, groups: Sequence[Group], repeat: int
+) -> Done:
+    matrix = run_matrix(colocation, config, groups, repeat, save_group)
+    write_colocation(folder, config, "matrix", matrix.runs, matrix.contrasts)
+    print(matrix_text(matrix))
+    matrix_metrics(b, matrix)
+    return matrix.runs, matrix.success
+
+
+def _rates(
+    b: Benchmark, colocation: Colocation, config: ColocationConfig, folder: Path, swept: str, sought: str
+) -> Done:
+    search = search_rates(colocation, config, swept or sought, peak=not swept)
+    write_colocation(folder, config, "rates", search.runs, rates=search)
+    print(rate_text(search))
+    rate_metrics(b, search)
+    return search.runs, search.success
 
 
 def _chosen(config: ColocationConfig, words: str) -> ColocationConfig:
@@ -77,68 +119,6 @@ def _chosen(config: ColocationConfig, words: str) -> ColocationConfig:
         if name not in known:
             raise UsageError(f"--pipelines: {unknown('pipeline', name, known)}")
     return config.model_copy(update={"pipelines": tuple(config.pipeline(name) for name in names)})
-
-
-def _pipelines(b: Benchmark, groups: Sequence[GroupOutcome]) -> None:
-    for outcome in groups:
-        for pipeline in outcome.pipelines:
-            name, result = folder_name(pipeline.config.name), pipeline.result
-            b.metric(f"{name}.throughput", result.throughput, unit="1/s", better="higher")
-            b.metric(f"{name}.goodput", result.verdict.goodput, unit="1/s", better="higher")
-            b.metric(f"{name}.valid", result.verdict.valid)
-            for share in ("p50", "p99", "p99.9"):
-                b.metric(f"{name}.{share}_s", result.latency[share] / 1e9, unit="s", better="lower")
-            b.metric(f"{name}.latency_s", unit="s", better="lower", samples=_thinned(result.measured.latency))
-            b.metric(f"{name}.lateness_p50_s", result.lateness["p50"] / 1e9, unit="s", better="lower")
-            if result.first_result is not None:
-                b.metric(f"{name}.first_result_p99_s", result.first_result["p99"] / 1e9, unit="s", better="lower")
-            for count in ("sent", "completed", "failed", "held_back", "dropped_events"):
-                b.metric(f"{name}.{count}", getattr(result, count))
-            b.metric(f"{name}.cpu_s", result.cpu_s, unit="s", better="lower")
-            b.metric(f"{name}.peak_rss_mb", pipeline.peak_rss_mb, unit="MB", better="lower")
-            _gpu(b, name, pipeline)
-            for metric in stage_metrics(name, result):
-                b.add_metric(metric)
-            b.add_tasks(
-                TaskPerf(f"{name}/{stage.name}", {"process_time": stage.latency.mean / 1e9})
-                for stage in result.stages.values()
-                if stage.latency.count
-            )
-
-
-def _gpu(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
-    """What the GPU does not tell is left out."""
-    if pipeline.gpu is None:
-        return
-    units = {
-        "mean_pct": "%",
-        "peak_memory_mb": "MB",
-        "mean_power_w": "W",
-        "energy_j": "J",
-        "joules_per_query": "J",
-        "joules_per_token": "J",
-        "joules_per_sample": "J",
-    }
-    for key, unit in units.items():
-        value = getattr(pipeline.gpu, key)
-        if value is not None:
-            b.metric(f"{name}.gpu_{key}", value, unit=unit, better=None if key == "mean_pct" else "lower")
-
-
-def _thinned(latency: Ints) -> list[float]:
-    """Every n-th query, in order: enough for a histogram, little enough for a file that is kept for ever."""
-    step = max(1, len(latency) // MOST_SAMPLES)
-    return [float(f"{ns / 1e9:.5g}") for ns in latency[::step]]
-
-
-def _slowdowns(b: Benchmark, matrix: Matrix) -> None:
-    for (name, group), cell in matrix.cells.items():
-        beside = "+".join(folder_name(other) for other in group if other != name)
-        for what, interval in (("throughput", cell.throughput), ("p99", cell.p99)):
-            key = f"slowdown.{folder_name(name)}.beside.{beside}.{what}"
-            b.metric(key, interval.estimate, better="lower")
-            b.metric(f"{key}.low", interval.low)
-            b.metric(f"{key}.high", interval.high)
 
 
 def _show_progress(progress: Sequence[Progress]) -> None:

@@ -27,6 +27,11 @@ class Measured:
     def _pipeline(self) -> Rows:
         return np.asarray(self.rows[self.rows["stage"] == PIPELINE])
 
+    @property
+    def sends(self) -> Rows:
+        """A row a query, answered or failed."""
+        return self._pipeline
+
     @cached_property
     def queries(self) -> Rows:
         """Queries that were answered, in the order in which they ended."""

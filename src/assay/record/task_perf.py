@@ -3,10 +3,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from assay.record.metric import as_float
 from assay.untrusted.text_file import storable
+
+STANDS_FOR: Final = "stands_for"
+"""Metric of a task that was kept of several calls: how many it stands for, itself included. Without it, one."""
 
 
 @dataclass(frozen=True)

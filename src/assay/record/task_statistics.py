@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from assay.record.task_perf import TaskPerf
+from assay.record.task_perf import STANDS_FOR, TaskPerf
 
 Tasks = Iterable[TaskPerf] | Mapping[str, Iterable[TaskPerf]] | None
 
@@ -28,16 +28,20 @@ class TaskPerfUtils:
 
     @staticmethod
     def aggregate_task_metrics(tasks: Tasks, prefix: str | None = None) -> dict[str, float]:
-        """`<prefix>_<stage>_<metric>_{sum,mean,std,p50,p95,p99}` of every stage and metric."""
+        """`<prefix>_<stage>_<metric>_{sum,mean,std,p50,p95,p99}` of every stage and metric. A sum is of all calls,
+        those that a kept one stands for included."""
         aggregated: dict[str, float] = {}
         pipelines = list(_by_pipeline(tasks))
         for pipeline, perfs in pipelines:
             parts = [prefix, pipeline if (prefix or len(pipelines) > 1) else None]
             for stage, metrics in TaskPerfUtils.collect_stage_metrics(perfs).items():
+                standing = metrics.pop(STANDS_FOR, [])
                 for metric, values in metrics.items():
                     key = "_".join(part for part in [*parts, stage, metric] if part)
                     for statistic, compute in STATISTICS.items():
                         aggregated[f"{key}_{statistic}"] = compute(values)
+                    if len(standing) == len(values):
+                        aggregated[f"{key}_sum"] = _sum([v * n for v, n in zip(values, standing, strict=True)])
         return aggregated
 
     @staticmethod

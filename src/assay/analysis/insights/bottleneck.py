@@ -1,42 +1,111 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import fsum, isfinite
 
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.insights.run_share import LEAST, wall_seconds
 from assay.record import TaskPerfUtils
+from assay.record.task_perf import STANDS_FOR
 
 SHARE = 0.5
 _TIMES = ("process_time", "wall_time", "duration", "cpu_time")
+_LABEL = re.compile(r"(?P<pipeline>.+?)(?P<alone> alone)?(?: beside .+)?", re.DOTALL)
+"""Of a matrix: `api alone`, `api beside batch`."""
+
+
+@dataclass(frozen=True)
+class _Stage:
+    seconds: float
+    calls: int
 
 
 def bottleneck(entry: EntryRuns) -> Iterator[Insight]:
     """One stage takes more than half of the time of all stages, and enough of the run's to matter."""
-    stages = TaskPerfUtils.collect_stage_metrics([task for run in entry.runs for task in run.tasks])
-    seconds = {stage: total for stage, metrics in stages.items() if (total := _total(metrics)) > 0}
-    everything = fsum(seconds.values())
-    if len(seconds) < 2 or everything <= 0:
+    stages = _stages(entry)
+    pipelines = _pipelines(stages)
+    if "" not in pipelines:
+        for pipeline, own in pipelines.items():
+            yield from _in_pipeline(entry, pipeline, own)
         return
-    slowest = max(seconds, key=lambda stage: seconds[stage])
-    share, wall = seconds[slowest] / everything, wall_seconds(entry)
+    slowest = _slowest(stages)
+    if slowest is None:
+        return
+    seconds, everything = stages[slowest].seconds, _sum(stages)
+    share, wall = seconds / everything, wall_seconds(entry)
     # Stages that ran at the same time add up to more than the clock: their sum is then all that is known of the whole.
-    of_run = seconds[slowest] / max(wall, everything)
-    if share < SHARE or of_run < LEAST:
+    of_run = seconds / max(wall, everything)
+    if of_run < LEAST:
         return
-    calls = max((len(values) for values in stages[slowest].values()), default=0)
     # Amdahl: with this stage twice as fast, all of it would take so much less, what no stage accounts for included.
     gain = 1 / (1 - of_run / 2)
     beside = f"; the runs took {wall:.3g} s" if wall > everything else ""
     whole = f"the whole would be {'' if wall > everything else 'at most '}{gain:.2f} times as fast"
     yield Insight(
-        "bottleneck", entry.name, f"stage {slowest} takes {share:.0%} of the time of all {len(seconds)} stages",
-        f"{seconds[slowest]:.3g} s of {everything:.3g} s in {calls} calls{beside}",
+        "bottleneck", entry.name, f"stage {slowest} takes {share:.0%} of the time of all {len(stages)} stages",
+        f"{seconds:.3g} s of {everything:.3g} s in {stages[slowest].calls} calls{beside}",
         f"make {slowest} faster or give it more workers: twice as fast, {whole}; any other stage matters less",
-        numbers={"share": share, "seconds": seconds[slowest], "gain_if_twice_as_fast": gain},
+        numbers={"share": share, "seconds": seconds, "gain_if_twice_as_fast": gain},
     )  # fmt: skip
 
 
-def _total(metrics: dict[str, list[float]]) -> float:
+def _in_pipeline(entry: EntryRuns, pipeline: str, stages: Mapping[str, _Stage]) -> Iterator[Insight]:
+    """Of one of several pipelines: they are no whole, so nothing is said of the time of the run."""
+    slowest = _slowest(stages)
+    if slowest is None:
+        return
+    seconds, everything = stages[slowest].seconds, _sum(stages)
+    share = seconds / everything
+    yield Insight(
+        "bottleneck", entry.name,
+        f"in pipeline {pipeline}, stage {slowest} takes {share:.0%} of the time of its {len(stages)} stages",
+        f"{seconds:.3g} s of {everything:.3g} s in {stages[slowest].calls} calls",
+        f"make {slowest} faster: twice as fast, the stages of {pipeline} would take {share / 2:.0%} less time together",
+        numbers={"share": share, "seconds": seconds},
+    )  # fmt: skip
+
+
+def _slowest(stages: Mapping[str, _Stage]) -> str | None:
+    """The stage that takes more than half, if there are others."""
+    everything = _sum(stages)
+    if len(stages) < 2 or everything <= 0:
+        return None
+    slowest = max(stages, key=lambda stage: stages[stage].seconds)
+    return slowest if stages[slowest].seconds >= SHARE * everything else None
+
+
+def _sum(stages: Mapping[str, _Stage]) -> float:
+    return fsum(stage.seconds for stage in stages.values())
+
+
+def _pipelines(stages: Mapping[str, _Stage]) -> dict[str, dict[str, _Stage]]:
+    """Pipelines beside each other name their stages `pipeline/stage`. Of one that ran alone too, alone is taken."""
+    if not all("/" in name for name in stages):
+        return {"": dict(stages)}
+    by_label: dict[str, dict[str, _Stage]] = {}
+    for name, stage in stages.items():
+        label, _, own = name.partition("/")
+        by_label.setdefault(label, {})[own] = stage
+    found: dict[str, dict[str, _Stage]] = {}
+    for label, own_stages in by_label.items():
+        named = _LABEL.fullmatch(label)
+        pipeline = named["pipeline"] if named else label
+        if pipeline not in found or (named and named["alone"]):
+            found[pipeline] = own_stages
+    return found if len(by_label) > 1 else {"": dict(stages)}
+
+
+def _stages(entry: EntryRuns) -> dict[str, _Stage]:
+    collected = TaskPerfUtils.collect_stage_metrics([task for run in entry.runs for task in run.tasks])
+    found = {stage: _measured(metrics) for stage, metrics in collected.items()}
+    return {stage: measured for stage, measured in found.items() if measured.seconds > 0}
+
+
+def _measured(metrics: Mapping[str, list[float]]) -> _Stage:
     values = next((metrics[name] for name in _TIMES if name in metrics), [])
-    return fsum(value for value in values if isfinite(value) and value > 0)
+    standing = metrics.get(STANDS_FOR, [])
+    weights = standing if len(standing) == len(values) else [1.0] * len(values)
+    timed = [(v, n) for v, n in zip(values, weights, strict=True) if isfinite(v) and v > 0 and isfinite(n) and n > 0]
+    return _Stage(fsum(v * n for v, n in timed), round(fsum(n for _, n in timed)))

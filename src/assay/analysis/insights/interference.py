@@ -20,9 +20,20 @@ def interference(entry: EntryRuns) -> Iterator[Insight]:
         if low is None or low <= 1 or value < SLOWED:
             continue
         interval = f"95% interval {low:.2f} to {high:.2f}" if high is not None else f"at least {low:.2f}"
+        beside = "a copy of itself" if found["other"] == found["who"] else found["other"]
         yield Insight(
             "interference", entry.name,
-            f"{found['who']} loses {found['what']} beside {found['other']}: {value:.2f} times worse than alone",
-            interval, "give each its own processors (`limits: {cpus: …}`), or do not run them on one machine",
+            f"{found['who']} loses {found['what']} beside {beside}: {value:.2f} times worse than alone",
+            interval + _rounds(entry),
+            "give each its own processors (`cpus: [0]`, `cpus: [1]`), or do not run them on one machine",
             numbers={"slowdown": value, "low": low},
         )  # fmt: skip
+
+
+def _rounds(entry: EntryRuns) -> str:
+    """An interval of one round holds only what its parts differ by."""
+    params = entry.runs[-1].script_params
+    rounds = params.get("repeat") if params.get("matrix") is True else None
+    if not isinstance(rounds, int):
+        return ""
+    return ", of one round" if rounds == 1 else f", over {rounds} rounds"

@@ -35,24 +35,31 @@ def _curve(entry: str, name: str, rows: Sequence[Any]) -> Iterator[Insight]:
     ordered = sorted(rows, key=lambda row: float(row[load]))
     lowest = float(ordered[0][latency])
     done = _common(rows, _DONE)
-    asked = float(ordered[0][load])
+    asked = _asked(ordered[0], load)
     if done is not None and load != "concurrency" and float(ordered[0][done]) < BEHIND * asked:
         # Past the knee from the first: no load that was measured may be advised.
-        yield _behind(entry, f"{name} at {load} {asked:g}, the lowest measured,", asked, float(ordered[0][done]))
+        at = f"{name} at {load} {ordered[0][load]:g}, the lowest measured,"
+        yield _behind(entry, at, asked, float(ordered[0][done]))
         return
     for before, row in pairwise(ordered):
         late = lowest > 0 and float(row[latency]) > KNEE * lowest
-        behind = done is not None and load != "concurrency" and float(row[done]) < BEHIND * float(row[load])
+        behind = done is not None and load != "concurrency" and float(row[done]) < BEHIND * _asked(row, load)
         if late or behind:
+            short = f"{row[done]:.3g} of {_asked(row, load):.3g} a second at {row[load]:g}; " if behind else ""
             knee = float(before[load])
             highest = float(ordered[-1][load])
             yield Insight(
                 "load", entry, f"{name}: the knee is at {load} {knee:g}; beyond it requests wait for each other",
-                f"{latency} {lowest:.3g} at {ordered[0][load]:g}, {row[latency]:.3g} at {row[load]:g}",
+                f"{short}{latency} {lowest:.3g} at {ordered[0][load]:g}, {row[latency]:.3g} at {row[load]:g}",
                 f"keep the load at or below {knee:g}, or add capacity; measured up to {highest:g}",
                 numbers={"knee": knee, "highest": highest, "lowest_latency": lowest, "latency": float(row[latency])},
             )  # fmt: skip
             return
+
+
+def _asked(row: Mapping[str, Any], load: str) -> float:
+    """What the schedule asked for; a drawn one asks for a little more or less than its rate."""
+    return float(row["offered"] if load == "rate" and _number(row.get("offered")) else row[load])
 
 
 def _behind(entry: str, name: str, asked: float, done: float) -> Insight:

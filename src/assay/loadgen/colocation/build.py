@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.loadgen.colocation.components import SCHEDULERS, STAGES, construct, need_complete
-from assay.loadgen.colocation.config import PipelineConfig, StageConfig
+from assay.loadgen.colocation.components import POLICIES, SCHEDULERS, STAGES, BadArguments, construct, need_complete
+from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig, StageConfig
+from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.drive.driver import Load
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node, Place
@@ -58,10 +59,9 @@ def build_load(pipeline: PipelineConfig) -> Load:
         given = loadgen.warmup
         own = None if given.component is None else construct(SCHEDULERS.find(given.component), given.config)
         warmup = Warmup(given.queries, given.seconds, own)
-    stop = Stop(loadgen.max_queries, loadgen.duration, loadgen.timeout, loadgen.percentile, loadgen.min_duration)
     return Load(
         build_scheduler(pipeline),
-        stop,
+        build_stop(pipeline),
         pipeline.queries_at_once,
         warmup,
         loadgen.seed,
@@ -69,6 +69,21 @@ def build_load(pipeline: PipelineConfig) -> Load:
         loadgen.max_failures,
         loadgen.is_training,
     )
+
+
+def build_stop(pipeline: PipelineConfig) -> Stop:
+    given = pipeline.loadgen
+    bounds = (given.max_queries, given.duration, given.timeout, given.percentile, given.min_duration)
+    return Stop(*bounds, on_request=pipeline.until == "others_end")
+
+
+def build_policy(config: PolicyConfig) -> Policy:
+    policy = construct(POLICIES.find(config.component), config.config)
+    for name in ("every_s", "window_s"):
+        value = getattr(policy, name)
+        if not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise BadArguments(f"{type(policy).__name__}: {name} must be seconds, greater than 0, not {value!r}")
+    return policy
 
 
 def build_objectives(pipeline: PipelineConfig) -> tuple[Objective, ...]:

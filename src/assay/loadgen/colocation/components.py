@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from assay.errors import AssayError
 from assay.fallback.loading import loading_user_code
+from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.schedulers import LoadScheduler
 from assay.names import Registry, listed, unknown
 from assay.pipeline.run_stage import RunStage
@@ -27,6 +28,15 @@ SCHEDULERS: Registry[LoadScheduler] = Registry(
         "single_stream": "assay.loadgen.SingleStreamLoadScheduler",
         "steps": "assay.loadgen.StepsLoadScheduler",
         "trace": "assay.loadgen.TraceLoadScheduler",
+    },
+)
+
+POLICIES: Registry[Policy] = Registry(
+    "policy",
+    Policy,  # type: ignore[type-abstract]
+    {
+        "all_at_once": "assay.loadgen.colocation.policies.all_at_once.AllAtOnce",
+        "latency_first": "assay.loadgen.colocation.policies.latency_first.LatencyFirst",
     },
 )
 
@@ -88,7 +98,7 @@ def need_complete(component: type[Any]) -> None:
     """A class that lacks what its base asks for cannot be made."""
     if not inspect.isabstract(component):
         return
-    base = next(base for base in (LoadScheduler, RunStage, Stage) if issubclass(component, base))
+    base = next(base for base in (LoadScheduler, Policy, RunStage, Stage) if issubclass(component, base))
     asked = listed(sorted(component.__abstractmethods__))
     raise BadArguments(f"{component.__name__} does not define {asked}, which {base.__name__} of Assay asks for")
 

@@ -82,7 +82,10 @@ class ObjectiveConfig(_Model):
 class LimitsConfig(_Model):
     """Enforced by the kernel, for the pipeline's process and all it starts."""
 
-    cpus: Annotated[float, Field(gt=0)] | None = None
+    cpus: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Processors' worth of time, at most."""
+    cpu_weight: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Share of processors that others want too, in proportion to theirs; 100 is the usual."""
     memory_mb: Annotated[int, Field(ge=16)] | None = None
 
 
@@ -99,6 +102,8 @@ class PipelineConfig(_Model):
     cpus: tuple[int, ...] = ()
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
+    until: Literal["own", "others_end"] = "own"
+    """What ends it: its own load, or the end of all pipelines whose load ends them."""
     device: str | None = None
     """`cpu`, `cuda`, `cuda:N`, `cuda:N/G/C`, `GPU-…`, `MIG-…`; left out, every GPU is seen and the stages choose."""
     mps_share: Annotated[int, Field(ge=1, le=100)] | None = None
@@ -130,9 +135,16 @@ class PipelineConfig(_Model):
         return self.outputs if self.outputs is not None else tuple(s.id for s in self.stages if not s.outputs)
 
 
+class PolicyConfig(ComponentConfig):
+    timeout: Seconds = 10.0
+    """A policy that has not come back from one call for this long hangs."""
+
+
 class ColocationConfig(_Model):
     name: str = "colocation"
     pipelines: tuple[PipelineConfig, ...]
+    policy: PolicyConfig | None = None
+    """Who decides while pipelines run beside each other; without one, all are released at once and left alone."""
     listeners: tuple[str, ...] = ()
     """What users want to see of the machine; see `listeners`."""
     setup_timeout: Seconds = 600.0

@@ -1,79 +1,68 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
 
 from assay.errors import UsageError
+from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, folder_name
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.slowdown import Slices, Slowdown, slowdown
-from assay.names import unknown
-
-Group = tuple[str, ...]
+from assay.loadgen.colocation.group import Group, members, neighbours
+from assay.loadgen.colocation.slowdown.contrast import Contrast
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """`cells[pipeline, group]`: what being in that group did to the pipeline, against running alone."""
+    """Every pipeline alone and in its groups, in one or more rounds."""
 
     names: tuple[str, ...]
     groups: tuple[Group, ...]
-    cells: dict[tuple[str, Group], Slowdown]
+    runs: tuple[ColocatedRun, ...]
     solo: dict[str, list[GroupOutcome]]
     together: dict[Group, list[GroupOutcome]]
 
     @property
     def success(self) -> bool:
-        runs = [*self.solo.values(), *self.together.values()]
-        return all(outcome.success for rounds in runs for outcome in rounds)
+        return all(run.outcome.success for run in self.runs)
 
-    def beside(self, name: str, neighbour: str) -> Slowdown | None:
-        """The cell of an N × N matrix: a pipeline in the row, its one neighbour in the column."""
-        return next(
-            (self.cells[name, g] for g in self.groups if set(g) == {name, neighbour} and (name, g) in self.cells), None
+    @cached_property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        return tuple(
+            Contrast.of(name, neighbours(group, name), self.solo[name], self.together[group])
+            for group in self.groups
+            for name in dict.fromkeys(group)
         )
 
-
-def pairs(config: ColocationConfig) -> tuple[Group, ...]:
-    return tuple(combinations((pipeline.name for pipeline in config.pipelines), 2))
-
-
-def parse_groups(config: ColocationConfig, words: Sequence[str]) -> tuple[Group, ...]:
-    known = [pipeline.name for pipeline in config.pipelines]
-    groups = []
-    for word in words:
-        group = tuple(name.strip() for name in word.split("+"))
-        for name in group:
-            if name not in known:
-                raise UsageError(f"--group {word}: {unknown('pipeline', name, known)}")
-        if len(set(group)) < 2 or len(set(group)) != len(group):
-            raise UsageError(f"--group {word}: name two or more different pipelines, joined by +")
-        groups.append(group)
-    return tuple(groups)
+    def contrast(self, name: str, beside: Group) -> Contrast | None:
+        """What being beside these did to the pipeline; None where they did not run together."""
+        return next((c for c in self.contrasts if c.pipeline == name and sorted(c.beside) == sorted(beside)), None)
 
 
-def run_matrix(colocation: Colocation, config: ColocationConfig, groups: Sequence[Group], repeat: int = 1) -> Matrix:
-    """Every round runs each pipeline alone and then the groups, so that what drifts on the machine hits both."""
+def run_matrix(
+    colocation: Colocation,
+    config: ColocationConfig,
+    groups: Sequence[Group],
+    repeat: int = 1,
+    keep: Callable[[GroupOutcome], None] = lambda outcome: None,
+) -> Matrix:
+    """Every round runs each pipeline alone and then the groups, so that what drifts on the machine hits both. `keep`
+    is told of each run when it has ended."""
     names = tuple(dict.fromkeys(name for group in groups for name in group))
     if not names:
-        raise UsageError("a matrix needs at least two pipelines")
+        raise UsageError("a matrix needs at least two pipelines, or one beside a copy of itself")
     solo: dict[str, list[GroupOutcome]] = {name: [] for name in names}
     together: dict[Group, list[GroupOutcome]] = {group: [] for group in groups}
-    for label, members, rounds in _plan(names, groups, repeat, solo, together):
-        outcome = colocation.run([config.pipeline(name) for name in members], label)
+    runs = []
+    for number, label, group, rounds in _plan(names, groups, repeat, solo, together):
+        outcome = colocation.run(members(config, group), label)
+        keep(outcome)
+        runs.append(ColocatedRun(label, outcome, number))
         rounds.append(outcome)
         if not outcome.success:
             # What was measured is kept; a matrix with a pipeline that cannot run is not worth the rest of the time.
             break
-    cells = {}
-    for group in groups:
-        for name in group:
-            alone = [Slices.of(outcome[name], outcome.window) for outcome in solo[name]]
-            beside = [Slices.of(outcome[name], outcome.window) for outcome in together[group]]
-            if alone and beside:
-                cells[name, group] = slowdown(alone, beside)
-    return Matrix(names, tuple(groups), cells, solo, together)
+    return Matrix(names, tuple(groups), tuple(runs), solo, together)
 
 
 def _plan(
@@ -82,10 +71,10 @@ def _plan(
     repeat: int,
     solo: dict[str, list[GroupOutcome]],
     together: dict[Group, list[GroupOutcome]],
-) -> Iterator[tuple[str, Group, list[GroupOutcome]]]:
+) -> Iterator[tuple[int, str, Group, list[GroupOutcome]]]:
     for number in range(1, repeat + 1):
         prefix = f"round-{number:02d}/" if repeat > 1 else ""
         for name in names:
-            yield f"{prefix}solo-{folder_name(name)}", (name,), solo[name]
+            yield number, f"{prefix}solo-{folder_name(name)}", (name,), solo[name]
         for group in groups:
-            yield prefix + "+".join(folder_name(name) for name in group), group, together[group]
+            yield number, prefix + "+".join(folder_name(name) for name in group), group, together[group]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,9 +10,9 @@ from assay.document.node import shown
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
 from assay.errors import AssayError, ConfigError
-from assay.loadgen.colocation.build import build_load, build_node
+from assay.loadgen.colocation.build import build_load, build_node, build_policy
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
-from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig, PolicyConfig
 from assay.loadgen.colocation.device import VISIBLE, NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.listeners import listener_problem
@@ -23,6 +22,8 @@ from assay.loadgen.colocation.polling import policy_problem
 from assay.loadgen.graph.node import Node
 from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape
+from assay.names import unknown
+from assay.process.processors import processors_problem
 
 Step = str | int
 Problem = tuple[tuple[Step, ...], str]
@@ -33,14 +34,19 @@ _UNBOUNDED = (
 )
 
 
-def read_config(path: Path) -> ColocationConfig:
-    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line."""
+def read_config(path: Path, policy: str | None = None) -> ColocationConfig:
+    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line.
+
+    `policy` is used instead of the file's; where it is the same, with the file's keys.
+    """
     root = read_yaml(path)
     config = validate(ColocationConfig, root)
     # Stages of a user's own may lie beside the configuration, or below the folder that Assay is started in.
     for folder in (str(Path.cwd()), str(path.resolve().parent)):
         if folder not in sys.path:
             sys.path.insert(0, folder)
+    if policy is not None and (config.policy is None or config.policy.component != policy):
+        config = config.model_copy(update={"policy": PolicyConfig(component=policy)})
     if problems := [_worded(root, *problem) for problem in _problems(config)]:
         raise ConfigError(problems)
     return config
@@ -65,6 +71,24 @@ def _problems(config: ColocationConfig) -> Iterator[Problem]:
             yield ("pipelines", at, "name"), problem
         for path, message in _of_pipeline(pipeline):
             yield ("pipelines", at, *path), message
+    yield from _of_policy(config)
+    if config.pipelines and all(pipeline.until == "others_end" for pipeline in config.pipelines):
+        words = "every pipeline would go on until the others end, so none ever would"
+        yield ("pipelines", 0, "until"), f"{words}: leave `until` out of what is measured"
+
+
+def _of_policy(config: ColocationConfig) -> Iterator[Problem]:
+    if config.policy is None:
+        return
+    try:
+        policy = build_policy(config.policy)
+        for name in policy.pipelines:
+            if name not in (known := [pipeline.name for pipeline in config.pipelines]):
+                yield ("policy", "config"), unknown("pipeline", name, known)
+    except BadArguments as error:
+        yield ("policy", "config", *([error.key] if error.key else [])), str(error)
+    except AssayError as error:
+        yield ("policy", "component"), str(error)
 
 
 def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
@@ -98,13 +122,11 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     if any(node.place != "inline" for node in nodes.values()):
         yield from _of_queues(pipeline)
     yield from _of_load(pipeline)
-    missing = sorted(set(pipeline.cpus) - os.sched_getaffinity(0))
-    if missing:
-        have = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
-        yield ("cpus",), f"this process may not use processor {', '.join(map(str, missing))}; it may use {have}"
+    if problem := processors_problem(pipeline.cpus):
+        yield ("cpus",), problem
     yield from _of_device(pipeline)
     if pipeline.limits is not None and (problem := limits_problem()):
-        yield ("limits",), problem
+        yield ("limits",), f"{problem}; leave `limits` out"
 
 
 def _of_policies(pipeline: PipelineConfig, graph: GraphShape) -> Iterator[tuple[int, str]]:
@@ -158,6 +180,11 @@ def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:
         yield ("loadgen", "warmup"), str(error)
         return
     stop, scheduler = load.stop, load.scheduler
+    if pipeline.until == "others_end":
+        if scheduler.concurrency is None and not scheduler.ends(counted=False, timed=True):
+            words = f"{pipeline.loadgen.component} at no rate sends everything at once, which has no end with"
+            yield ("loadgen",), f"{words} `until: others_end`: use single_stream or concurrent, or give a rate"
+        return
     counted = stop.max_queries is not None or pipeline.dataset_stage_id is not None
     if scheduler.concurrency is None:
         if not scheduler.ends(counted, stop.send_for is not None):

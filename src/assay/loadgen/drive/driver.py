@@ -16,6 +16,7 @@ from assay.loadgen.board import (
     FAILED,
     HELD,
     IGNORED,
+    PAUSED_NS,
     READY,
     RUNNING,
     SENT,
@@ -38,8 +39,9 @@ from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node
 from assay.loadgen.pacing import precise_timers
 from assay.loadgen.schedulers.closed import SingleStreamLoadScheduler
-from assay.loadgen.schedulers.drawn import draw
-from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.schedulers.drawn import blocks, draw
+from assay.loadgen.schedulers.endless import endless
+from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler
 from assay.loadgen.stage_report import StageReport
 from assay.loadgen.stop import Stop, Warmup
 from assay.pipeline.stage import Stage
@@ -112,9 +114,9 @@ class Driver:
             for stage in self._replicas(node):
                 stage.start_measuring()
         if self._load.scheduler.concurrency is None:
-            self._arrivals = self._draw(self._load.scheduler, self._load.stop.max_queries, self._load.stop.send_for)
+            self._arrivals, count = self._schedule()
             if self._load.sender == "process" or (self._load.sender == "auto" and not self._graph.inline):
-                self._reception = Reception(self._arrivals, self._load.queue_depth, self._folder)
+                self._reception = Reception(self._arrivals, count, self._load.queue_depth, self._folder)
         self._board.page[STATE] = READY
 
     def run(self, start_at: int) -> Ending:
@@ -124,7 +126,7 @@ class Driver:
         cpu = process_time_ns()
         left = None if stop.timeout is None else max((start_at - monotonic_ns()) / 1e9 + stop.timeout, 0.001)
         try:
-            with time_limit(left):
+            with time_limit(left, lambda: page[PAUSED_NS] / 1e9):
                 self._pass(self._turns(start_at))
             ending = Ending(How.FINISHED)
         except StageFailed as failure:
@@ -217,7 +219,7 @@ class Driver:
         page = self._board.page
         start = monotonic_ns()
         if scheduler.concurrency is None:
-            turns = open_turns(self._draw(scheduler, warmup.queries, warmup.seconds), start, page)
+            turns = open_turns(blocks(self._draw(scheduler, warmup.queries, warmup.seconds)), start, page)
         else:
             until = FOREVER if warmup.seconds is None else start + int(warmup.seconds * 1e9)
             turns = self._closed(scheduler, warmup.queries or FOREVER, until)
@@ -225,7 +227,15 @@ class Driver:
         for counter in (SENT, COMPLETED, FAILED, HELD, CUT, IGNORED):
             page[counter] = 0
 
-    def _draw(self, scheduler: LoadScheduler, most: int | None, seconds: float | None) -> Any:
+    def _schedule(self) -> tuple[Iterator[Arrivals], int | None]:
+        """Arrivals in blocks, and how many there are; None: without an end."""
+        load = self._load
+        if load.stop.on_request:
+            return endless(load.scheduler, load.seed), None
+        drawn = self._draw(load.scheduler, load.stop.max_queries, load.stop.send_for)
+        return blocks(drawn), len(drawn)
+
+    def _draw(self, scheduler: LoadScheduler, most: int | None, seconds: float | None) -> Arrivals:
         duration = None if seconds is None else int(seconds * 1e9)
         if not scheduler.ends(most is not None, duration is not None):
             # "Everything at once" is the data set, once.

@@ -33,7 +33,7 @@ class Histogram:
         sample = np.maximum(np.asarray(values, np.int64), 0)
         if sample.size == 0:
             return
-        self.counts += np.bincount(_index(sample), minlength=_BUCKETS)
+        self.counts += np.bincount(bucket_of(sample), minlength=_BUCKETS)
         self.least = int(sample.min()) if self.total == 0 else min(self.least, int(sample.min()))
         self.most = max(self.most, int(sample.max()))
         self.sum += int(sample.sum())
@@ -53,14 +53,14 @@ class Histogram:
             return float("nan")
         rank = max(int(np.ceil(share * self.total)), 1)
         bucket = int(np.searchsorted(np.cumsum(self.counts), rank))
-        return float(min(_highest(bucket), self.most))
+        return float(min(int(highest_in(np.asarray([bucket]))[0]), self.most))
 
     @property
     def mean(self) -> float:
         return self.sum / self.total if self.total else float("nan")
 
 
-def _index(values: Counts) -> Counts:
+def bucket_of(values: Counts) -> Counts:
     # frexp of a float64 is exact about the exponent except when rounding reaches the next power of two (from 2^53 on);
     # clocks do not.
     exponent = np.frexp(values.astype(np.float64))[1].astype(np.int64)
@@ -68,8 +68,7 @@ def _index(values: Counts) -> Counts:
     return np.where(shift == 0, values, _SUB + (shift - 1) * _HALF + (values >> shift) - _HALF)
 
 
-def _highest(bucket: int) -> int:
-    if bucket < _SUB:
-        return bucket
-    shift, within = divmod(bucket - _SUB, _HALF)
-    return ((within + _HALF + 1) << (shift + 1)) - 1
+def highest_in(buckets: Counts) -> Counts:
+    """The highest value of each bucket."""
+    shift, within = np.divmod(np.maximum(buckets - _SUB, 0), _HALF)
+    return np.where(buckets < _SUB, buckets, ((within + _HALF + 1) << (shift + 1)) - 1)

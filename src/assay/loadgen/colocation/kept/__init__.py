@@ -1,0 +1,1 @@
+"""What is kept of colocated runs: `colocation.json`, version 2."""

@@ -1,0 +1,1 @@
+"""Colocated runs as text for a terminal."""
