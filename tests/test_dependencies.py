@@ -63,10 +63,14 @@ def test_what_is_needed_without_an_import_is_declared() -> None:
     assert set(declared.not_imported()) - everything == set()
 
 
-def test_all_is_every_extra_for_users_and_the_lock_everything_but_torch() -> None:
+def test_all_is_every_extra_for_users_and_the_locks_hold_everything_but_torch() -> None:
+    """torchtune is frozen, and must hold back nothing that `all` asks for."""
     each = set(declared.extras()) - declared.SUMS
-    assert declared.included("all") == each - {"dev"} | {"all"}
-    assert declared.included("lock") == each - {"torch"} | {"lock"}
+    models = {"llm", "rag", "torchtune", "vision"}
+    assert declared.included("all") == each - {"dev", "torchtune"} | {"all"}
+    assert declared.included("lock") == each - {"torch"} - models | {"lock"}
+    locking = (declared.ROOT / "requirements" / "compile.sh").read_text()
+    assert all(f"--extra {name} " in locking for name in models)
 
 
 def test_the_readme_lists_every_extra_for_users() -> None:

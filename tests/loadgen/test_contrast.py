@@ -62,6 +62,18 @@ def test_an_open_loop_is_compared_over_the_same_part_of_its_schedule() -> None:
     assert len(found.latencies[0]) == len(found.latencies[1]) == 200
 
 
+def test_all_queries_at_once_are_compared_by_those_that_were_answered_in_time() -> None:
+    """Each waits for all before it. Beside the neighbour twice as long, for the first hundred."""
+    ends = np.cumsum(JITTER)
+    slow = np.cumsum(np.where(np.arange(400) < 100, 2.0, 1.0) * JITTER)
+    alone = group(pipeline("batch", [(0.0, float(end)) for end in ends], open_loop=True))
+    beside = pipeline("batch", [(0.0, float(end)) for end in slow], open_loop=True)
+    found = Contrast.of("batch", ["b"], [alone], [group(beside, pipeline("b", [(0.0, float(slow[99]) + 0.01)]))])
+    assert [len(side) for side in found.latencies] == [100, 100]
+    for what in ("throughput", "p50", "p99"):
+        assert ratio(found, what) == pytest.approx(2.0, rel=0.01)
+
+
 def test_another_schedule_is_not_called_the_same_queries() -> None:
     waits = np.ones(400)
     alone = group(pipeline("api", scheduled(waits), open_loop=True))

@@ -50,7 +50,7 @@ def run(driver: dict[str, str], tmp_path: Path) -> Any:
         out = tmp_path / "out"
         done = assay(environment, "colocate", str(tmp_path / "c.yml"), "--results", str(out), "--quiet")
         assert done.returncode == 0, done.stderr
-        found = {p["pipeline"]: p for p in json.loads((out / "colocation.json").read_text())["pipelines"]}
+        found = {p["pipeline"]: p for p in json.loads((out / "colocation.json").read_text())["runs"][0]["pipelines"]}
         return found, done.stdout, out
 
     return colocate

@@ -180,7 +180,7 @@ def test_a_state_says_what_the_file_does_before_anything_runs() -> None:
     assert (BATCH.condition, BATCH.until, BATCH.device, BATCH.cpus, BATCH.asked_rate) == (
         "waiting",
         "own",
-        "cpu",
+        None,
         (),
         None,
     )

@@ -72,8 +72,8 @@ class ProcessSpec:
             "cpus": list(self.cpus),
             "memory_mb": float(self.memory_mb or 0),
             "nice": self.nice,
-            "gpus": self.gpus and [list(self.gpus.names), str(self.gpus.library), self.gpus.certain],
             "freezer": str(self.freezer) if self.freezer else None,
+            "gpus": self.gpus and [list(self.gpus.names), str(self.gpus.library), self.gpus.certain],
             "companion": companion
             and {
                 "name": companion.name,

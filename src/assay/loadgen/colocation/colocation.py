@@ -32,9 +32,9 @@ class PipelineOutcome:
     cpu_s: float
     peak_rss_mb: float
     folder: Path
-    gpu: GpuUsage | None = None
     paused_s: float = 0.0
     """Seconds for which a policy kept it frozen."""
+    gpu: GpuUsage | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Colocation:
     def _finish(self, process: PipelineProcess) -> PipelineOutcome:
         result = process.finish(self._config.listeners)
         cpu, peak = process.usage.get("cpu_s", 0.0), process.usage.get("peak_rss_mb", 0.0)
-        return PipelineOutcome(process.config, result, cpu, peak, process.results, process.gpu, process.pause.seconds)
+        return PipelineOutcome(process.config, result, cpu, peak, process.results, process.pause.seconds, process.gpu)
 
 
 def _told_of_sharing(outcomes: Sequence[PipelineOutcome]) -> list[PipelineOutcome]:

@@ -102,14 +102,14 @@ class PipelineConfig(_Model):
     cpus: tuple[int, ...] = ()
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
+    until: Literal["own", "others_end"] = "own"
+    """What ends it: its own load, or the end of all pipelines whose load ends them."""
     device: str | None = None
     """`cpu`, `cuda`, `cuda:N`, `cuda:N/G/C`, `GPU-…`, `MIG-…`; left out, every GPU is seen and the stages choose."""
     mps_share: Annotated[int, Field(ge=1, le=100)] | None = None
     """Percent of the GPU's processors that CUDA's Multi-Process Service lets it use."""
     env: dict[str, str] = {}
     """Environment of its process, over Assay's own. Values are written to no file."""
-    until: Literal["own", "others_end"] = "own"
-    """What ends it: its own load, or the end of all pipelines whose load ends them."""
 
     @field_validator("env", mode="before")
     @classmethod

@@ -37,7 +37,7 @@ def pipeline_json(pipeline: PipelineOutcome) -> dict[str, Any]:
         "pipeline": pipeline.config.name,
         "process_cpu_s": pipeline.cpu_s,
         "process_peak_rss_mb": pipeline.peak_rss_mb,
-        **({} if pipeline.gpu is None else {"gpu": pipeline.gpu.to_json()}),
         "paused_s": pipeline.paused_s,
+        **({} if pipeline.gpu is None else {"gpu": pipeline.gpu.to_json()}),
         **pipeline.result.to_json(),
     }

@@ -4,7 +4,7 @@ from time import monotonic_ns
 from typing import Any
 
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.device import device_problem
+from assay.loadgen.colocation.device import NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.policies.request import Request
@@ -18,13 +18,21 @@ def plan(request: Request, pipeline: PipelineConfig) -> tuple[PipelineConfig, st
     update: dict[str, Any] = {}
     if request.action == "place":
         update = {"cpus": request.cpus or pipeline.cpus, "device": request.device or pipeline.device}
-        refused = processors_problem(update["cpus"]) or device_problem(update["device"])
+        refused = processors_problem(update["cpus"]) or _device_problem(update["device"])
     elif request.action == "resize":
         update = {"limits": request.merged(pipeline.limits)}
         refused = limits_problem()
     elif request.action in ("pause", "resume"):
         refused = "it has not started yet; it can be delayed"
     return (pipeline if refused else pipeline.model_copy(update=update)), refused
+
+
+def _device_problem(device: str | None) -> str:
+    try:
+        find_device(device)
+    except NoSuchDevice as error:
+        return str(error)
+    return ""
 
 
 def carry_out(request: Request, process: PipelineProcess) -> str | None:

@@ -62,4 +62,4 @@ class PipelineState:
     cpus: tuple[int, ...]
     """Processors it was placed on; empty: any."""
     device: str | None
-    """As in the configuration; None leaves it to the stages."""
+    """What it was given: `cpu`, `cuda:0`; None: its stages choose."""

@@ -12,19 +12,16 @@ from assay.loadgen.latency.latency import Latency
 
 def run_text(outcome: GroupOutcome) -> str:
     """One run: what it did while all ran together, its stages over the same time, and the whole run."""
-    figures = figure_lines(outcome)
-    decided = [text] if (text := policy_text(outcome)) else []
-    if len(outcome.pipelines) == 1:
-        return "\n\n".join([*filter(None, (group_table(outcome), stage_table(outcome), figures)), *decided])
     overlap = Overlap(outcome)
-    shares = ", ".join(f"{overlap.share(p):.0%} of {p.config.name}'s run" for p in outcome.pipelines)
-    parts = [f"while all ran together ({overlap.seconds:.3g} s: {shares})\n{window_table(outcome)}"]
-    if overlap.seconds > 0:
-        parts.append(f"stages, in the same {overlap.seconds:.3g} s\n{stage_table(outcome)}")
-    parts.append(f"each pipeline's whole run\n{group_table(outcome)}")
-    parts += [figures] if figures else []
-    parts += [f"warning: {warning}" for warning in overlap.warnings]
-    return "\n\n".join([*parts, *decided])
+    parts = [f"{group_table(outcome)}\n\n{stage_table(outcome)}"]
+    if len(outcome.pipelines) > 1:
+        shares = ", ".join(f"{overlap.share(p):.0%} of {p.config.name}'s run" for p in outcome.pipelines)
+        parts = [f"while all ran together ({overlap.seconds:.3g} s: {shares})\n{window_table(outcome)}"]
+        if overlap.seconds > 0:
+            parts.append(f"stages, in the same {overlap.seconds:.3g} s\n{stage_table(outcome)}")
+        parts.append(f"each pipeline's whole run\n{group_table(outcome)}")
+    parts += [figure_lines(outcome), *(f"warning: {warning}" for warning in overlap.warnings), policy_text(outcome)]
+    return "\n\n".join(filter(None, parts))
 
 
 def group_table(outcome: GroupOutcome) -> str:
