@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.names import load, quoted
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.libraries import define_torchvision_operators, library
 
 
 def component(path: str, extra: str) -> Any:
@@ -11,6 +11,8 @@ def component(path: str, extra: str) -> Any:
     root = path.partition(".")[0]
     if root in ("torch", "torchvision", "torchtune", "transformers", "timm"):
         library(root, extra)
+    # What a user's own module imports may look for torchvision too.
+    define_torchvision_operators()
     found = load(path)
     if found is None:
         raise ValueError(f"nothing is at {quoted(path)}")

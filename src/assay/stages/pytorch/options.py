@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -28,12 +28,22 @@ class Options(BaseModel):
         path = [str(step) for step in problem["loc"]]
         where = ".".join([block, *path])
         if problem["type"] == "extra_forbidden":
-            return f"{'.'.join([block, *path[:-1]])}: {unknown('key', path[-1], cls.model_fields)}"
+            return f"{'.'.join([block, *path[:-1]])}: {unknown('key', path[-1], cls._known(path[:-1]))}"
         if problem["type"] == "missing":
             return f"{where} is missing"
         if problem["type"] == "value_error":
             return f"{where}: {problem['ctx']['error']}"
         return f"{where}: {problem['msg']}, not {problem['input']!r}"
+
+    @classmethod
+    def _known(cls, path: Sequence[str]) -> Iterable[str] | None:
+        """Keys of the block that the path leads to; None where they cannot be told."""
+        if not path:
+            return cls.model_fields
+        field = cls.model_fields.get(path[0])
+        kinds = () if field is None else (field.annotation, *get_args(field.annotation))
+        inner = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Options)), None)
+        return None if inner is None else inner._known(path[1:])
 
 
 class ComponentOptions(Options):
