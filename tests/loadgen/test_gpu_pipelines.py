@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import subprocess
 import sys
@@ -13,7 +14,11 @@ import nvml_library
 import pytest
 
 from assay.errors import ConfigError
+from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop
+from assay.loadgen.colocation.device import PipelineDevice
+from assay.loadgen.colocation.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
 from assay.loadgen.colocation.read import read_config
+from assay.stages.synthetic import NoOp
 
 STAGES = str(Path(__file__).parent)
 PIPELINE = """\
@@ -208,6 +213,21 @@ def test_a_share_of_a_machine_without_a_gpu_is_refused(tmp_path: Path, monkeypat
     with pytest.raises(ConfigError) as caught:
         read_config(path)
     assert "device: cuda:0 was asked for but this machine has no GPU; use `device: cpu`" in str(caught.value)
+
+
+def test_without_the_extra_a_gpu_is_used_and_it_is_said_why_nothing_is_known_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(device: PipelineDevice) -> GpuUsage | None:
+        result = LoadGen(Graph.chain([NoOp()]), SingleStreamLoadScheduler(), Stop(max_queries=1)).run()
+        return read_gpu_usage(device, {}, tmp_path / "usage.csv", result)
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    given = PipelineDevice({}, "cuda:0", ("0",), certain=True)
+    assert gpu_watch(given) is None
+    why = "nothing is known of the GPU: pynvml is not installed. Install it with: pip install 'assay-bench[gpu]'"
+    assert run(given) == GpuUsage(notes=(why,))
+    assert run(PipelineDevice({}, "cpu", ("0",))) is None
 
 
 def test_numbers_in_env_are_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
