@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import subprocess
 import sys
@@ -12,8 +13,14 @@ from typing import Any
 import nvml_library
 import pytest
 
+from assay.analysis.colocation_folder import read_colocation
 from assay.errors import ConfigError
+from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop
+from assay.loadgen.colocation.device import PipelineDevice
+from assay.loadgen.colocation.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
 from assay.loadgen.colocation.read import read_config
+from assay.loadgen.colocation.usage_window import UsageWindow
+from assay.stages.synthetic import NoOp
 
 STAGES = str(Path(__file__).parent)
 PIPELINE = """\
@@ -76,6 +83,8 @@ def test_two_pipelines_on_one_gpu_have_their_own_share_and_know_whose_the_energy
     rows = list(csv.DictReader((out / "together/a/usage.csv").open()))
     assert {"gpu_pct", "gpu_device_pct", "gpu_memory_mb", "gpu_power_w", "gpu_energy_j"} <= rows[0].keys()
     assert float(rows[-1]["gpu_memory_mb"]) == 300
+    compared = read_colocation(out)[0].script_metrics["gpu_joules_per_query"]
+    assert compared == {"value": a["joules_per_query"], "unit": "J", "better": "lower"}
 
 
 def test_one_counter_that_fails_costs_that_counter(run: Any) -> None:
@@ -208,6 +217,31 @@ def test_a_share_of_a_machine_without_a_gpu_is_refused(tmp_path: Path, monkeypat
     with pytest.raises(ConfigError) as caught:
         read_config(path)
     assert "device: cuda:0 was asked for but this machine has no GPU; use `device: cpu`" in str(caught.value)
+
+
+def test_without_the_extra_a_gpu_is_used_and_it_is_said_why_nothing_is_known_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(device: PipelineDevice) -> GpuUsage | None:
+        result = LoadGen(Graph.chain([NoOp()]), SingleStreamLoadScheduler(), Stop(max_queries=1)).run()
+        return read_gpu_usage(device, {}, tmp_path / "usage.csv", result)
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    given = PipelineDevice({}, "cuda:0", ("0",), certain=True)
+    assert gpu_watch(given) is None
+    why = "nothing is known of the GPU: pynvml is not installed. Install it with: pip install 'assay-bench[gpu]'"
+    assert run(given) == GpuUsage(notes=(why,))
+    assert run(PipelineDevice({}, "cpu", ("0",))) is None
+
+
+@pytest.mark.parametrize("written", [None, "", "t_s,gpu_energy_j\n0.5,1.0\n1.0,"])
+def test_samples_that_a_full_disk_has_cut_cost_the_energy_and_nothing_else(tmp_path: Path, written: str | None) -> None:
+    path = tmp_path / "usage.csv"
+    if written is not None:
+        path.write_text(written)
+    window = UsageWindow.read(path, 0.0, 2.0)
+    assert window.growth("gpu_energy_j") is None
+    assert window.mean("gpu_power_w") is None
 
 
 def test_numbers_in_env_are_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

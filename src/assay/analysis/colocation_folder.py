@@ -15,6 +15,13 @@ from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import NAMED
 
 FILE_NAME = "colocation.json"
+_GPU = {
+    "peak_memory_mb": "MB",
+    "energy_j": "J",
+    "joules_per_query": "J",
+    "joules_per_token": "J",
+    "joules_per_sample": "J",
+}
 _RATES = ("throughput", "goodput")
 _LATENCIES = ("latency", "first_result", "per_item", "group_latency")
 _SHARES = ("p50_us", "p99_us", "p99.9_us")
@@ -138,5 +145,9 @@ def _metrics(pipeline: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield f"together_latency_{share}", {"value": together[share], "unit": "us", "better": "lower"}
     yield "cpu_s", {"value": pipeline["process_cpu_s"], "unit": "s", "better": "lower"}
     yield "peak_rss_mb", {"value": pipeline["process_peak_rss_mb"], "unit": "MB", "better": "lower"}
+    for name, unit in _GPU.items():
+        value = pipeline.get("gpu", {}).get(name)
+        if value is not None:
+            yield f"gpu_{name}", {"value": value, "unit": unit, "better": "lower"}
     for name in ("sent", "completed", "failed", "held_back"):
         yield name, pipeline[name]

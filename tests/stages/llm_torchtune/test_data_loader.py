@@ -64,6 +64,15 @@ def test_a_loss_may_have_another_number_for_what_is_not_learnt() -> None:
     assert tune.process(batch).stepped
 
 
+def test_for_a_stage_that_learns_there_are_labels_though_the_load_only_judges() -> None:
+    tune = Finetune()
+    tune.setup(Worker(training=False))
+    made = TorchTuneDataLoader(batch_size=2, loss_fn_stage_id=1)
+    made.link({1: tune})
+    made.setup(Worker(training=False))
+    assert not tune.process(made.process(0)).stepped
+
+
 @pytest.fixture
 def alpaca(tmp_path: Path) -> dict[str, Any]:
     written = [

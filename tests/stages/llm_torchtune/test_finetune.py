@@ -129,8 +129,11 @@ def test_without_adapters_all_weights_are_trained() -> None:
     assert made.process(batches(2, 1)[0]).stepped
 
 
-def test_a_device_that_is_not_there_is_told() -> None:
+def test_a_device_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert stage(device="cuda").notes() == ["asked for cuda, which this machine does not have: it ran on the CPU"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert stage(device="cuda").notes()[0].startswith("asked for cuda, but its process is shown no GPU (`device: cpu`")
 
 
 def test_half_precision_is_that_of_the_weights() -> None:

@@ -72,7 +72,7 @@ def read_gpu_usage(
     gpus: Sequence[Mapping[str, Any]] = usage.get("gpus", ())
     problem = str(usage.get("gpu_problem", ""))
     if not gpus:
-        return GpuUsage(notes=(f"nothing is known of the GPU: {problem}",)) if problem else None
+        return GpuUsage(notes=(f"nothing is known of the GPU: {problem}",)) if problem and device.certain else None
     begin = result.started_at / 1e9 - float(usage["sampled_from_s"])
     window = UsageWindow.read(samples, begin, begin + result.duration)
     end = usage.get("gpu_end")

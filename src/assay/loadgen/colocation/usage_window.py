@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.untrusted.read_limit import USAGE
 from assay.untrusted.text_file import read_text
+from assay.untrusted.unreadable import Unreadable
 
 
 class UsageWindow:
@@ -23,9 +24,12 @@ class UsageWindow:
 
     @classmethod
     def read(cls, path: Path, begin: float, end: float) -> Self:
-        """A last row that was not written whole is left out."""
-        rows = list(csv.reader(read_text(path, USAGE).splitlines()))
-        head, whole = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+        """A last row that was not written whole is left out, and so is everything where the disk was full."""
+        try:
+            head, *rows = csv.reader(read_text(path, USAGE).splitlines())
+        except (FileNotFoundError, Unreadable, ValueError):
+            return cls({}, begin, end)
+        whole = [row for row in rows if len(row) == len(head) and row[-1]]
         return cls({name: np.array([float(row[at]) for row in whole]) for at, name in enumerate(head)}, begin, end)
 
     def mean(self, name: str) -> float | None:

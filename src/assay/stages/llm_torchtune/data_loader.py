@@ -64,7 +64,7 @@ class TorchTuneDataLoader(Stage[int, TuneBatch]):
             raise UsageError(f"loss_fn_stage_id: stage {self._learner} has no loss; name a llm_torchtune.Finetune")
 
     def setup(self, worker: Worker) -> None:
-        self._learning = self._learner is not None if worker.training is None else worker.training
+        self._learning = self._learner is not None or bool(worker.training)
         self.tokenizer = build_tokenizer(self._tokenizer_options)
         self._padding = padding_id(self.tokenizer)
         self._header = answer_header(self.tokenizer)

@@ -92,6 +92,7 @@ class Finetune(Stage[Any, TrainStep]):
         self._norm = library("torch", "llm").nn.utils.get_total_norm
         with quiet():
             self._compute_once()
+        library("torch", "llm").manual_seed(self._seed)  # For dropout, whatever the set-up has drawn.
 
     def _compute_once(self) -> None:
         """Forward and backward, and an optimiser and a schedule of the same kinds on a weight of their own: what is

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,12 @@ def choose_device(asked: str | None, of_pipeline: str = "cpu") -> Device:
         raise ValueError(f"there is no {word}: this process sees {count} GPUs")
     if device.type == "cpu" or (device.type == "mps" and torch.backends.mps.is_available()):
         return Device(device)
+    if device.type == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") == "":
+        return Device(
+            torch.device("cpu"),
+            f"asked for {word}, but its process is shown no GPU (`device: cpu` of a pipeline hides them, as an empty "
+            "CUDA_VISIBLE_DEVICES does): it ran on the CPU",
+        )
     if device.type in ("cuda", "mps"):
         return Device(torch.device("cpu"), f"asked for {word}, which this machine does not have: it ran on the CPU")
     raise ValueError(f"device {word!r} is not one that stages run on; use cpu, cuda, cuda:N or mps")
