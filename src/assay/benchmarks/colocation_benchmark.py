@@ -69,6 +69,8 @@ def _measure(b: Benchmark, folder: Path) -> int:
     else:
         runs, success = _together(b, colocation, config, folder)
     for run in runs:
+        if run.outcome.problem:
+            print(f"colocation_benchmark: {run.outcome.problem}", file=sys.stderr)
         for pipeline in run.outcome.pipelines:
             if not pipeline.result.ending.success:
                 reason = pipeline.result.ending.reason
