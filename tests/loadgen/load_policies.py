@@ -36,6 +36,15 @@ class PauseBetween(Policy):
             control.resume(self.pipelines[0], "it has rested")
 
 
+class PauseBesideGpu(Policy):
+    """Pauses those without a GPU once another is seen on one."""
+
+    def look(self, now: float, states: Sequence[PipelineState], control: Control) -> None:
+        for user in (state for state in states if state.gpu_memory_mb):
+            for other in (state for state in states if state.gpu_memory_mb is None and state.condition == "running"):
+                control.pause(other.name, f"{user.name} takes {user.gpu_pct:g}% and {user.gpu_memory_mb:g} MB of a GPU")
+
+
 class PauseForEver(Policy):
     every_s = 0.02
 

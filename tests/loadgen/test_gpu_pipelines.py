@@ -49,8 +49,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def run(driver: dict[str, str], tmp_path: Path) -> Any:
-    def colocate(pipelines: str, **more: str) -> tuple[dict[str, Any], str, Path]:
-        (tmp_path / "c.yml").write_text("pipelines:\n" + pipelines)
+    def colocate(pipelines: str, head: str = "", **more: str) -> tuple[dict[str, Any], str, Path]:
+        (tmp_path / "c.yml").write_text(f"{head}pipelines:\n{pipelines}")
         processes = tmp_path / "processes"
         processes.write_text("")
         environment = {**driver, "NVML_PROCESSES": str(processes), **more}
@@ -85,6 +85,15 @@ def test_two_pipelines_on_one_gpu_have_their_own_share_and_know_whose_the_energy
     assert float(rows[-1]["gpu_memory_mb"]) == 300
     compared = read_colocation(out)[0].script_metrics["gpu_joules_per_query"]
     assert compared == {"value": a["joules_per_query"], "unit": "J", "better": "lower"}
+
+
+def test_a_policy_is_told_of_the_gpu(run: Any) -> None:
+    both = pipeline("a", "device: cuda:0", 300, 30, 2.0) + pipeline("b", "device: cpu\n    until: others_end")
+    _, _, out = run(both, head="policy: {component: load_policies.PauseBesideGpu}\n")
+    decided = json.loads((out / "colocation.json").read_text())["runs"][0]["decisions"]
+    assert [(d["pipeline"], d["action"], d["reason"]) for d in decided if d["action"] == "pause"] == [
+        ("b", "pause", "a takes 30% and 300 MB of a GPU")
+    ]
 
 
 def test_one_counter_that_fails_costs_that_counter(run: Any) -> None:

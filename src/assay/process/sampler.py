@@ -30,6 +30,8 @@ class Sampler:
         self.threads = self.processes = self.peak_threads = self.peak_processes = 0
         self._out = open(path, "w", buffering=1 << 16) if path else None  # noqa: SIM115
         self._gpus = gpus
+        self.gpu_pct: float | None = None
+        self.gpu_memory_mb: float | None = None
         self._write(",".join([HEADER, *(gpus.columns if gpus else ())]) + "\n")
         self._machine = MachineLoad()
 
@@ -62,6 +64,8 @@ class Sampler:
         if self._gpus is None:
             return ""
         values = self._gpus.sample(self._tree.members)
+        told = dict(zip(self._gpus.columns, values, strict=True))
+        self.gpu_pct, self.gpu_memory_mb = told["gpu_pct"], told["gpu_memory_mb"]
         return "".join(f",{'nan' if value is None else format(value, '.3f')}" for value in values)
 
     def ended(self) -> None:

@@ -132,7 +132,8 @@ class Supervisor:
                 if spec["memory_mb"] and self._sampler.rss_mb > spec["memory_mb"]:
                     self._end("memory")
             if now >= next_status:
-                self._tell(("status", now - self._started, self._sampler.cpu_s, self._sampler.rss_mb))
+                seen = self._sampler
+                self._tell(("status", now - self._started, seen.cpu_s, seen.rss_mb, seen.gpu_pct, seen.gpu_memory_mb))
                 next_status = now + STATUS_EVERY_S
             if limit and now >= limit and self._wait_status is None:
                 self._end("timeout")

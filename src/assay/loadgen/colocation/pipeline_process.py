@@ -318,6 +318,8 @@ class PipelineProcess:
             cpu_s=last.cpu_s,
             cpus_busy=max(last.cpu_s - before.cpu_s, 0.0) / max(last.elapsed_s - before.elapsed_s, 0.1),
             rss_mb=last.rss_mb,
+            gpu_pct=last.gpu_pct,
+            gpu_memory_mb=last.gpu_memory_mb,
             cpus=self.cpus,
         )
 
