@@ -49,6 +49,8 @@ def made_together(names: Sequence[str], *, policy: str | None = None, stages: Se
             {"t": 4.0, "pipeline": names[1], "action": "resume", "value": None, "reason": "p99 of 31 ms for 1 s"},
             {"t": 6.0, "pipeline": names[0], "action": "place", "value": "cpus 0,1", "reason": "more processors"},
         ]
+        second = run["pipelines"][1]
+        second["lanes"] = [lane for lane in second["lanes"] if lane[2] <= 2.5 or lane[1] >= 4.0]
         run["decisions"] = [{**one, "refused": ""} for one in run["decisions"]]
     return {**_head("together", names, stages), "policy": policy, "runs": [run], "cells": [], "contrasts": []}
 
