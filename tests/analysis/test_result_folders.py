@@ -38,10 +38,11 @@ def test_two_folders_of_colocate(tmp_path: Path, capsys: pytest.CaptureFixture[s
         main(["colocate", str(config), "--results", str(tmp_path / name), "--events", "none", "--quiet"])
     compared = _compared(capsys, tmp_path / "a", tmp_path / "b")
     rows = {(row["entry"], row["metric"]): row for row in compared["rows"]}
-    written = json.loads((tmp_path / "b" / "colocation.json").read_text())["pipelines"][0]
+    written = json.loads((tmp_path / "b" / "colocation.json").read_text())["runs"][0]["pipelines"][0]
     row = rows["api beside batch", "throughput"]
     assert (row["head"], row["unit"], row["better"]) == (written["throughput"], "1/s", "higher")
     assert rows["batch beside api", "latency_p99_us"]["better"] == "lower"
+    assert rows["api beside batch", "together_throughput"]["head"] == written["window"]["throughput"]
     environment = json.loads((tmp_path / "a" / "env.json").read_text())
     environment["kernel"] = "5.0"
     (tmp_path / "a" / "env.json").write_text(json.dumps(environment))
@@ -57,7 +58,46 @@ def _pipeline(name: str, throughput: float) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_a_matrix_has_an_entry_for_each_way_a_pipeline_was_run(tmp_path: Path) -> None:
+def test_a_matrix_and_its_slowdowns(tmp_path: Path) -> None:
+    def run(label: str, number: int, *pipelines: dict[str, object]) -> dict[str, object]:
+        members = [pipeline["pipeline"] for pipeline in pipelines]
+        window = {"seconds": 1.0, "throughput": 7.0, "completed": 7, "p50_us": None, "p99_us": None}
+        return {
+            "label": label, "round": number, "members": members, "alone": len(members) == 1,
+            "pipelines": [{**pipeline, "window": window} for pipeline in pipelines],
+        }  # fmt: skip
+
+    cell = {"pipeline": "a", "beside": ["b"], "what": "throughput", "stage": None, "estimate": 1.5}
+    cells = [cell, {**cell, "what": "p99", "estimate": None}, {**cell, "what": "mean", "stage": 3, "estimate": 2.0}]
+    runs = [
+        run("solo-a", 1, _pipeline("a", 20.0)),
+        *(run(f"round-{n}/a+b", n, _pipeline("a", 10.0), _pipeline("b", 5.0)) for n in (1, 2)),
+    ]
+    (tmp_path / "colocation.json").write_text(json.dumps({"version": 2, "runs": runs, "cells": cells, "rates": None}))
+    records = read_colocation(tmp_path)
+    assert [(r.name, r.repeat) for r in records] == [
+        ("a alone", 1), ("a beside b", 1), ("b beside a", 1), ("a beside b", 2), ("b beside a", 2),
+        ("slowdown of a beside b", 1),
+    ]  # fmt: skip
+    slowdowns = {name: metric.number for name, metric in records[-1].metrics.items() if name != "exec_time_s"}
+    assert slowdowns == {"throughput": 1.5, "stage_3_mean": 2.0}
+    assert "together_throughput" not in records[0].metrics
+    assert records[1].metrics["together_throughput"].number == 7.0
+
+
+def test_rates_have_an_entry_each_and_one_for_the_peak(tmp_path: Path) -> None:
+    def run(rate: int) -> dict[str, object]:
+        pipelines = [{**_pipeline(name, rate), "window": {}} for name in ("a", "b")]
+        return {"label": f"rate-{rate}", "round": 1, "members": ["a", "b"], "alone": False, "pipelines": pipelines}
+
+    trials = [{"rate": rate, "valid": True, "run": f"rate-{rate}"} for rate in (50, 100)]
+    rates = {"pipeline": "a", "trials": trials, "peak": {"rate": 100, "bounded": False}}
+    written = {"version": 2, "runs": [run(50), run(100)], "cells": [], "rates": rates}
+    (tmp_path / "colocation.json").write_text(json.dumps(written))
+    assert [record.name for record in read_colocation(tmp_path)] == ["a at rate 50", "a at rate 100", "a peak"]
+
+
+def test_a_matrix_of_before_has_an_entry_for_each_way_a_pipeline_was_run(tmp_path: Path) -> None:
     rounds = [{"pipelines": [_pipeline("a", 10.0 + i), _pipeline("b", 5.0)]} for i in range(2)]
     written = {
         "pipelines": ["a", "b"], "solo": {"a": [{"pipelines": [_pipeline("a", 20.0)]}]},
@@ -74,7 +114,17 @@ def test_a_matrix_has_an_entry_for_each_way_a_pipeline_was_run(tmp_path: Path) -
     ]
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"pipelines": []}', '{"pipelines": [{"pipeline": "a"}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}",
+        '{"version": 2}',
+        '{"version": 2, "runs": [], "rates": null}',
+        '{"pipelines": []}',
+        '{"pipelines": [{"pipeline": "a"}]}',
+    ],
+)
 def test_what_colocate_did_not_write_is_named(text: str, tmp_path: Path) -> None:
     (tmp_path / "colocation.json").write_text(text)
     with pytest.raises(DataError, match=r"colocation\.json: "):

@@ -45,8 +45,11 @@ class ListOf(Stage[int, list[str]]):
 
 
 class EvenOdd(RouterStage[int, int]):
+    def __init__(self, even: str = "even") -> None:
+        self.even = even
+
     def process(self, data: int) -> Routed[int]:
-        return Routed(data, ("even" if data % 2 == 0 else "odd",))
+        return Routed(data, (self.even if data % 2 == 0 else "odd",))
 
 
 class Retry(RouterStage[int, int]):

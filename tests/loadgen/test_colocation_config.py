@@ -83,7 +83,7 @@ WRONG = [
         "rat: 5",
         "c.yml:13:14: {}.loadgen.config.rat: OfflineLoadScheduler: unknown key 'rat'; did you mean 'rate'?",
     ),
-    ("rate: 5", "rate: 0", "c.yml:13:9: {}.loadgen.config: OfflineLoadScheduler: rate must be greater than 0"),
+    ("rate: 5", "rate: -1", "c.yml:13:9: {}.loadgen.config: OfflineLoadScheduler: rate must be greater than 0, or 0"),
     ("Offline", "Oflin", "c.yml:8:18: {}.loadgen.component: unknown load scheduler 'loadgen.OflinLoadScheduler'"),
     ("synthetic.BusyCpu", "synthetic.Nothing", "c.yml:23:20: {}.stages[1].component: unknown stage"),
     ("stages.synthetic.BusyCpu", "loadgen.Graph", "is no stage: it does not inherit from Stage"),
@@ -160,9 +160,10 @@ def test_limits_are_refused_where_the_machine_does_not_permit_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = SEED.replace("dataset_stage_id: 0", "limits: {cpus: 0.5}")
-    monkeypatch.setattr("assay.loadgen.colocation.limits._roots", list)
-    assert "leave `limits` out" in limits_problem()
-    assert "c.yml:6:13: pipelines[0].limits:" in problems(tmp_path, text)[0]
+    monkeypatch.setattr("assay.loadgen.colocation.limits._limit_roots", list)
+    assert limits_problem() == "this machine has no cpu and memory control groups"
+    [problem] = problems(tmp_path, text)
+    assert "c.yml:6:13: pipelines[0].limits: this machine has no cpu and memory control groups; leave" in problem
 
 
 def test_every_registered_name_resolves() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,10 +95,25 @@ def test_an_endless_schedule_is_refused(scheduler: PoissonLoadScheduler, words: 
         draw(scheduler, 0, None, None)
 
 
-@pytest.mark.parametrize("rate", [0, -1, float("nan")])
-def test_a_rate_must_be_positive(rate: float) -> None:
+@pytest.mark.parametrize("kind", [OfflineLoadScheduler, PoissonLoadScheduler, ConstantLoadScheduler])
+def test_rate_0_is_as_fast_as_it_goes(kind: Any) -> None:
+    scheduler = kind(rate=0)
+    assert scheduler.rate is None
+    assert draw(scheduler, 0, 10, None).tolist() == [0] * 10
+    assert scheduler.ends(counted=True, timed=False)
+    assert not scheduler.ends(counted=False, timed=True)
+
+
+@pytest.mark.parametrize("rate", [-1, float("nan")])
+@pytest.mark.parametrize("kind", [OfflineLoadScheduler, PoissonLoadScheduler, ConstantLoadScheduler])
+def test_a_rate_must_not_be_negative(kind: Any, rate: float) -> None:
+    with pytest.raises(ValueError, match="rate must be greater than 0, or 0 for as fast as it goes, not"):
+        kind(rate)
+
+
+def test_bursts_need_a_rate() -> None:
     with pytest.raises(ValueError, match="rate must be greater than 0"):
-        PoissonLoadScheduler(rate)
+        GammaLoadScheduler(0)
 
 
 def test_a_closed_loop_draws_nothing() -> None:

@@ -91,5 +91,6 @@ def test_a_configuration_with_stages_and_a_scheduler_of_ones_own_runs(
     assert answer.code == 0, answer.out + answer.err
     stood_in = "loadgen.schedulers.scheduler, stages.stage" if "Bursts" in component else "stages.stage"
     assert f"{stood_in}: not found" in answer.err
-    [together] = json.loads((workplace.folder / "out/colocation.json").read_text())["pipelines"]
+    [run] = json.loads((workplace.folder / "out/colocation.json").read_text())["runs"]
+    [together] = run["pipelines"]
     assert (together["pipeline"], together["sent"], together["completed"]) == ("Adding", 20, 20)

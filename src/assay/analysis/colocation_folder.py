@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,10 @@ def read_colocation(folder: Path) -> tuple[Record, ...]:
         raise DataError(f"{path}: holds a {type(written).__name__}, not what `assay colocate` writes")
     started = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
     try:
-        runs = [_record(folder.name, started, *one) for one in _pipelines(written)]
-        runs += _peak(folder.name, started, written)
+        newer = "version" in written
+        runs = [_record(folder.name, started, *one) for one in (_runs(written) if newer else _pipelines(written))]
+        runs += _peak(folder.name, started, (written["rates"] or {}) if newer else written)
+        runs += _slowdowns(folder.name, started, written.get("cells", ()))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise DataError(f"{path}: is not what `assay colocate` writes: {type(error).__name__} {error}") from None
     if not runs:
@@ -36,8 +38,24 @@ def read_colocation(folder: Path) -> tuple[Record, ...]:
     return tuple(runs)
 
 
+def _runs(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    """Of version 2: every group that ran, with who was in it."""
+    rates = written["rates"] or {"pipeline": None, "trials": []}
+    tried = {trial["run"]: trial["rate"] for trial in rates["trials"]}
+    for run in written["runs"]:
+        for pipeline in run["pipelines"]:
+            name = pipeline["pipeline"]
+            others = " + ".join(other for other in run["members"] if other != name)
+            entry = f"{name} beside {others}" if others else f"{name} alone"
+            if run["label"] in tried:
+                if name != rates["pipeline"]:
+                    continue
+                entry = f"{name} at rate {tried[run['label']]:g}"
+            yield entry, run["round"], pipeline if run["alone"] else {**pipeline, "together": pipeline["window"]}
+
+
 def _pipelines(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    """Entry, round and result: of all pipelines together, of a matrix, or of one at several rates."""
+    """Before version 2. Entry, round and result: of all together, of a matrix, or of one at several rates."""
     if "trials" in written:
         for trial in written["trials"]:
             for pipeline in trial["pipelines"]:
@@ -73,7 +91,7 @@ def _record(session: str, started: str, entry: str, number: int, pipeline: Mappi
 
 def _peak(session: str, started: str, written: Mapping[str, Any]) -> list[Record]:
     """The highest rate that `--find-peak` found; a failure where none met the objectives."""
-    if "peak" not in written:
+    if not written.get("peak"):
         return []
     rate, entry = written["peak"]["rate"], f"{written['pipeline']} peak"
     found = rate is not None
@@ -88,6 +106,21 @@ def _peak(session: str, started: str, written: Mapping[str, Any]) -> list[Record
     ]  # fmt: skip
 
 
+def _slowdowns(session: str, started: str, cells: Sequence[Mapping[str, Any]]) -> Iterator[Record]:
+    """One a pipeline and those beside it; what could not be told has no number and is left out."""
+    found: dict[str, dict[str, Any]] = {}
+    for cell in cells:
+        if cell["estimate"] is not None:
+            entry = f"slowdown of {cell['pipeline']} beside {' + '.join(cell['beside'])}"
+            metric = cell["what"] if cell["stage"] is None else f"stage_{cell['stage']}_{cell['what']}"
+            found.setdefault(entry, {})[metric] = {"value": cell["estimate"], "better": "lower"}
+    for entry, metrics in found.items():
+        yield Record(
+            name=entry, session=session, run_id=f"{session}/{entry}/run-01", started_at=started,
+            outcome=Outcome.PASSED, fingerprint=Fingerprint(entry, digest({}), "", ""), script_metrics=metrics,
+        )  # fmt: skip
+
+
 def _metrics(pipeline: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in _RATES:
         if pipeline.get(name) is not None:
@@ -97,6 +130,12 @@ def _metrics(pipeline: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             value = pipeline[name].get(share)
             if value is not None:
                 yield f"{name}_{share}", {"value": value, "unit": "us", "better": "lower"}
+    together = pipeline.get("together", {})
+    if together.get("throughput") is not None:
+        yield "together_throughput", {"value": together["throughput"], "unit": "1/s", "better": "higher"}
+    for share in ("p50_us", "p99_us"):
+        if together.get(share) is not None:
+            yield f"together_latency_{share}", {"value": together[share], "unit": "us", "better": "lower"}
     yield "cpu_s", {"value": pipeline["process_cpu_s"], "unit": "s", "better": "lower"}
     yield "peak_rss_mb", {"value": pipeline["process_peak_rss_mb"], "unit": "MB", "better": "lower"}
     for name in ("sent", "completed", "failed", "held_back"):

@@ -36,6 +36,8 @@ CPU_NS: Final = 13
 """CPU time of the process between STARTED_AT and ENDED_AT."""
 IGNORED: Final = 14
 """Branches that came second to a stage that takes the first."""
+PAUSED_NS: Final = 15
+"""Written by the watcher: time for which the pipeline was kept standing still."""
 PLACES: Final = 16
 """From here two words a worker: the query and the stage it is in (0 = none, else id + 1)."""
 WORKERS: Final = 120

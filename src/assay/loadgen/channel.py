@@ -1,7 +1,9 @@
 """A schedule and what has been sent of it, shared by a sender process and the pipeline that receives.
 
-The schedule is drawn in full, so every query has its own word for its send time and nothing can overflow. The sender
-owns HEAD, HELD and FINISHED, the pipeline the rest; a receiver with nothing to do waits on an eventfd.
+Every query has its own word for its send time, so nothing can overflow; a schedule without an end has room for more
+queries than are ever sent, and takes memory as they are (the file is sparse). The pipeline writes arrivals well before
+their time. The sender owns HEAD, HELD and FINISHED, the pipeline the rest; a receiver with nothing to do waits on an
+eventfd.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ READY: Final = 5
 FINISHED: Final = 6
 WAITING: Final = 7
 DEPTH: Final = 8
+DRAWN: Final = 9
+"""Arrivals that are written."""
 PAGE: Final = 16
 
 

@@ -73,6 +73,7 @@ class LoadGen:
                 self._load.queue_depth,
                 self._objectives,
                 reports,
+                self._graph.silent,
             )
 
     def _drive(self, board: Board, folder: Path) -> tuple[Ending, dict[int, StageReport]]:

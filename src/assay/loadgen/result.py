@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,9 @@ class StageTimes:
     name: str
     latency: Latency
     share: float
-    """Of all the time spent in stages."""
+    """Of all the time spent in stages that are recorded."""
+    recorded: bool = True
+    """False: it ran, and `disable_logs` kept its times from being taken."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,26 @@ class LoadResult:
     reports: Mapping[int, StageReport]
     """What stages say of themselves, by id: a loss, an accuracy, a device they did not get."""
     measured: Measured = field(repr=False)
+    notes: tuple[str, ...] = ()
+    """What a person must know of the run as a whole."""
 
     @property
     def warnings(self) -> list[str]:
         found = []
         if self.held_back:
-            found.append(f"queue_depth held back {self.held_back} of {self.sent} sends: they were late, and it counts")
+            found.append(
+                f"{self.held_back} of {self.sent} sends were held back by the bound of queries in flight (queue_depth, "
+                "serialize_queries): they were late, and it counts"
+            )
         if self.dropped_events:
             found.append(f"the recorder dropped {self.dropped_events} events: percentiles are of the others")
         if self.cut_cycles:
             found.append(f"max_visits turned queries away {self.cut_cycles} times")
         if self.failed:
             found.append(f"{self.failed} queries failed")
+        if silent := [f"{id} ({stage.name})" for id, stage in self.stages.items() if not stage.recorded]:
+            found.append(f"disable_logs: the time of stage {', '.join(silent)} is in no stage's")
+        found += self.notes
         for stage, report in self.reports.items():
             found += [f"stage {stage} ({self.stages[stage].name}): {note}" for note in report.notes]
         return found
@@ -112,6 +122,7 @@ class LoadResult:
                 {
                     "id": id,
                     "name": stage.name,
+                    "recorded": stage.recorded,
                     "share": stage.share,
                     **stage.latency.to_json(),
                     **({"report": self.reports[id].to_json()} if id in self.reports else {}),
@@ -131,7 +142,10 @@ def summarise(
     queue_depth: int | None,
     objectives: Sequence[Objective] = (),
     reports: Mapping[int, StageReport] | None = None,
+    silent: Collection[int] = (),
+    notes: Sequence[str] = (),
 ) -> LoadResult:
+    """`silent`: ids of stages of which no rows are written."""
     measured = Measured.of(rows)
     page = board.page
     queries = measured.queries
@@ -167,7 +181,7 @@ def summarise(
         latency_from_send=Latency.of(measured.from_send),
         lateness=Latency.of(measured.lateness),
         stages={
-            stage: StageTimes(names[stage], Latency.of(times), int(times.sum()) / total)
+            stage: StageTimes(names[stage], Latency.of(times), int(times.sum()) / total, stage not in silent)
             for stage, times in spent.items()
         },
         first_result=_optional(streamed["first_result"]),
@@ -181,6 +195,7 @@ def summarise(
         verdict=Verdict(judged, () if ending.success else (ending.reason,), met / duration if duration else 0.0),
         reports=reports or {},
         measured=measured,
+        notes=tuple(notes),
     )
 
 

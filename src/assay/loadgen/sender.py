@@ -13,7 +13,19 @@ import sys
 from pathlib import Path
 from time import monotonic_ns, sleep
 
-from assay.loadgen.channel import COMPLETED, DEPTH, FINISHED, HEAD, HELD, READY, START_AT, STOP, WAITING, Channel
+from assay.loadgen.channel import (
+    COMPLETED,
+    DEPTH,
+    DRAWN,
+    FINISHED,
+    HEAD,
+    HELD,
+    READY,
+    START_AT,
+    STOP,
+    WAITING,
+    Channel,
+)
 from assay.loadgen.pacing import Pacer, end_with_parent, precise_timers
 
 
@@ -22,6 +34,8 @@ def send(channel: Channel, event: int) -> None:
     pacer = Pacer()
     depth = page[DEPTH] or len(arrivals) + 1
     for query in range(len(arrivals)):
+        while page[DRAWN] <= query and not page[STOP]:
+            sleep(100e-6)
         now = pacer.wait_until(page[START_AT] + arrivals[query], page, STOP)
         if query - page[COMPLETED] >= depth:
             page[HELD] += 1

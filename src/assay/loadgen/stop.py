@@ -18,6 +18,8 @@ class Stop:
     """End once enough queries were seen to state this latency percentile (MLPerf's early-stopping rule)."""
     min_duration: float = 0.0
     """Do not stop early, by `percentile`, before this."""
+    on_request: bool = False
+    """Go on until asked to stop: nothing above but `timeout` ends it."""
 
     def __post_init__(self) -> None:
         for name in ("max_queries", "duration", "timeout"):
@@ -29,6 +31,8 @@ class Stop:
 
     @property
     def send_for(self) -> float | None:
+        if self.on_request:
+            return None
         if self.duration is None and self.max_queries is None and self.percentile is None:
             return self.timeout
         return self.duration

@@ -37,6 +37,8 @@ class ProcessSpec:
     """Processors it may use; none given: all."""
     memory_mb: float | None = None
     nice: int = 0
+    freezer: Path | None = None
+    """File that freezes its control group; the group is thawed before the tree is ended."""
     namespace: bool = False
     """Its own network (only `lo`) and process namespace."""
     companion: CompanionSpec | None = field(default=None)
@@ -57,6 +59,7 @@ class ProcessSpec:
             "cpus": list(self.cpus),
             "memory_mb": float(self.memory_mb or 0),
             "nice": self.nice,
+            "freezer": str(self.freezer) if self.freezer else None,
             "companion": companion
             and {
                 "name": companion.name,

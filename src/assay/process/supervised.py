@@ -14,6 +14,7 @@ from assay.errors import UsageError
 from assay.process.message import receive, send
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
+from assay.process.tree import Tree
 
 _SOURCE = str(Path(assay.__file__).parent.parent)
 _START = f"import sys; sys.path.append({_SOURCE!r}); from assay.process.supervisor import main; main()"
@@ -55,6 +56,8 @@ class Supervised:
             os.close(control_read)
             os.close(status_write)
         send(self._control, spec.to_message())
+        self.tree = Tree(self._process.pid)
+        """All that runs under the supervisor."""
         self.pid: int | None = None
         self.result: ProcessResult | None = None
 

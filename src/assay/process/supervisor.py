@@ -14,6 +14,7 @@ import time
 from assay.process.accounts import Accounts
 from assay.process.companion import Companion
 from assay.process.ending import Ending
+from assay.process.freezer import SIGCONT, set_frozen
 from assay.process.message import receive, send
 from assay.process.output import Pump
 from assay.process.sampler import Sampler
@@ -196,11 +197,22 @@ class Supervisor:
         self._ended_because = self._ended_because or why
         if not self._term_at:
             self._term_at = time.monotonic()
+            self._thaw()
             self._tree.send(SIGTERM)
+            self._tree.send(SIGCONT)  # One that stands still hears it too.
+
+    def _thaw(self) -> None:
+        if not self._spec["freezer"]:
+            return
+        try:
+            set_frozen(self._spec["freezer"], False)
+        except OSError:
+            pass  # The group is gone, and with it all that could be frozen.
 
     def _sweep(self, now: float) -> None:
         self._reap()
         if now >= self._term_at + self._spec["grace_s"]:
+            self._thaw()  # Again: who froze it may not have known.
             self._tree.send(SIGKILL)
             self._kill_at = self._kill_at or now
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from math import nan
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -14,7 +15,8 @@ from figures import Figures
 
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.matrix import pairs, run_matrix
+from assay.loadgen.colocation.group import pairs
+from assay.loadgen.colocation.matrix import run_matrix
 
 SECONDS = 2.0
 ITERATIONS = 20_000
@@ -47,8 +49,10 @@ def slowdown_figures(figures: Figures, realtime: bool = False) -> None:
         pipeline, spinning = [], []
         with tempfile.TemporaryDirectory() as folder:
             for n in range(ROUNDS):
-                matrix = run_matrix(Colocation(config, Path(folder) / str(n)), config, pairs(config))
-                pipeline.append([cell.throughput.estimate for cell in matrix.cells.values()])
+                groups = pairs(config, diagonal=False)
+                matrix = run_matrix(Colocation(config, Path(folder) / str(n)), config, groups)
+                found = [contrast.slowdown("throughput").interval for contrast in matrix.contrasts]
+                pipeline.append([nan if interval is None else interval.estimate for interval in found])
                 spinning.append(_bare(first, second))
         print(f"  {title}: pipelines {_shown(pipeline)}, bare {_shown(spinning)}", flush=True)
         for which, name in enumerate("ab"):

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from assay.loadgen.colocation.components import SCHEDULERS, STAGES, construct
-from assay.loadgen.colocation.config import PipelineConfig, StageConfig
+from assay.loadgen.colocation.components import POLICIES, SCHEDULERS, STAGES, BadArguments, construct
+from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig, StageConfig
+from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.drive.driver import Load
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node, Place
@@ -23,11 +24,12 @@ def build_node(config: StageConfig) -> Node:
         stage=stage,
         name=config.name or config.component.rpartition(".")[2],
         outputs=config.outputs,
-        join=config.join,
+        join=config.joined,
         max_visits=config.max_visits,
         share=config.fan_out == "share",
         place=place,
         workers=config.workers,
+        recorded=not config.disable_logs,
     )
 
 
@@ -42,17 +44,31 @@ def build_load(pipeline: PipelineConfig) -> Load:
         given = loadgen.warmup
         own = None if given.component is None else construct(SCHEDULERS.find(given.component), given.config)
         warmup = Warmup(given.queries, given.seconds, own)
-    stop = Stop(loadgen.max_queries, loadgen.duration, loadgen.timeout, loadgen.percentile, loadgen.min_duration)
     return Load(
         build_scheduler(pipeline),
-        stop,
-        loadgen.queue_depth,
+        build_stop(pipeline),
+        pipeline.queries_at_once,
         warmup,
         loadgen.seed,
         loadgen.sender,
         loadgen.max_failures,
         loadgen.is_training,
     )
+
+
+def build_stop(pipeline: PipelineConfig) -> Stop:
+    given = pipeline.loadgen
+    bounds = (given.max_queries, given.duration, given.timeout, given.percentile, given.min_duration)
+    return Stop(*bounds, on_request=pipeline.until == "others_end")
+
+
+def build_policy(config: PolicyConfig) -> Policy:
+    policy = construct(POLICIES.find(config.component), config.config)
+    for name in ("every_s", "window_s"):
+        value = getattr(policy, name)
+        if not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise BadArguments(f"{type(policy).__name__}: {name} must be seconds, greater than 0, not {value!r}")
+    return policy
 
 
 def build_objectives(pipeline: PipelineConfig) -> tuple[Objective, ...]:

@@ -8,14 +8,16 @@ from time import monotonic, monotonic_ns, sleep
 from assay.errors import UsageError
 from assay.loadgen.board import ENDED_AT, STARTED_AT
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
-from assay.loadgen.colocation.pipeline_process import PipelineProcess
+from assay.loadgen.colocation.pipeline_process import RELEASE_IN_NS, PipelineProcess
+from assay.loadgen.colocation.policies.decision import Decision
+from assay.loadgen.colocation.policies.policy_run import PolicyRun
 from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.termination import terminated_as_exit
+from assay.loadgen.colocation.until import as_run
 from assay.loadgen.result import LoadResult
 
 _LOOK_EVERY_S = 0.02
 _PROGRESS_EVERY_S = 1.0
-_RELEASE_IN_NS = 50_000_000
 
 Listener = Callable[[Sequence[Progress]], None]
 
@@ -29,6 +31,8 @@ class PipelineOutcome:
     cpu_s: float
     peak_rss_mb: float
     folder: Path
+    paused_s: float = 0.0
+    """Seconds for which a policy kept it frozen."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,17 @@ class GroupOutcome:
 
     pipelines: tuple[PipelineOutcome, ...]
     window: tuple[int, int]
+    released_at: int = 0
+    """The instant, on the monotonic clock in nanoseconds, that times of decisions count from; 0: never released."""
+    policy: str | None = None
+    """The policy's name in the configuration; None where every pipeline was left alone."""
+    decisions: tuple[Decision, ...] = ()
+    problem: str = ""
+    """Why the policy itself ended the run: it raised or hung. Empty when it did not."""
 
     @property
     def success(self) -> bool:
-        return all(outcome.result.ending.success for outcome in self.pipelines)
+        return not self.problem and all(outcome.result.ending.success for outcome in self.pipelines)
 
     def __getitem__(self, name: str) -> PipelineOutcome:
         return next(outcome for outcome in self.pipelines if outcome.config.name == name)
@@ -63,56 +74,84 @@ class Colocation:
             return self._run(pipelines, label)
 
     def _run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:
+        configs = as_run(pipelines, self._config)
+        policy = self._policy(configs)
         started: list[PipelineProcess] = []
         try:
-            for config in pipelines:
-                started.append(PipelineProcess(config, self._results / label / folder_name(config.name)))
-            self._release(started)
-            self._watch(started)
+            for config in configs if policy is None else policy.begin(configs):
+                folder = self._results / label / folder_name(config.name)
+                started.append(PipelineProcess(config, folder, None if policy is None else policy.window_s))
+            released_at = self._release(started, policy)
+            self._watch(started, policy)
         finally:
             # Whatever happened, Ctrl-C included: nothing is left running.
             for process in started:
                 if not process.over:
                     process.stop()
             outcomes = [self._finish(process) for process in started]
+            if policy is not None:
+                policy.close()
         pages = [process.board.page for process in started]
         window = (
             max(page[STARTED_AT] for page in pages),
             min(page[ENDED_AT] or _last(o) for page, o in zip(pages, outcomes, strict=True)),
         )
-        return GroupOutcome(tuple(outcomes), window)
+        if policy is None:
+            return GroupOutcome(tuple(outcomes), window, released_at)
+        decided = tuple(policy.decisions)
+        return GroupOutcome(tuple(outcomes), window, released_at, policy.name, decided, policy.problem)
 
-    def _release(self, processes: Sequence[PipelineProcess]) -> None:
+    def _policy(self, pipelines: Sequence[PipelineConfig]) -> PolicyRun | None:
+        """None for a pipeline that is measured alone though the file has others: what it is compared with must be that
+        of an empty machine."""
+        config = self._config.policy
+        if config is None or (len(pipelines) == 1 and len(self._config.pipelines) > 1):
+            return None
+        return PolicyRun(config, pipelines)
+
+    def _release(self, processes: Sequence[PipelineProcess], policy: PolicyRun | None) -> int:
+        """The instant of the release; 0 where there was none."""
         until = monotonic() + self._config.setup_timeout
         while not all(process.ready and not process.over for process in processes):
-            if any(process.over for process in processes):
-                return
+            if any(process.over for process in processes) or (policy is not None and policy.problem):
+                return 0
             if monotonic() > until:
                 for process in processes:
                     if not process.ready:
                         process.end(
                             f"not ready within setup_timeout ({self._config.setup_timeout:g} s, the time limit)"
                         )
-                return
+                return 0
             self._drain(processes)
             sleep(_LOOK_EVERY_S)
-        at = monotonic_ns() + _RELEASE_IN_NS
-        for process in processes:
-            process.start(at)
+        at = monotonic_ns() + RELEASE_IN_NS
+        if policy is not None:
+            policy.release(processes, at)
+        else:
+            for process in processes:
+                process.start(at)
+        return at
 
-    def _watch(self, processes: Sequence[PipelineProcess]) -> None:
+    def _watch(self, processes: Sequence[PipelineProcess], policy: PolicyRun | None) -> None:
         next_word = monotonic() + _PROGRESS_EVERY_S
         while not all(process.over for process in processes):
             self._drain(processes)
             for process in processes:
+                process.release_due()
                 process.check(self._config.stall_timeout)
-            if any(process.failed for process in processes):
+            failed = any(process.failed for process in processes) or (policy is not None and policy.problem)
+            if failed or _measured_over(processes):
+                if policy is not None:
+                    policy.let_end(processes)
                 for process in processes:
                     process.stop()
             if self._listener is not None and monotonic() >= next_word:
                 next_word += _PROGRESS_EVERY_S
                 self._listener([process.progress() for process in processes])
-            sleep(_LOOK_EVERY_S)
+            if policy is not None:
+                policy.turn(processes, _LOOK_EVERY_S)
+            else:
+                sleep(_LOOK_EVERY_S)
         if self._listener is not None:
             self._drain(processes)
             self._listener([process.progress() for process in processes])
@@ -122,15 +161,20 @@ class Colocation:
             process.drain()
 
     def _finish(self, process: PipelineProcess) -> PipelineOutcome:
-        result = process.finish()
+        result = process.finish(self._config.listeners)
         cpu, peak = process.usage.get("cpu_s", 0.0), process.usage.get("peak_rss_mb", 0.0)
-        return PipelineOutcome(process.config, result, cpu, peak, process.results)
+        return PipelineOutcome(process.config, result, cpu, peak, process.results, process.pause.seconds)
 
 
 def _last(outcome: PipelineOutcome) -> int:
     """A pipeline that was killed ran, as far as anyone knows, until its last answer."""
     queries = outcome.result.measured.queries
     return int(queries["end"][-1]) if len(queries) else outcome.result.started_at
+
+
+def _measured_over(processes: Sequence[PipelineProcess]) -> bool:
+    """Only antagonists are left, and they are there for the others."""
+    return all(process.over for process in processes if process.config.until == "own")
 
 
 def folder_name(name: str) -> str:

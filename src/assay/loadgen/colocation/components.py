@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from assay.errors import AssayError
 from assay.fallback.loading import loading_user_code
+from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.schedulers import LoadScheduler
 from assay.names import Registry, listed, unknown
 from assay.pipeline.run_stage import RunStage
@@ -30,6 +31,15 @@ SCHEDULERS: Registry[LoadScheduler] = Registry(
     },
 )
 
+POLICIES: Registry[Policy] = Registry(
+    "policy",
+    Policy,  # type: ignore[type-abstract]
+    {
+        "all_at_once": "assay.loadgen.colocation.policies.all_at_once.AllAtOnce",
+        "latency_first": "assay.loadgen.colocation.policies.latency_first.LatencyFirst",
+    },
+)
+
 STAGES: Registry[Stage[Any, Any]] = Registry(
     "stage",
     Stage,  # type: ignore[type-abstract]
@@ -39,9 +49,12 @@ STAGES: Registry[Stage[Any, Any]] = Registry(
         "disk": "assay.stages.synthetic.Disk",
         "memory_bandwidth": "assay.stages.synthetic.MemoryBandwidth",
         "no_op": "assay.stages.synthetic.NoOp",
+        "pass_through": "assay.stages.synthetic.PassThrough",
         "payload_copy": "assay.stages.synthetic.PayloadCopy",
         "samples": "assay.stages.synthetic.Samples",
         "sleep": "assay.stages.synthetic.Sleep",
+        "stages.Stage": "assay.stages.synthetic.PassThrough",
+        "stages.stage.Stage": "assay.stages.synthetic.PassThrough",
         "stream": "assay.stages.synthetic.Stream",
     },
 )
@@ -83,7 +96,7 @@ def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
 
 
 def _lacking(component: type[Any]) -> str:
-    base = next(base for base in (LoadScheduler, RunStage, Stage) if issubclass(component, base))
+    base = next(base for base in (LoadScheduler, Policy, RunStage, Stage) if issubclass(component, base))
     asked = listed(sorted(component.__abstractmethods__))
     return f"{component.__name__} does not define {asked}, which {base.__name__} of Assay asks for"
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assay.loadgen.colocation.polling import join_of
 from assay.loadgen.drive.driver import Sender
 from assay.loadgen.graph.node import Place
 from assay.loadgen.graph.shape import Join
@@ -28,11 +29,21 @@ class StageConfig(ComponentConfig):
     name: str = ""
     outputs: tuple[int, ...] = ()
     join: Join | None = None
+    polling_policy: str | None = None
+    """`join` by the class names that users have; see `polling`."""
+    disable_logs: bool = False
+    """No rows are recorded of this stage."""
+    max_input_queue_depth: Count | None = None
     fan_out: Literal["copy", "share"] = "copy"
     max_visits: Count | None = None
     run: Place | None = None
     """Where the stage runs; not given, where its class asks, which is inline unless it says otherwise."""
     workers: Count = 1
+
+    @property
+    def joined(self) -> Join | None:
+        """What several inputs do, in whichever of the two keys it was said."""
+        return self.join if self.join is not None else join_of(self.polling_policy)
 
 
 class WarmupConfig(_Model):
@@ -66,7 +77,10 @@ class ObjectiveConfig(_Model):
 class LimitsConfig(_Model):
     """Enforced by the kernel, for the pipeline's process and all it starts."""
 
-    cpus: Annotated[float, Field(gt=0)] | None = None
+    cpus: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Processors' worth of time, at most."""
+    cpu_weight: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Share of processors that others want too, in proportion to theirs; 100 is the usual."""
     memory_mb: Annotated[int, Field(ge=16)] | None = None
 
 
@@ -75,6 +89,8 @@ class PipelineConfig(_Model):
     inputs: tuple[int, ...] | None = None
     outputs: tuple[int, ...] | None = None
     dataset_stage_id: int | None = None
+    serialize_queries: bool = False
+    """One query at a time, whatever `queue_depth` says."""
     loadgen: LoadgenConfig
     stages: tuple[StageConfig, ...]
     objectives: tuple[ObjectiveConfig, ...] = ()
@@ -82,6 +98,13 @@ class PipelineConfig(_Model):
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
     device: str = "cpu"
+    until: Literal["own", "others_end"] = "own"
+    """What ends it: its own load, or the end of all pipelines whose load ends them."""
+
+    @property
+    def queries_at_once(self) -> int | None:
+        """How many may be in flight; None without a bound."""
+        return 1 if self.serialize_queries else self.loadgen.queue_depth
 
     @property
     def entry_stages(self) -> tuple[int, ...]:
@@ -93,9 +116,18 @@ class PipelineConfig(_Model):
         return self.outputs if self.outputs is not None else tuple(s.id for s in self.stages if not s.outputs)
 
 
+class PolicyConfig(ComponentConfig):
+    timeout: Seconds = 10.0
+    """A policy that has not come back from one call for this long hangs."""
+
+
 class ColocationConfig(_Model):
     name: str = "colocation"
     pipelines: tuple[PipelineConfig, ...]
+    policy: PolicyConfig | None = None
+    """Who decides while pipelines run beside each other; without one, all are released at once and left alone."""
+    listeners: tuple[str, ...] = ()
+    """What users want to see of the machine; see `listeners`."""
     setup_timeout: Seconds = 600.0
     """For models to load: a pipeline that is not ready by then has failed."""
     stall_timeout: Seconds = 300.0

@@ -1,4 +1,4 @@
-"""CPU and memory limits of a pipeline by control groups, version 2 or 1 (cgroups(7))."""
+"""CPU and memory limits of a pipeline, and its freezer, by control groups, version 2 or 1 (cgroups(7))."""
 
 from __future__ import annotations
 
@@ -9,34 +9,39 @@ from time import sleep, time
 
 from assay.errors import UsageError
 from assay.loadgen.colocation.config import LimitsConfig
+from assay.process.tree import Tree
 
 _PERIOD_US = 100_000
 _ORPHAN_S = 60
+_USUAL_WEIGHT, _USUAL_SHARES = 100, 1024
+"""The same share of the processors, as version 2 and version 1 write it."""
+_MOUNT = Path("/sys/fs/cgroup")
 
 
 def limits_problem() -> str:
     """Why this machine cannot enforce limits, or nothing."""
-    for folder in _roots():
+    for folder in _limit_roots():
         if not os.access(folder, os.W_OK):
-            return f"this machine does not permit it ({folder} cannot be written); run as root or leave `limits` out"
-    return "" if _roots() else "this machine has no cpu and memory control groups; leave `limits` out"
+            return f"this machine does not permit it to who is not root ({folder} cannot be written)"
+    return "" if _limit_roots() else "this machine has no cpu and memory control groups"
 
 
 class ControlGroup:
-    """A group of its own for one pipeline, gone when it closes."""
+    """Groups of its own for one pipeline, gone when it closes: for its freezer from the start, for limits once it has
+    any, so that a pipeline without them is scheduled as any program is."""
 
-    def __init__(self, name: str, limits: LimitsConfig) -> None:
+    def __init__(self, name: str, limits: LimitsConfig | None, freezable: bool) -> None:
+        self._name = f"assay-{os.getpid()}-{name}"
         self._folders: list[Path] = []
+        self.freezer: Path | None = None
+        """File that freezes the group; None where there is no such group, and signals have to do."""
+        if freezable:
+            with suppress(OSError):
+                self.freezer = self._freezer()
         try:
-            for root in _roots():
-                # Version 2 hands controllers down only where it is told to; version 1 has no such file.
-                if (root / "cgroup.subtree_control").exists():
-                    (root / "cgroup.subtree_control").write_text("+cpu +memory")
-                _remove_orphans(root)
-                folder = root / f"assay-{os.getpid()}-{name}"
-                folder.mkdir()
-                self._folders.append(folder)
-            self._set(limits)
+            if limits is not None:
+                self._make(_limit_roots())
+                self._set(limits)
         except OSError as error:
             self.close()
             raise UsageError(f"limits of a pipeline cannot be set: {error}; leave `limits` out") from None
@@ -46,10 +51,48 @@ class ControlGroup:
         """A process that writes 0 to these is inside, and so is all that it starts."""
         return [str(folder / "cgroup.procs") for folder in self._folders]
 
+    def resize(self, limits: LimitsConfig, tree: Tree) -> None:
+        """New limits for a pipeline that runs. Raises OSError where the kernel refuses."""
+        self._make(_limit_roots())
+        inside: set[int] = set()
+        while True:
+            tree.forget()
+            new = tree.walk() - inside
+            if not new:
+                break
+            for pid in new:
+                with suppress(ProcessLookupError):
+                    for entrance in self.entrances:
+                        Path(entrance).write_text(str(pid))
+            inside |= new
+        self._set(limits)
+
+    def _freezer(self) -> Path | None:
+        for root, file in _freezer_roots():
+            if os.access(root, os.W_OK):
+                self._make([root], controllers=False)
+                if (root / self._name / file).exists():
+                    return root / self._name / file
+        return None
+
+    def _make(self, roots: list[Path], controllers: bool = True) -> None:
+        for root in roots:
+            # Version 2 hands controllers down only where it is told to; version 1 has no such file.
+            if controllers and (root / "cgroup.subtree_control").exists():
+                (root / "cgroup.subtree_control").write_text("+cpu +memory")
+            folder = root / self._name
+            if folder not in self._folders:
+                _remove_orphans(root)
+                folder.mkdir()
+                self._folders.append(folder)
+
     def _set(self, limits: LimitsConfig) -> None:
         if limits.cpus is not None:
             quota = int(limits.cpus * _PERIOD_US)
             self._write("cpu.max", f"{quota} {_PERIOD_US}", "cpu.cfs_quota_us", str(quota))
+        if limits.cpu_weight is not None:
+            shares = max(limits.cpu_weight * _USUAL_SHARES // _USUAL_WEIGHT, 2)
+            self._write("cpu.weight", str(limits.cpu_weight), "cpu.shares", str(shares))
         if limits.memory_mb is not None:
             size = str(limits.memory_mb * 1_000_000)
             self._write("memory.max", size, "memory.limit_in_bytes", size)
@@ -81,9 +124,15 @@ def _remove_orphans(root: Path) -> None:
                 folder.rmdir()
 
 
-def _roots() -> list[Path]:
-    new = Path("/sys/fs/cgroup/cgroup.controllers")
+def _limit_roots() -> list[Path]:
+    new = _MOUNT / "cgroup.controllers"
     if new.exists():
         return [new.parent] if {"cpu", "memory"} <= set(new.read_text().split()) else []
-    old = [Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")]
+    old = [_MOUNT / "cpu", _MOUNT / "memory"]
     return old if all(folder.is_dir() for folder in old) else []
+
+
+def _freezer_roots() -> list[tuple[Path, str]]:
+    """Best first: what version 2 has frozen can be killed, what version 1 has cannot."""
+    new = [root for root in (_MOUNT, _MOUNT / "unified") if (root / "cgroup.controllers").exists()]
+    return [*((root, "cgroup.freeze") for root in new), (_MOUNT / "freezer", "freezer.state")]

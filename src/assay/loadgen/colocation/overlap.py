@@ -19,7 +19,7 @@ class Overlap:
     @property
     def release(self) -> int:
         """On the monotonic clock, in nanoseconds."""
-        return min(pipeline.result.started_at for pipeline in self.outcome.pipelines)
+        return self.outcome.released_at or min(one.result.started_at for one in self.outcome.pipelines)
 
     @property
     def begin(self) -> float:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from assay.document.node import Node as YamlNode
@@ -10,15 +10,24 @@ from assay.document.node import shown
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
 from assay.errors import AssayError, ConfigError
-from assay.loadgen.colocation.build import build_load, build_node
+from assay.loadgen.colocation.build import build_load, build_node, build_policy
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.device import device_problem
 from assay.loadgen.colocation.limits import limits_problem
+from assay.loadgen.colocation.listeners import listener_problem
+from assay.loadgen.colocation.pipeline_name import name_problem
+from assay.loadgen.colocation.polling import policy_problem
 from assay.loadgen.graph.shape import GraphShape, StageShape
+from assay.process.processors import processors_problem
 
 Step = str | int
 Problem = tuple[tuple[Step, ...], str]
+
+_UNBOUNDED = (
+    "the queues before stages with workers cannot be bounded one by one: bound the queries in flight with "
+    "`queue_depth` of the loadgen"
+)
 
 
 def read_config(path: Path) -> ColocationConfig:
@@ -42,25 +51,46 @@ def _worded(root: YamlNode, path: tuple[Step, ...], message: str) -> str:
 def _problems(config: ColocationConfig) -> Iterator[Problem]:
     if not config.pipelines:
         yield ("pipelines",), "there is none"
-    names: set[str] = set()
+    for at, name in enumerate(config.listeners):
+        if problem := listener_problem(name):
+            yield ("listeners", at), problem
+    if problem := name_problem(config.name):
+        yield ("name",), problem
+    folders: dict[str, str] = {}
     for at, pipeline in enumerate(config.pipelines):
-        if pipeline.name in names:
-            yield ("pipelines", at, "name"), f"there is another pipeline {pipeline.name!r}"
-        names.add(pipeline.name)
+        if problem := name_problem(pipeline.name, folders):
+            yield ("pipelines", at, "name"), problem
         for path, message in _of_pipeline(pipeline):
             yield ("pipelines", at, *path), message
+    yield from _of_policy(config)
+    if config.pipelines and all(pipeline.until == "others_end" for pipeline in config.pipelines):
+        words = "every pipeline would go on until the others end, so none ever would"
+        yield ("pipelines", 0, "until"), f"{words}: leave `until` out of what is measured"
+
+
+def _of_policy(config: ColocationConfig) -> Iterator[Problem]:
+    if config.policy is None:
+        return
+    try:
+        build_policy(config.policy)
+    except BadArguments as error:
+        yield ("policy", "config", *([error.key] if error.key else [])), str(error)
+    except AssayError as error:
+        yield ("policy", "component"), str(error)
 
 
 def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     if not pipeline.stages:
         yield ("stages",), "there is none"
         return
-    stages = []
+    stages, places = [], []
     for at, stage in enumerate(pipeline.stages):
         name = stage.name or stage.component.rpartition(".")[2]
-        shape = StageShape(stage.id, name, stage.outputs, stage.join, stage.max_visits)
+        shape = StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits)
         try:
-            shape = build_node(stage).shape
+            node = build_node(stage)
+            shape = node.shape
+            places.append(node.place)
         except BadArguments as error:
             yield ("stages", at, "config", *([error.key] if error.key else [])), str(error)
         except AssayError as error:
@@ -69,16 +99,37 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
         if stage.workers > 1 and (stage.run or "inline") == "inline":
             yield ("stages", at, "workers"), "workers need `run: thread` or `run: process`"
     graph = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
+    policies = dict(_of_policies(pipeline, graph))
+    for at, message in policies.items():
+        yield ("stages", at, "polling_policy"), message
+        # Said once: that a stage whose policy cannot be honoured has none would be the same again.
+        stages[at] = replace(stages[at], join="each")
+    graph = replace(graph, stages=tuple(stages))
     yield from ((problem.path, problem.message) for problem in graph.problems())
+    if any(place != "inline" for place in places):
+        yield from _of_queues(pipeline)
     yield from _of_load(pipeline)
-    missing = sorted(set(pipeline.cpus) - os.sched_getaffinity(0))
-    if missing:
-        have = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
-        yield ("cpus",), f"this process may not use processor {', '.join(map(str, missing))}; it may use {have}"
+    if problem := processors_problem(pipeline.cpus):
+        yield ("cpus",), problem
     if problem := device_problem(pipeline.device):
         yield ("device",), problem
     if pipeline.limits is not None and (problem := limits_problem()):
-        yield ("limits",), problem
+        yield ("limits",), f"{problem}; leave `limits` out"
+
+
+def _of_policies(pipeline: PipelineConfig, graph: GraphShape) -> Iterator[tuple[int, str]]:
+    for at, stage in enumerate(pipeline.stages):
+        if stage.polling_policy is not None:
+            entries = len(graph.entering(stage.id))
+            if problem := policy_problem(stage.polling_policy, stage.join, entries):
+                yield at, problem
+
+
+def _of_queues(pipeline: PipelineConfig) -> Iterator[Problem]:
+    """For pipelines with workers; without, a query has passed all stages before the next begins, and none waits."""
+    for at, stage in enumerate(pipeline.stages):
+        if stage.max_input_queue_depth is not None:
+            yield ("stages", at, "max_input_queue_depth"), _UNBOUNDED
 
 
 def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:
@@ -99,6 +150,11 @@ def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:
         yield ("loadgen", "warmup"), str(error)
         return
     stop, scheduler = load.stop, load.scheduler
+    if pipeline.until == "others_end":
+        if scheduler.concurrency is None and not scheduler.ends(counted=False, timed=True):
+            words = f"{pipeline.loadgen.component} at no rate sends everything at once, which has no end with"
+            yield ("loadgen",), f"{words} `until: others_end`: use single_stream or concurrent, or give a rate"
+        return
     counted = stop.max_queries is not None or pipeline.dataset_stage_id is not None
     if scheduler.concurrency is None:
         if not scheduler.ends(counted, stop.send_for is not None):

@@ -34,5 +34,6 @@ def pipeline_json(pipeline: PipelineOutcome) -> dict[str, Any]:
         "pipeline": pipeline.config.name,
         "process_cpu_s": pipeline.cpu_s,
         "process_peak_rss_mb": pipeline.peak_rss_mb,
+        "paused_s": pipeline.paused_s,
         **pipeline.result.to_json(),
     }

@@ -27,7 +27,7 @@ class Chain:
         max_failures: int = 0,
         keep: Keep | None = None,
     ) -> None:
-        self._steps = [(node.id + 1, node.id, node.stage.process) for node in nodes]
+        self._steps = [(node.id + 1, node.id, node.stage.process, node.recorded) for node in nodes]
         self._names = {node.id: node.shape.name for node in nodes}
         self._board = board
         self._samples = samples
@@ -43,7 +43,7 @@ class Chain:
         board = self._board
         page, rows, capacity = board.page, board.rows, board.capacity
         in_query, in_stage = PLACES, PLACES + 1
-        width, ring = len(steps) + 1, capacity * size - 1
+        width, ring = sum(step[3] for step in steps) + 1, capacity * size - 1
         # A full ring's rows go here: the loop stays the same, and only the count of dropped rows tells.
         nowhere = memoryview(bytearray(size))
         head, completed, failed = page[HEAD], page[COMPLETED], page[FAILED]
@@ -60,12 +60,13 @@ class Chain:
             written = 0
             begin = clock() if queued else sent
             try:
-                for place, stage, process in steps:
+                for place, stage, process, recorded in steps:
                     page[in_stage] = place
                     payload = process(payload)
                     now = clock()
-                    pack(target, offset, query, stage, intended, begin, now, 0, 0, OK)
-                    offset = (offset + size) & mask
+                    if recorded:
+                        pack(target, offset, query, stage, intended, begin, now, 0, 0, OK)
+                        offset = (offset + size) & mask
                     begin = now
                 page[in_stage] = 0
                 pack(target, offset, query, PIPELINE, intended, sent, begin, 0, 0, OK)
@@ -76,10 +77,12 @@ class Chain:
                 now = clock()
                 stage = page[in_stage] - 1
                 page[in_stage] = 0
-                pack(target, offset, query, stage, intended, begin, now, 0, 0, ERROR)
-                offset = (offset + size) & mask
+                until = next(n for n, step in enumerate(steps, 1) if step[1] == stage)
+                if steps[until - 1][3]:
+                    pack(target, offset, query, stage, intended, begin, now, 0, 0, ERROR)
+                    offset = (offset + size) & mask
                 pack(target, offset, query, PIPELINE, intended, sent, now, 0, 0, ERROR)
-                written = next(n for n, step in enumerate(steps, 2) if step[1] == stage)
+                written = sum(step[3] for step in steps[:until]) + 1
                 failed += 1
                 page[FAILED] = failed
                 if failed > self._max_failures:

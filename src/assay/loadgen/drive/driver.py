@@ -16,6 +16,7 @@ from assay.loadgen.board import (
     FAILED,
     HELD,
     IGNORED,
+    PAUSED_NS,
     READY,
     RUNNING,
     SENT,
@@ -28,6 +29,7 @@ from assay.loadgen.drive.chain import Chain
 from assay.loadgen.drive.crew import Crew
 from assay.loadgen.drive.ending import Ending, How, StageFailed, where
 from assay.loadgen.drive.flow import Flow
+from assay.loadgen.drive.inline_walker import InlineWalker
 from assay.loadgen.drive.reception import Reception
 from assay.loadgen.drive.time_limit import TimeLimit, time_limit
 from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_turns, open_turns, single_turns
@@ -36,8 +38,9 @@ from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node
 from assay.loadgen.pacing import precise_timers
 from assay.loadgen.schedulers.closed import SingleStreamLoadScheduler
-from assay.loadgen.schedulers.drawn import draw
-from assay.loadgen.schedulers.scheduler import LoadScheduler
+from assay.loadgen.schedulers.drawn import blocks, draw
+from assay.loadgen.schedulers.endless import endless
+from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler
 from assay.loadgen.stage_report import StageReport
 from assay.loadgen.stop import Stop, Warmup
 from assay.pipeline.stage import Stage
@@ -80,7 +83,8 @@ class Driver:
         self._crew = Crew(graph, device, load.training)
         self._reception: Reception | None = None
         self._samples: int | None = None
-        self._chain: Chain | None = None
+        self._here: Chain | InlineWalker | None = None
+        """What takes queries through the stages in this thread; None where stages have workers."""
         self._walker: Walker | None = None
         self._gate = Semaphore(load.scheduler.concurrency or 1)
 
@@ -91,8 +95,11 @@ class Driver:
         self._samples = self._graph.samples()
         linear = self._graph.linear()
         failures = self._load.max_failures
+        kept = None if self._keep is None else self._keep_measured
         if linear is not None:
-            self._chain = Chain(linear, self._board, self._samples, failures, self._keep)
+            self._here = Chain(linear, self._board, self._samples, failures, self._keep)
+        elif self._graph.inline:
+            self._here = InlineWalker(self._graph, self._board, self._samples, failures, kept)
         else:
             self._walker = Walker(
                 self._graph, self._board, self._crew.queues, failures, self._keep_measured, self._query_done
@@ -105,9 +112,9 @@ class Driver:
             for stage in self._replicas(node):
                 stage.start_measuring()
         if self._load.scheduler.concurrency is None:
-            self._arrivals = self._draw(self._load.scheduler, self._load.stop.max_queries, self._load.stop.send_for)
+            self._arrivals, count = self._schedule()
             if self._load.sender == "process" or (self._load.sender == "auto" and not self._graph.inline):
-                self._reception = Reception(self._arrivals, self._load.queue_depth, self._folder)
+                self._reception = Reception(self._arrivals, count, self._load.queue_depth, self._folder)
         self._board.page[STATE] = READY
 
     def run(self, start_at: int) -> Ending:
@@ -117,7 +124,7 @@ class Driver:
         cpu = process_time_ns()
         left = None if stop.timeout is None else max((start_at - monotonic_ns()) / 1e9 + stop.timeout, 0.001)
         try:
-            with time_limit(left):
+            with time_limit(left, lambda: page[PAUSED_NS] / 1e9):
                 self._pass(self._turns(start_at))
             ending = Ending(How.FINISHED)
         except StageFailed as failure:
@@ -165,7 +172,7 @@ class Driver:
     def _closed(self, scheduler: LoadScheduler, most: int, until: int) -> Iterator[Turn]:
         page, grouped = self._board.page, scheduler.grouped
         concurrency = min(scheduler.concurrency or 1, self._load.queue_depth or FOREVER)
-        if self._walker is not None and not self._graph.inline:
+        if self._walker is not None:
             self._gate = Semaphore(concurrency)
             return gated_turns(page, most, until, concurrency, grouped, self._gate)
         if concurrency == 1:
@@ -173,8 +180,8 @@ class Driver:
         return concurrent_turns(page, most, until, concurrency, grouped)
 
     def _pass(self, turns: Iterator[Turn]) -> None:
-        if self._chain is not None:
-            self._chain.run(turns, queued=self._reception is not None)
+        if self._here is not None:
+            self._here.run(turns, queued=self._reception is not None)
             return
         assert self._walker is not None
         entered = 0
@@ -206,7 +213,7 @@ class Driver:
         page = self._board.page
         start = monotonic_ns()
         if scheduler.concurrency is None:
-            turns = open_turns(self._draw(scheduler, warmup.queries, warmup.seconds), start, page)
+            turns = open_turns(blocks(self._draw(scheduler, warmup.queries, warmup.seconds)), start, page)
         else:
             until = FOREVER if warmup.seconds is None else start + int(warmup.seconds * 1e9)
             turns = self._closed(scheduler, warmup.queries or FOREVER, until)
@@ -214,7 +221,15 @@ class Driver:
         for counter in (SENT, COMPLETED, FAILED, HELD, CUT, IGNORED):
             page[counter] = 0
 
-    def _draw(self, scheduler: LoadScheduler, most: int | None, seconds: float | None) -> Any:
+    def _schedule(self) -> tuple[Iterator[Arrivals], int | None]:
+        """Arrivals in blocks, and how many there are; None: without an end."""
+        load = self._load
+        if load.stop.on_request:
+            return endless(load.scheduler, load.seed), None
+        drawn = self._draw(load.scheduler, load.stop.max_queries, load.stop.send_for)
+        return blocks(drawn), len(drawn)
+
+    def _draw(self, scheduler: LoadScheduler, most: int | None, seconds: float | None) -> Arrivals:
         duration = None if seconds is None else int(seconds * 1e9)
         if not scheduler.ends(most is not None, duration is not None):
             # "Everything at once" is the data set, once.

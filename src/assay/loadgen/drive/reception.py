@@ -21,14 +21,21 @@ from assay.loadgen.schedulers.scheduler import Arrivals
 _SPIN_NS = 20_000
 _WAKE_MS = 2
 """A wake-up can be missed when both sides look at once; the receiver then looks again this much later."""
+_AHEAD = 1 << 16
+"""Arrivals that are written before their time: at 1,000 a second, for a stage that keeps us a minute."""
+ENDLESS = 1 << 27
+"""Queries that a schedule without an end has room for: 37 hours at 1,000 a second."""
 
 
 class Reception:
     """The pipeline's end of a sender process: starts it, and takes in what it sends."""
 
-    def __init__(self, arrivals: Arrivals, queue_depth: int | None, folder: Path) -> None:
-        self._channel = Channel(folder / f"channel-{os.getpid()}-{monotonic_ns()}", len(arrivals))
-        np.frombuffer(self._channel.arrivals, np.int64)[:] = arrivals
+    def __init__(self, blocks: Iterator[Arrivals], count: int | None, queue_depth: int | None, folder: Path) -> None:
+        """`count`: of all arrivals in the blocks; None where they have no end."""
+        self._blocks = blocks
+        self._endless = count is None
+        self._channel = Channel(folder / f"channel-{os.getpid()}-{monotonic_ns()}", ENDLESS if count is None else count)
+        self._draw_on()
         self._channel.page[ch.DEPTH] = queue_depth or 0
         self._event = os.eventfd(0, os.EFD_NONBLOCK)
         environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parent.parent)}
@@ -48,6 +55,8 @@ class Reception:
         shared[ch.START_AT] = start_at
         count = len(mine.arrivals)
         for query in range(count):
+            if shared[ch.DRAWN] - shared[ch.HEAD] < _AHEAD and shared[ch.DRAWN] < count:
+                self._draw_on()
             while shared[ch.HEAD] <= query:
                 shared[ch.COMPLETED] = page[COMPLETED] + page[FAILED]
                 if page[STOP] or (shared[ch.FINISHED] and shared[ch.HEAD] <= query):
@@ -62,6 +71,16 @@ class Reception:
             shared[ch.COMPLETED] = page[COMPLETED] + page[FAILED]
             yield query, start_at + mine.arrivals[query], mine.sent[query]
         page[HELD] = shared[ch.HELD]
+        if self._endless:
+            raise AssayError(f"it has sent {count:,} queries, the most that a sender process can without an end")
+
+    def _draw_on(self) -> None:
+        shared, count = self._channel.page, len(self._channel.arrivals)
+        arrivals = np.frombuffer(self._channel.arrivals, np.int64)
+        while (drawn := shared[ch.DRAWN]) < min(shared[ch.HEAD] + _AHEAD, count):
+            block = next(self._blocks)[: count - drawn]
+            arrivals[drawn : drawn + len(block)] = block
+            shared[ch.DRAWN] = drawn + len(block)
 
     def completed(self, board: Board) -> None:
         """Tells a sender that `queue_depth` holds back, without waiting for the next turn."""

@@ -7,13 +7,13 @@ is late; in a closed loop a query is intended when the one it waited for is done
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import monotonic_ns
 from typing import Protocol
 
 from assay.loadgen.board import SENT, STOP
 from assay.loadgen.pacing import Pacer
-from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals
+from assay.loadgen.schedulers.scheduler import Arrivals
 
 Turn = tuple[int, int, int]
 FOREVER = 1 << 62
@@ -25,11 +25,11 @@ class Gate(Protocol):
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool: ...
 
 
-def open_turns(arrivals: Arrivals, start_at: int, page: memoryview) -> Iterator[Turn]:
+def open_turns(blocks: Iterable[Arrivals], start_at: int, page: memoryview) -> Iterator[Turn]:
     query = 0
     pacer = Pacer()
-    for first in range(0, len(arrivals), BLOCK):
-        for deadline in (arrivals[first : first + BLOCK] + start_at).tolist():
+    for block in blocks:
+        for deadline in (block + start_at).tolist():
             now = monotonic_ns()
             if now < deadline:
                 now = pacer.wait_until(deadline, page, STOP)

@@ -18,6 +18,7 @@ from assay.loadgen.board import COMPLETED, CUT, ERROR, FAILED, IGNORED, OK, PIPE
 from assay.loadgen.drive.branches import branch_payloads
 from assay.loadgen.drive.ending import StageFailed
 from assay.loadgen.drive.flow import Flow
+from assay.loadgen.drive.order import first_reached
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node
 from assay.names import unknown
@@ -44,7 +45,7 @@ class Walker:
         self._outputs = frozenset(graph.outputs)
         shape = graph.shape
         self._entering = {node.id: frozenset(shape.entering(node.id)) for node in graph.nodes}
-        self._order = _topological(graph)
+        self._order = first_reached(graph)
         self._board = board
         self._queues = queues
         self._max_failures = max_failures
@@ -97,12 +98,16 @@ class Walker:
             except Exception as error:  # noqa: BLE001  (a stage may raise anything)
                 page[PLACES + 2 * worker + 1] = 0
                 with self._lock:
-                    self._board.write(flow.query, node.id, flow.intended, start, monotonic_ns(), first, items, ERROR)
+                    if node.recorded:
+                        self._board.write(
+                            flow.query, node.id, flow.intended, start, monotonic_ns(), first, items, ERROR
+                        )
                     self._fail(flow, StageFailed(flow.query, node.id, node.shape.name, error))
                 return None
             page[PLACES + 2 * worker + 1] = 0
-        with self._lock:
-            self._board.write(flow.query, node.id, flow.intended, start, end, first, items, OK)
+        if node.recorded:
+            with self._lock:
+                self._board.write(flow.query, node.id, flow.intended, start, end, first, items, OK)
         return (result,)
 
     def give_up(self, flow: Flow, node: Node, error: Exception) -> None:
@@ -201,25 +206,3 @@ class Walker:
             if self._keep is not None:
                 self._keep(flow.query, flow.results[0] if len(flow.results) == 1 else tuple(flow.results))
         self._done()
-
-
-def _topological(graph: Graph) -> dict[int, int]:
-    """Ranks by longest-known path order; stages in a cycle share the order in which they are first reached."""
-    order: dict[int, int] = {}
-    waiting = deque(graph.inputs)
-    shape = graph.shape
-    pending = {
-        node.id: len([source for source in shape.entering(node.id) if source is not None]) for node in graph.nodes
-    }
-    while waiting:
-        stage = waiting.popleft()
-        if stage in order:
-            continue
-        order[stage] = len(order)
-        for target in graph.node(stage).outputs:
-            pending[target] -= 1
-            if pending[target] <= 0:
-                waiting.append(target)
-    for node in graph.nodes:
-        order.setdefault(node.id, len(order))
-    return order

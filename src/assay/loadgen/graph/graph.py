@@ -53,6 +53,11 @@ class Graph:
     def names(self) -> dict[int, str]:
         return {node.id: node.shape.name for node in self.nodes}
 
+    @property
+    def silent(self) -> frozenset[int]:
+        """Stages of which no rows are written."""
+        return frozenset(node.id for node in self.nodes if not node.recorded)
+
     def node(self, stage: int) -> Node:
         return next(node for node in self.nodes if node.id == stage)
 

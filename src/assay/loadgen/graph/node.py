@@ -23,6 +23,8 @@ class Node:
     """At a fan-out, give every branch the same object. Otherwise all but the first get a copy of what can change."""
     place: Place = "inline"
     workers: int = 1
+    recorded: bool = True
+    """False: no rows are written of it, and its time is in no stage's."""
 
     @property
     def shape(self) -> StageShape:

@@ -5,15 +5,16 @@ from itertools import count
 
 import numpy as np
 
-from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals, LoadScheduler, positive
+from assay.loadgen.schedulers.paced import PacedLoadScheduler
+from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals
 
 
-class ConstantLoadScheduler(LoadScheduler):
+class ConstantLoadScheduler(PacedLoadScheduler):
     def __init__(self, rate: float) -> None:
-        self.rate: float = positive("rate", rate)
+        super().__init__(rate)
 
-    def arrivals(self, rng: np.random.Generator) -> Iterator[Arrivals]:
-        return evenly(self.rate)
+    def paced(self, rng: np.random.Generator, rate: float) -> Iterator[Arrivals]:
+        return evenly(rate)
 
 
 def evenly(rate: float) -> Iterator[Arrivals]:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from assay.errors import UsageError
-from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler
+from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals, LoadScheduler
 
 
 def draw(scheduler: LoadScheduler, seed: int, max_queries: int | None, duration_ns: int | None) -> Arrivals:
@@ -27,3 +29,8 @@ def draw(scheduler: LoadScheduler, seed: int, max_queries: int | None, duration_
     if duration_ns is not None:
         drawn = drawn[: np.searchsorted(drawn, duration_ns)]
     return drawn if max_queries is None else drawn[:max_queries]
+
+
+def blocks(drawn: Arrivals) -> Iterator[Arrivals]:
+    for first in range(0, len(drawn), BLOCK):
+        yield drawn[first : first + BLOCK]

@@ -4,18 +4,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals, LoadScheduler, positive
+from assay.loadgen.schedulers.paced import PacedLoadScheduler
+from assay.loadgen.schedulers.scheduler import BLOCK, Arrivals
 
 
-class PoissonLoadScheduler(LoadScheduler):
+class PoissonLoadScheduler(PacedLoadScheduler):
     """Independent users: gaps are exponential."""
 
     def __init__(self, rate: float) -> None:
-        self.rate: float = positive("rate", rate)
+        super().__init__(rate)
 
-    def arrivals(self, rng: np.random.Generator) -> Iterator[Arrivals]:
+    def paced(self, rng: np.random.Generator, rate: float) -> Iterator[Arrivals]:
         last = 0.0
         while True:
-            times = last + np.cumsum(rng.exponential(1e9 / self.rate, BLOCK))
+            times = last + np.cumsum(rng.exponential(1e9 / rate, BLOCK))
             last = float(times[-1])
             yield times.astype(np.int64)

@@ -24,7 +24,7 @@ class RampLoadScheduler(LoadScheduler):
             raise ValueError("start_rate and end_rate must not be negative, and one must be greater than 0")
         self.start_rate = start_rate
         self.end_rate = end_rate
-        self.seconds = positive("seconds", seconds)
+        self.seconds: float = positive("seconds", seconds)
         self.poisson = poisson
         self.rate = (start_rate + end_rate) / 2
 

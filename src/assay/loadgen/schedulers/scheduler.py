@@ -23,6 +23,8 @@ class LoadScheduler(ABC):
     concurrency: int | None = None
     rate: float | None = None
     """Queries a second asked for; None where the pipeline sets the pace."""
+    seconds: float | None = None
+    """Length of a schedule that ends by itself; None where it does not, or where it is not known."""
     grouped: ClassVar[bool] = False
     """A closed loop that sends `concurrency` queries at once and waits for all of them."""
 

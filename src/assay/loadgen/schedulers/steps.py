@@ -21,7 +21,7 @@ class StepsLoadScheduler(LoadScheduler):
                     f"steps[{number}] must have rate and seconds, not {', '.join(sorted(step)) or 'nothing'}"
                 )
             self.steps.append(RampLoadScheduler(step["rate"], step["rate"], step["seconds"], poisson))
-        self.seconds = sum(step.seconds for step in self.steps)
+        self.seconds: float = sum(step.seconds for step in self.steps)
         self.rate = sum(step.start_rate * step.seconds for step in self.steps) / self.seconds
 
     def ends(self, counted: bool, timed: bool) -> bool:

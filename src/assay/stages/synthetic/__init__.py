@@ -9,6 +9,7 @@ from assay.stages.synthetic.disk import Disk
 from assay.stages.synthetic.faults import Crash, Hang, Raise, Stall
 from assay.stages.synthetic.memory_bandwidth import MemoryBandwidth
 from assay.stages.synthetic.no_op import NoOp
+from assay.stages.synthetic.pass_through import PassThrough
 from assay.stages.synthetic.payload_copy import PayloadCopy
 from assay.stages.synthetic.samples import Samples
 from assay.stages.synthetic.sleep import Sleep
@@ -22,6 +23,7 @@ __all__ = [
     "Hang",
     "MemoryBandwidth",
     "NoOp",
+    "PassThrough",
     "PayloadCopy",
     "Raise",
     "Samples",

@@ -29,12 +29,11 @@ def write_colocation(
     contrasts: Sequence[Contrast] = (),
     rates: RatesTried | None = None,
 ) -> None:
-    policy = getattr(config, "policy", None)
     written = {
         "version": VERSION,
         "name": config.name,
         "kind": kind,
-        "policy": None if policy is None else str(getattr(policy, "component", policy)),
+        "policy": None if config.policy is None else config.policy.component,
         "pipelines": [_pipeline(pipeline) for pipeline in config.pipelines],
         "runs": [run_json(run) for run in runs],
         "cells": [cell for contrast in contrasts for cell in cells_json(contrast)],
@@ -51,7 +50,7 @@ def _pipeline(pipeline: PipelineConfig) -> dict[str, Any]:
         "name": pipeline.name,
         "loop": "open" if scheduler.concurrency is None else "closed",
         "asked_rate": scheduler.rate,
-        "until": getattr(pipeline, "until", None) or "own",
+        "until": pipeline.until,
         "objectives": [objective.model_dump(mode="json") for objective in pipeline.objectives],
         "stages": [
             {"id": stage.id, "name": stage.name or stage.component.rpartition(".")[2]} for stage in pipeline.stages

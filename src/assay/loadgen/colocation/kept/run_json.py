@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from assay.loadgen.board import OK
 from assay.loadgen.colocation.colocated_run import ColocatedRun
-from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.colocation.colocation import PipelineOutcome
 from assay.loadgen.colocation.kept.binned import edges, figures, histogram
 from assay.loadgen.colocation.kept.lanes import lanes
 from assay.loadgen.colocation.kept.series import series
 from assay.loadgen.colocation.overlap import Overlap
 from assay.loadgen.colocation.save import pipeline_json
+from assay.loadgen.colocation.slowdown.answers import Answers
 from assay.loadgen.measured import Ints
 
 
@@ -30,15 +30,10 @@ def run_json(run: ColocatedRun) -> dict[str, Any]:
             "seconds": overlap.seconds,
             "share": {pipeline.config.name: overlap.share(pipeline) for pipeline in pipelines},
         },
-        "warnings": overlap.warnings,
-        "decisions": [decision.to_json() for decision in _decisions(run.outcome)],
+        "warnings": [*([run.outcome.problem] if run.outcome.problem else []), *overlap.warnings],
+        "decisions": [decision.to_json() for decision in run.outcome.decisions],
         "pipelines": [_pipeline(pipeline, overlap) for pipeline in pipelines],
     }
-
-
-def _decisions(outcome: GroupOutcome) -> Sequence[Any]:
-    found: Sequence[Any] = getattr(outcome, "decisions", ())
-    return found
 
 
 def _pipeline(pipeline: PipelineOutcome, overlap: Overlap) -> dict[str, Any]:
@@ -55,11 +50,12 @@ def _pipeline(pipeline: PipelineOutcome, overlap: Overlap) -> dict[str, Any]:
 
 
 def window_json(pipeline: PipelineOutcome, window: tuple[int, int]) -> dict[str, Any]:
-    """Answers that came in the window, and latencies of the queries that were to be sent in it."""
-    queries = pipeline.result.measured.queries
-    seconds = max(window[1] - window[0], 0) / 1e9
-    completed = int(((queries["end"] >= window[0]) & (queries["end"] < window[1])).sum())
-    asked = queries[(queries["intended"] >= window[0]) & (queries["intended"] < window[1])]
+    """Answers that came in the window, and latencies of its queries."""
+    answers = Answers.of(pipeline)
+    begin, end = (time - answers.started_at for time in window)
+    seconds = max(end - begin, 0) / 1e9
+    completed = int(((answers.ends >= begin) & (answers.ends < end)).sum())
+    asked = answers.in_window(begin, end)
     latency = np.asarray(asked["end"] - asked["intended"])
     return {
         "seconds": seconds,
@@ -71,10 +67,10 @@ def window_json(pipeline: PipelineOutcome, window: tuple[int, int]) -> dict[str,
 
 
 def stage_window(pipeline: PipelineOutcome, stage: int, window: tuple[int, int]) -> Ints:
-    """Times of the calls that began and ended in the window, in nanoseconds."""
+    """Times of the calls that began in the window, in nanoseconds."""
     rows = pipeline.result.measured.rows
     rows = rows[(rows["stage"] == stage) & (rows["status"] == OK)]
-    rows = rows[(rows["start"] >= window[0]) & (rows["end"] <= window[1])]
+    rows = rows[(rows["start"] >= window[0]) & (rows["start"] < window[1])]
     return np.asarray(rows["end"] - rows["start"])
 
 

@@ -66,6 +66,12 @@ class Answers:
     def by_id(self) -> Rows:
         return np.asarray(self.queries[np.argsort(self.queries["query"], kind="stable")])
 
+    def in_window(self, begin: float, end: float) -> Rows:
+        """Queries that were to be sent in the window, by id; of a load that is sent at once, those answered in it."""
+        times = self.by_id["end"] if self.open_loop and not self.scheduled else self.by_id["intended"]
+        at = times - self.started_at
+        return np.asarray(self.by_id[(at >= begin) & (at < end)])
+
     def same_schedule(self, other: Answers) -> bool:
         """Was every query that both answered to be sent at the same time after the start?"""
         _, mine, theirs = np.intersect1d(self.by_id["query"], other.by_id["query"], return_indices=True)

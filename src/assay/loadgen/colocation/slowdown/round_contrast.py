@@ -22,7 +22,6 @@ from assay.loadgen.colocation.slowdown.round_ratio import (
     ratio_of_sums,
 )
 from assay.loadgen.measured import Ints
-from assay.loadgen.recording.spool import Rows
 
 LEAST_QUERIES = {"p50": 20, "p99": 100}
 """Below, a percentile is hardly more than the largest value."""
@@ -64,8 +63,8 @@ class RoundContrast:
             return begin, begin
         if self.scheduled:
             return begin, max(begin, min(end, float(self.alone.ends[-1])))
-        first, last = self.beside.time_of(np.asarray(self._work))
-        return max(begin, float(first)), min(max(begin, float(last)), end)
+        last = float(self.beside.time_of(np.asarray(self._work))[1])
+        return begin, min(max(begin, last), end)
 
     @cached_property
     def window_alone(self) -> Times:
@@ -112,9 +111,9 @@ class RoundContrast:
 
     @cached_property
     def latencies(self) -> tuple[Ints, Ints]:
-        """Of the queries that were to be sent in the window and were answered, alone and beside, by query."""
-        beside = _intended_in(self.beside, self.window_beside)
-        alone = self.alone.by_id if self.paired else _intended_in(self.alone, self.window_alone)
+        """Of the queries of the window, alone and beside, by query."""
+        beside = self.beside.in_window(*self.window_beside)
+        alone = self.alone.by_id if self.paired else self.alone.in_window(*self.window_alone)
         if self.paired:
             _, mine, theirs = np.intersect1d(alone["query"], beside["query"], return_indices=True)
             alone, beside = alone[mine], beside[theirs]
@@ -122,8 +121,8 @@ class RoundContrast:
 
     @cached_property
     def stages(self) -> dict[int, tuple[Ints, Ints]]:
-        """Times of a stage's calls that began and ended in the window, and of the same calls of the same queries
-        alone: first alone, then beside."""
+        """Times of a stage's calls that began in the window, and of the same calls of the same queries alone: first
+        alone, then beside. Those that ended in it would be the shorter ones."""
         return {stage: self._calls(stage) for stage in self.beside.result.stages}
 
     def _calls(self, stage: int) -> tuple[Ints, Ints]:
@@ -131,7 +130,7 @@ class RoundContrast:
         most = 1 + max((int(nth_call(calls).max()) for calls in (alone, beside) if len(calls)), default=0)
         keys = [calls["query"] * most + nth_call(calls) for calls in (alone, beside)]
         begin, end = (self.beside.started_at + time for time in self.window_beside)
-        inside = (beside["start"] >= begin) & (beside["end"] <= end)
+        inside = (beside["start"] >= begin) & (beside["start"] < end)
         _, mine, theirs = np.intersect1d(keys[0], keys[1][inside], return_indices=True)
         alone, beside = alone[mine], beside[inside][theirs]
         return np.asarray(alone["end"] - alone["start"]), np.asarray(beside["end"] - beside["start"])
@@ -157,11 +156,6 @@ def mean_ratio(alone: Ints, beside: Ints, counted: str = "calls") -> RoundRatio:
 def _sums(values: Ints, blocks: int) -> Floats:
     block = np.arange(len(values)) * blocks // len(values)
     return np.asarray(np.maximum(np.bincount(block, values, blocks), 1.0))
-
-
-def _intended_in(side: Answers, window: Times) -> Rows:
-    at = side.by_id["intended"] - side.started_at
-    return np.asarray(side.by_id[(at >= window[0]) & (at < window[1])])
 
 
 def _few(count: int, least: int, counted: str = "queries") -> str:

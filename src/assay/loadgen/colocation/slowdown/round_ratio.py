@@ -50,29 +50,31 @@ def ratio_of_sums(alone: Floats, beside: Floats, seed: int = 0) -> RoundRatio:
 def ratio_of_quantiles(alone: Ints, beside: Ints, share: float, blocks: int, seed: int = 0) -> RoundRatio:
     """Values in the order of their queries, both sides cut into as many blocks: the n-th of each belong together."""
     drawn = _drawn(blocks, seed)
-    sides = []
-    for values in (alone, beside):
-        buckets, which = np.unique(bucket_of(np.maximum(values, 1)), return_inverse=True)
-        block = np.arange(len(values)) * blocks // len(values)
-        counts = np.bincount(block * len(buckets) + which, minlength=blocks * len(buckets)).reshape(blocks, -1)
-        sides.append((highest_in(buckets).astype(np.float64), counts))
-    logs = np.zeros(len(drawn))
-    whole = []
-    for sign, (tops, counts) in zip((-1, 1), sides, strict=True):
-        logs += sign * np.log(_quantile(tops, drawn @ counts, share))
-        whole.append(float(_quantile(tops, counts.sum(axis=0)[None, :], share)[0]))
-    return RoundRatio(whole[0], whole[1], _spread(logs, blocks), blocks)
+    before, after = (_quantiles(values, share, drawn) for values in (alone, beside))
+    once = np.ones((1, blocks), np.int64)
+    whole = [float(_quantiles(values, share, once)[0]) for values in (alone, beside)]
+    return RoundRatio(whole[0], whole[1], _spread(np.log(after / before), blocks), blocks)
 
 
 def blocks_of(count: int, least_in_one: int) -> int:
     return min(MOST_BLOCKS, count // least_in_one)
 
 
-def _quantile(tops: Floats, counts: Ints, share: float) -> Floats:
-    """The smallest value that `share` of all do not exceed, a row each."""
-    sums = np.cumsum(counts, axis=1)
-    rank = np.maximum(np.ceil(share * sums[:, -1:]), 1)
-    return np.asarray(tops[(sums < rank).sum(axis=1)])
+def _quantiles(values: Ints, share: float, drawn: Ints) -> Floats:
+    """A quantile for each resample: the smallest value that `share` of it do not exceed."""
+    blocks = drawn.shape[1]
+    buckets, which = np.unique(bucket_of(np.maximum(values, 1)), return_inverse=True)
+    block = np.arange(len(values)) * blocks // len(values)
+    counts = np.bincount(block * len(buckets) + which, minlength=blocks * len(buckets)).reshape(blocks, -1)
+    up_to = np.cumsum(counts, axis=1)
+    rank = np.maximum(np.ceil(share * (drawn * up_to[:, -1]).sum(axis=1)), 1)
+    # Bisection, all resamples at once: a sum over the blocks a step, and not over every value.
+    low, high = np.zeros(len(drawn), np.int64), np.full(len(drawn), len(buckets) - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        enough = (drawn * up_to[:, middle].T).sum(axis=1) >= rank
+        low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+    return np.asarray(highest_in(buckets)[low], np.float64)
 
 
 def _drawn(blocks: int, seed: int) -> Ints:

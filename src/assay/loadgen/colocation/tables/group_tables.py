@@ -9,16 +9,16 @@ from assay.loadgen.latency.latency import Latency
 
 def run_text(outcome: GroupOutcome) -> str:
     """One run: what it did while all ran together, its stages over the same time, and the whole run."""
-    if len(outcome.pipelines) == 1:
-        return f"{group_table(outcome)}\n\n{stage_table(outcome)}"
     overlap = Overlap(outcome)
-    shares = ", ".join(f"{overlap.share(p):.0%} of {p.config.name}'s run" for p in outcome.pipelines)
-    parts = [f"while all ran together ({overlap.seconds:.3g} s: {shares})\n{window_table(outcome)}"]
-    if overlap.seconds > 0:
-        parts.append(f"stages, in the same {overlap.seconds:.3g} s\n{stage_table(outcome)}")
-    parts.append(f"each pipeline's whole run\n{group_table(outcome)}")
-    parts += [f"warning: {warning}" for warning in overlap.warnings]
-    return "\n\n".join(parts)
+    parts = [f"{group_table(outcome)}\n\n{stage_table(outcome)}"]
+    if len(outcome.pipelines) > 1:
+        shares = ", ".join(f"{overlap.share(p):.0%} of {p.config.name}'s run" for p in outcome.pipelines)
+        parts = [f"while all ran together ({overlap.seconds:.3g} s: {shares})\n{window_table(outcome)}"]
+        if overlap.seconds > 0:
+            parts.append(f"stages, in the same {overlap.seconds:.3g} s\n{stage_table(outcome)}")
+        parts.append(f"each pipeline's whole run\n{group_table(outcome)}")
+    told = [outcome.problem] if outcome.problem else []
+    return "\n\n".join([*parts, *(f"warning: {warning}" for warning in (*told, *overlap.warnings))])
 
 
 def group_table(outcome: GroupOutcome) -> str:
@@ -93,6 +93,9 @@ def stage_table(outcome: GroupOutcome) -> str:
         for stage, spent in times.items():
             latency = Latency.of(spent)
             name = f"{stage} {pipeline.result.stages[stage].name}"
+            if not pipeline.result.stages[stage].recorded:
+                rows.append([pipeline.config.name, name, "not recorded", "–", "–", "–", "–"])
+                continue
             shown = [duration(latency.mean), duration(latency["p50"]), duration(latency["p99"])]
             share = f"{int(spent.sum()) / total:.0%}"
             rows.append([pipeline.config.name, name, str(latency.count), *shown, share])

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic_ns
+
+from assay.loadgen.board import PAUSED_NS, Board
+from assay.process.freezer import continue_tree, set_frozen, stop_tree
+from assay.process.supervised import Supervised
+
+
+class Pause:
+    """A pipeline's processes kept standing still, all of them, and for how long in all."""
+
+    def __init__(self, board: Board, supervised: Supervised, freezer: Path | None) -> None:
+        self._board = board
+        self._supervised = supervised
+        self._freezer = freezer
+        self._by_group = False
+        self.since = 0
+        """On the monotonic clock in nanoseconds; 0 while it runs."""
+
+    @property
+    def seconds(self) -> float:
+        under_way = monotonic_ns() - self.since if self.since else 0
+        return (self._board.page[PAUSED_NS] + under_way) / 1e9
+
+    def begin(self) -> None:
+        """Raises OSError where neither the freezer nor signals are permitted."""
+        # Noted first: an interrupt between the two must not leave it standing.
+        self.since = monotonic_ns()
+        self._by_group = self._inside()
+        try:
+            if self._by_group:
+                set_frozen(str(self._freezer), True)
+            else:
+                stop_tree(self._supervised.tree)
+        except OSError:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        if not self.since:
+            return
+        # Counted first: its time limit, which may have passed meanwhile, looks at it when it goes on.
+        self._board.page[PAUSED_NS] += monotonic_ns() - self.since
+        # A group or a tree that is gone has nothing left that could stand still.
+        with suppress(OSError):
+            if self._by_group:
+                set_frozen(str(self._freezer), False)
+            else:
+                continue_tree(self._supervised.tree)
+        self.since = 0
+
+    def _inside(self) -> bool:
+        """Did its processes enter the group? Where they were not permitted to, freezing it would do nothing."""
+        if self._freezer is None or self._supervised.pid is None:
+            return False
+        with suppress(OSError):
+            return str(self._supervised.pid) in (self._freezer.parent / "cgroup.procs").read_text().split()
+        return False

@@ -1,0 +1,49 @@
+"""The processors that a running tree may use."""
+
+import os
+from collections.abc import Collection
+
+from assay.process.tree import Tree
+
+
+def processors_problem(cpus: Collection[int]) -> str:
+    """Why a program started from here cannot be given these processors, or nothing."""
+    have = os.sched_getaffinity(0)
+    missing = sorted(set(cpus) - have)
+    if not missing:
+        return ""
+    return f"this process may not use processor {_listed(missing)}; it may use {_listed(sorted(have))}"
+
+
+def move_tree(tree: Tree, cpus: Collection[int]) -> None:
+    """Every thread of every process, until a walk finds none elsewhere: a new one is where its parent is."""
+    wanted = set(cpus)
+    while True:
+        tree.forget()
+        elsewhere = [thread for pid in tree.walk() for thread in _threads(pid) if _place(thread) not in (wanted, None)]
+        if not elsewhere:
+            return
+        for thread in elsewhere:
+            try:
+                os.sched_setaffinity(thread, wanted)
+            except ProcessLookupError:
+                continue
+
+
+def _threads(pid: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def _place(thread: int) -> set[int] | None:
+    """None where it has ended."""
+    try:
+        return os.sched_getaffinity(thread)
+    except ProcessLookupError:
+        return None
+
+
+def _listed(cpus: Collection[int]) -> str:
+    return ", ".join(map(str, cpus))
