@@ -26,6 +26,7 @@ from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibi
 from assay.report.exhibits.colocation.heat_map import HeatCell
 from assay.report.html import write_report
 from assay.report.limits import Limits
+from assay.report.markdown import session_markdown
 
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
@@ -315,6 +316,18 @@ def test_a_session_shows_the_same_and_says_nothing_twice(tmp_path: Path) -> None
     assert page.count("Where the time went") == 1
     plots = json.loads(page.partition('id="plots">')[2].partition("</script>")[0])
     assert len(plots) == page.count('<figure class="plot"')
+
+
+def test_markdown_has_its_figures_too(tmp_path: Path) -> None:
+    text = session_markdown(colocated(tmp_path, made_matrix(("api", "batch"), {("api", "batch"): 1.6})))
+    assert "- api is slower beside batch (throughput 1." in text
+    assert "| suffers ↓ beside → | api | batch |" in text
+    assert re.search(
+        r"\| api \| [\d.]+× \([\d.]+ to [\d.]+\), cannot tell \| \*\*1\.[\d]+× \([\d.]+ to [\d.]+\)\*\* \|", text
+    )
+    assert re.search(
+        r"\| api \| beside batch \| [\d.]+ ms \| [\d.]+ ms \| 1\d\d% \| the same 1,400 queries, 15.8 s \|", text
+    )
 
 
 def test_a_file_that_cannot_be_read_is_said_and_the_figures_stay(tmp_path: Path) -> None:

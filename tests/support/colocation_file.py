@@ -49,6 +49,8 @@ def made_together(names: Sequence[str], *, policy: str | None = None, stages: Se
             {"t": 4.0, "pipeline": names[1], "action": "resume", "value": None, "reason": "p99 of 31 ms for 1 s"},
             {"t": 6.0, "pipeline": names[0], "action": "place", "value": "cpus 0,1", "reason": "more processors"},
         ]
+        second = run["pipelines"][1]
+        second["lanes"] = [lane for lane in second["lanes"] if lane[2] <= 2.5 or lane[1] >= 4.0]
         run["decisions"] = [{**one, "refused": ""} for one in run["decisions"]]
     return {**_head("together", names, stages), "policy": policy, "runs": [run], "cells": [], "contrasts": []}
 
@@ -63,8 +65,8 @@ def made_rates(
         own = run["pipelines"][0]
         slow = 1 / max(0.02, 1 - rate / 450)
         run["label"] = f"trial-{number:02d}"
-        own["asked_rate"], own["window"]["throughput"] = rate, min(rate * 0.9, 380.0)
-        own["window"]["p50_us"], own["window"]["p99_us"] = 2000 * slow, 9000 * slow
+        own["asked_rate"], own["throughput"] = rate, min(rate * 0.9, 380.0)
+        own["latency"] = {"count": 800, "mean_us": 3000 * slow, "p50_us": 2000 * slow, "p99_us": 9000 * slow}
         runs.append(run)
         valid = peak is not None and rate <= peak
         reasons = [] if valid else ["p99 of latency within 50 ms: 9 of 100 were over (9.00%, allowed 1.00%)"]

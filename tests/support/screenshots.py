@@ -10,12 +10,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from browser import Watched, chromium
+from colocation_file import made_matrix, made_together, write_colocation
 from dashboard_data import many_nights
 from nightly import HOSTILE, nightly_runs, rich_runs
 from playwright.sync_api import Browser
 from session_factory import START, make_session
 
 from assay.history import History
+from assay.report.colocation_page import write_colocation_page
 from assay.report.html import write_report
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
@@ -27,6 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         _report(browser, Path(folder) / "report")
         _dashboard(browser, Path(folder) / "dashboard")
+        _colocation(browser, Path(folder) / "colocation")
 
 
 def _report(browser: Browser, results: Path) -> None:
@@ -55,15 +58,37 @@ def _dashboard(browser: Browser, results: Path) -> None:
         serving.terminate()
 
 
-def _take(browser: Browser, address: str, size: str, scheme: str, name: str, part: str | None = None) -> None:
+def _colocation(browser: Browser, folder: Path) -> None:
+    slower = {("service", "finetune"): 1.9, ("service", "service"): 1.4, ("finetune", "service"): 1.2}
+    write_colocation(
+        folder, {**made_matrix(("service", "finetune", "vision"), slower, rounds=3), "name": "three_pipelines"}
+    )
+    address = write_colocation_page(folder).as_uri()
+    _take(browser, address, "desktop", "light", "colocation-desktop-light")
+    _take(browser, f"{address}#group-1", "desktop", "dark", "colocation-stages", part="details.group[open]", high=780)
+    write_colocation(folder / "policy", made_together(("service", "finetune"), policy="latency_first"))
+    address = write_colocation_page(folder / "policy").as_uri()
+    _take(browser, address, "desktop", "light", "colocation-time-line", part="figure:has(.lanes)")
+
+
+def _take(
+    browser: Browser, address: str, size: str, scheme: str, name: str, part: str | None = None, high: int | None = None
+) -> None:
+    """`high`: of a part that goes on, so many pixels from its top."""
     watched = Watched(browser, address, size, scheme)
     watched.page.goto(address)
     watched.page.wait_for_timeout(800)
     for figure in watched.page.locator(f"{part} figure.plot").all() if part else ():
         figure.scroll_into_view_if_needed()
         figure.locator("svg").wait_for()
-    shown = watched.page.locator(part) if part else watched.page
-    shown.screenshot(path=str(IMAGES / f"{name}.png"))
+    path = str(IMAGES / f"{name}.png")
+    box = watched.page.locator(part).bounding_box() if part and high else None
+    if box:
+        top = box["y"] + watched.page.evaluate("scrollY")
+        cut = {"x": box["x"], "y": top, "width": box["width"], "height": float(high or 0)}
+        watched.page.screenshot(path=path, full_page=True, clip=cut)
+    else:
+        (watched.page.locator(part) if part else watched.page).screenshot(path=path)
     watched.context.close()
     print(IMAGES / f"{name}.png")
 

@@ -99,7 +99,7 @@ class EntryPage:
     @property
     def charts(self) -> tuple[Plot, ...]:
         """All line charts in the order of the page: its script counts them."""
-        return (*self.curves, *(self.colocation.plots if self.colocation else ()), *self.plots)
+        return (*(self.colocation.plots if self.colocation else ()), *self.curves, *self.plots)
 
     @property
     def regressed(self) -> bool:

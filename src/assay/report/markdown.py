@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from assay.analysis import Comparison, Verdict, extract, what_changed
 from assay.analysis.environment_difference import also_different
 from assay.history import History
 from assay.record import SessionFolder
+from assay.report.colocation_markdown import colocation_markdown
 from assay.report.entry_page import EntryPage
 from assay.report.exhibits.grid import Grid
 from assay.report.limits import MOST_INSIGHTS, Limits
+from assay.report.markdown_table import escaped, table
 from assay.report.page_templates import verdict_counts
 from assay.report.printable import printable
 from assay.report.quantity import duration, percent, quantity
@@ -88,6 +88,8 @@ def _entry(entry: EntryPage) -> str:
         blocks.append(table(("metric", "value", "spread", "change"), metrics, right=(1,)))
     if entry.left_out:
         blocks.append(f"{entry.left_out} more metrics are in results.jsonl.")
+    if entry.colocation:
+        blocks += colocation_markdown(entry.colocation)
     blocks += [_grid(grid) for grid in entry.grids]
     for shown, _ in entry.distributions:
         ladder = ", ".join(f"{name} {quantity(value, shown.unit)}" for name, value in shown.percentiles)
@@ -121,17 +123,6 @@ def _environment(page: SessionPage) -> list[tuple[str, str]]:
         "git": f"{e.git_commit or '–'}{' (changed)' if e.git_dirty else ''}",
     }  # fmt: skip
     return [(name, escaped(value)) for name, value in facts.items() if value is not None]
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    ruler = ["---:" if i in right else "---" for i in range(len(columns))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (columns, ruler, *rows))
-
-
-def escaped(text: str) -> str:
-    """As text in any place of a table: no markup, no HTML, no second cell."""
-    shown = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(f"\\{char}" if char in "\\`*_[]|#~!" else char for char in shown)
 
 
 def _code(text: str) -> str:

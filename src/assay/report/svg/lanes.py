@@ -53,7 +53,6 @@ def _lane(lane: Lane, across: Axis, top: int) -> str:
     step = _step(lane)
     height = _NAME + len(lane.stages or (1,)) * step
     text = [_box(lane.span, across, top + _NAME - 2, height - _NAME + 2, "span") if lane.span else ""]
-    text += [_box(held, across, top + _NAME - 2, height - _NAME + 2, "held") for held in lane.held]
     for number, stage in enumerate(lane.stages):
         middle = top + _NAME + number * step + step // 2
         # Lines as thick as their row: half of the text that boxes take. One for each strength of colour.
@@ -61,6 +60,8 @@ def _lane(lane: Lane, across: Axis, top: int) -> str:
             bars = "".join(_bar(span, across, middle) for span in stage.busy if _level(span) == level)
             kinds = f"s{stage.colour} b{level}" + (" thin" if step < 10 else "")
             text.append(f'<path class="{kinds}" d="{bars}"/>' if bars else "")
+    # Over the bars: a call that was under way when its pipeline was paused stands still as well.
+    text += [_box(held, across, top + _NAME - 2, height - _NAME + 2, "held") for held in lane.held]
     for mark in lane.marks:
         kind = mark.action if mark.action in ("pause", "resume", "start", "delay") else "other"
         kind += " refused" if mark.refused else ""

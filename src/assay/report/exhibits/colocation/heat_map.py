@@ -34,12 +34,12 @@ class HeatCell:
         if estimate.estimate is None:
             return cls("–", "", "none", 0.0, f"{who}: no number. {estimate.reason}".rstrip(), anchor)
         tone, text = tone_of(estimate), f"{estimate.estimate:.2f}×"
-        interval = _ends(estimate)
+        interval = interval_ends(estimate)
         told = {
             "slower": "slower than alone", "faster": "faster than alone", "unsure": "cannot be told from 1×",
             "none": "without an interval it cannot be told",
         }  # fmt: skip
-        says = f"{who}: {text}" + (f", {interval_words(estimate)}" if interval else "") + f": {told[tone]}"
+        says = f"{who}: {text}" + (f", interval {interval}" if interval else "") + f": {told[tone]}"
         heat = min(1.0, abs(math.log2(max(estimate.estimate, 1e-3)))) if tone in ("slower", "faster") else 0.0
         return cls(text, interval, tone, heat, says, anchor)
 
@@ -75,14 +75,7 @@ def beside_words(estimate: SlowdownEstimate) -> str:
     return "its own copy" if estimate.own_copy else " + ".join(estimate.beside)
 
 
-def interval_words(estimate: SlowdownEstimate) -> str:
-    """`95% interval 1.48 to 1.77`; empty where there is none."""
-    share = "" if estimate.confidence is None else f"{estimate.confidence * 100:.3g}% "
-    ends = _ends(estimate)
-    return f"{share}interval {ends}" if ends else ""
-
-
-def _ends(estimate: SlowdownEstimate) -> str:
+def interval_ends(estimate: SlowdownEstimate) -> str:
     """`1.48 to 1.77`; with more digits where an end that is not 1 would look like it."""
     if estimate.low is None or estimate.high is None:
         return ""

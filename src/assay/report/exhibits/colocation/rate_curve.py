@@ -26,7 +26,7 @@ class RateRow:
 
 @dataclass(frozen=True)
 class RateCurve:
-    """Latency of one pipeline against the rate that is asked of it."""
+    """Latency of one pipeline against the rate that is asked of it, over each whole run, as objectives are judged."""
 
     pipeline: str
     says: str
@@ -58,8 +58,8 @@ def _answer(search: RateSearch, rows: list[RateRow]) -> tuple[float | None, str]
     drawn = [row for row in rows if row.ran is not None]
     found = knee(
         [row.trial for row in drawn],
-        [row.ran.window.p99_s if row.ran else None for row in drawn],
-        [row.ran.window.throughput if row.ran else None for row in drawn],
+        [row.ran.whole.p99_s if row.ran else None for row in drawn],
+        [row.ran.whole.throughput if row.ran else None for row in drawn],
     )
     if found is None:
         return None, ""
@@ -70,16 +70,16 @@ def _answer(search: RateSearch, rows: list[RateRow]) -> tuple[float | None, str]
 
 
 def _plots(rows: list[RateRow], mark: float | None) -> tuple[Plot, ...]:
-    drawn = [(row.trial.rate, row.ran.window) for row in rows if row.ran is not None]
+    drawn = [(row.trial.rate, row.ran.whole) for row in rows if row.ran is not None]
     if len({rate for rate, _ in drawn}) < _LEAST_POINTS:
         return ()
     x = tuple(rate for rate, _ in drawn)
     marks = () if mark is None else (mark,)
     latency = (
-        ("p50", tuple(_milliseconds(window.p50_s) for _, window in drawn)),
-        ("p99", tuple(_milliseconds(window.p99_s) for _, window in drawn)),
+        ("p50", tuple(_milliseconds(whole.p50_s) for _, whole in drawn)),
+        ("p99", tuple(_milliseconds(whole.p99_s) for _, whole in drawn)),
     )
-    answered = (("answered", tuple(window.throughput for _, window in drawn)), ("asked", x))
+    answered = (("answered", tuple(whole.throughput for _, whole in drawn)), ("asked", x))
     return (
         Plot("Latency", "ms", x, latency, "against the rate asked", "queries/s asked", marks=marks),
         Plot("Throughput", "1/s", x, answered, "against the rate asked", "queries/s asked", marks=marks),
