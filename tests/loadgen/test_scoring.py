@@ -52,7 +52,9 @@ def loaded(stage: Numbers, place: str, end: str) -> Graph:
     return Graph.build(nodes, dataset=0)
 
 
-@pytest.mark.parametrize(("place", "end"), [("inline", "inline"), ("inline", "thread"), ("thread", "inline")])
+@pytest.mark.parametrize(
+    ("place", "end"), [("inline", "inline"), ("inline", "thread"), ("thread", "inline"), ("process", "inline")]
+)
 def test_the_data_set_scores_every_measured_result_and_no_other(place: str, end: str) -> None:
     result = LoadGen(
         loaded(Numbers(), place, end), SingleStreamLoadScheduler(), Stop(max_queries=6), warmup=Warmup(queries=3)

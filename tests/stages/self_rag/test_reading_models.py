@@ -111,6 +111,11 @@ def test_a_stage_without_a_tokenizer_is_named() -> None:
         formatter.setup(Worker())
 
 
+def test_a_stage_without_a_script_is_named() -> None:
+    with pytest.raises(UsageError, match="depends_on_id: NoOp has no script; name a ScriptedModel"):
+        ScriptedModel(depends_on_id=1).link({1: NoOp()})
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from assay.errors import DataError
+from assay.errors import DataError, MissingExtra
 from assay.pipeline.resources import Worker
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.tiny_model import write_tiny_model
@@ -55,6 +56,12 @@ def test_documents_of_a_file_are_searched_and_searches_replace_each_other(tmp_pa
     assert len(stage.process(first).documents) == 4
 
 
+def test_a_search_takes_the_last_wording() -> None:
+    stage = retriever(top_k=2)
+    found = stage.process(Question(0, "What is the town of Dunstaby known for?", rewrites=("Fenkaby", "Dunstastead")))
+    assert {document.id for document in found.documents} == {"town-012", "wrong-012"}
+
+
 def test_columns_have_the_names_they_are_given(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text("\n".join(json.dumps({"passage": text}) for text in ("apples", "", "pears and plums")) + "\n\n")
@@ -82,6 +89,14 @@ def test_a_corpus_that_cannot_be_had_is_one_message(tmp_path: Path, text: str | 
 def test_an_embedding_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"there is no model at '.*nowhere': .* use `embedding: hashed`"):
         retriever(embedding=str(tmp_path / "nowhere"))
+
+
+def test_without_the_extra_there_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(
+        MissingExtra, match=r"faiss is not installed. Install it with: pip install 'assay-bench\[rag\]'"
+    ):
+        retriever()
 
 
 def test_a_data_set_without_network_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

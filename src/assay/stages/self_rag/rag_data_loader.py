@@ -66,9 +66,10 @@ class RAGDataLoader(Stage[int, Question | PromptBatch]):
         for number, row in enumerate(text_rows("dataset", columns), 1):
             if not isinstance(text := row.get(columns.question_column), str) or not text.strip():
                 raise DataError(f"dataset: row {number} has no text in {columns.question_column!r}")
-            answers = row.get(columns.answers_column) or ()
-            answers = (answers,) if isinstance(answers, str) else tuple(map(str, answers))
-            found.append(KnownQuestion(text, answers, str(row.get(columns.document_column) or "")))
+            answers = row.get(columns.answers_column)
+            several = answers if isinstance(answers, list) else [] if answers is None else [answers]
+            document = row.get(columns.document_column)
+            found.append(KnownQuestion(text, tuple(map(str, several)), "" if document is None else str(document)))
         return found
 
     def __len__(self) -> int:

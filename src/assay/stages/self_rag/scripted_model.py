@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from assay.errors import UsageError
 from assay.names import unknown
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
@@ -49,7 +50,7 @@ class ScriptedModel(Stage[PromptBatch, AnswerBatch]):
     def link(self, stages: Mapping[int, Stage[Any, Any]]) -> None:
         for used in stages.values():
             if not isinstance(used, ScriptedModel):
-                raise ValueError(f"depends_on_id: {type(used).__name__} has no script")
+                raise UsageError(f"depends_on_id: {type(used).__name__} has no script; name a ScriptedModel")
             self._script, self._questions = used._script, used._questions
 
     def setup(self, worker: Worker) -> None:

@@ -28,8 +28,6 @@ _MOST_PATTERN = 200
 class Rows:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[object, ...], ...] = ()
-    cut: bool = False
-    """There were more than the limit."""
     refused: str = ""
     """Why the statement gave nothing: it is not valid, not a SELECT, or took too long."""
 
@@ -53,7 +51,7 @@ class ReadOnlyDatabase:
         self._until = monotonic() + self._seconds
         try:
             cursor = self._connection.execute(statement, parameters)
-            rows = cursor.fetchmany(self._most_rows + 1)
+            rows = cursor.fetchmany(self._most_rows)
             if cursor.description is None:
                 return Rows(refused="it is empty")
             columns = tuple(column[0] for column in cursor.description)
@@ -61,7 +59,7 @@ class ReadOnlyDatabase:
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             late = monotonic() > self._until
             return Rows(refused=f"it took more than {self._seconds:g} s" if late else str(error))
-        return Rows(columns, tuple(map(tuple, rows[: self._most_rows])), cut=len(rows) > self._most_rows)
+        return Rows(columns, tuple(map(tuple, rows)))
 
     def close(self) -> None:
         self._connection.close()
