@@ -157,7 +157,8 @@ class Finetune(ModelStage, Stage[Any, TrainStep]):
         window = self._window
         if self._schedule is None:
             self._schedule = self.schedule_options.build(self._inner_optimizer, self._steps_a_pass)
-        window.normalise([parameter.grad for parameter in self._parameters if parameter.grad is not None])
+        if self.accumulated > 1:
+            window.normalise([parameter.grad for parameter in self._parameters if parameter.grad is not None])
         norm = self._clip(self._parameters, self._norm_limit)
         self._optimizer.step()
         self._schedule.step()

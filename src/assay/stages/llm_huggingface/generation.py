@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 from zlib import crc32
 
@@ -40,7 +39,7 @@ class Generation:
         self._going = [True] * len(lengths)
         self.matchers = None if schema is None else [schema.matcher() for _ in lengths]
         self._ends = end_tokens(lm)
-        self._takes = _forward_parameters(lm.model)
+        self._takes = lm.forward_parameters
         self._cache: Any = None
         self._input = batch.input_ids
         most = max(most for _, most in lengths)
@@ -128,9 +127,3 @@ def end_tokens(lm: LanguageModel) -> list[int]:
     ids = lm.model.generation_config.eos_token_id
     ids = lm.tokenizer.eos_token_id if ids is None else ids
     return [] if ids is None else [*ids] if isinstance(ids, list | tuple) else [ids]
-
-
-def _forward_parameters(model: Any) -> frozenset[str]:
-    """Of the model itself, where adapters are around it."""
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model
-    return frozenset(signature(type(base).forward).parameters)

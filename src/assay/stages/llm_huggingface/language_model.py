@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import signature
 from threading import RLock
 from typing import Any
 
@@ -24,6 +26,12 @@ class LanguageModel:
         """Most tokens of a prompt and its answer."""
         most = getattr(self.model.config, "max_position_embeddings", None)
         return int(min(most or 1 << 30, self.tokenizer.model_max_length or 1 << 30))
+
+    @cached_property
+    def forward_parameters(self) -> frozenset[str]:
+        """What the model's forward pass takes; of the model itself, where adapters are around it."""
+        base = self.model.get_base_model() if hasattr(self.model, "get_base_model") else self.model
+        return frozenset(signature(type(base).forward).parameters)
 
     def set_training(self, training: bool) -> None:
         # Walking through all modules costs time at every call, so only where something changes.

@@ -21,6 +21,9 @@ _OPERATORS: list[Any] = []
 
 def library(name: str, extra: str) -> Any:
     """The module, or one message with the command that installs it."""
+    there = sys.modules.get(name)
+    if there is not None:
+        return there
     define_torchvision_operators()
     try:
         with quiet():
