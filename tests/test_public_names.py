@@ -13,9 +13,10 @@ PUBLIC = {
     "assay.analysis": "BenchmarkAnalyzer Comparison HistoryPast Insight Judgement MetricRule NoPast Past Results Row "
     "Rules SeriesChange Verdict change_points compare extract judge recommendations summary_lines what_changed",
     "assay.benchmarks.weights": "BenchmarkOrchestrator BenchmarkProfile BenchmarkSuite",
-    "assay.loadgen": "ConcurrentLoadScheduler ConstantLoadScheduler GammaLoadScheduler Graph LoadGen LoadResult "
-    "LoadScheduler MultiStreamLoadScheduler Node Objective OfflineLoadScheduler PoissonLoadScheduler RampLoadScheduler "
-    "SingleStreamLoadScheduler SourceSamples StepsLoadScheduler Stop TraceLoadScheduler Warmup",
+    "assay.loadgen": "ConcurrentLoadScheduler ConstantLoadScheduler Control GammaLoadScheduler Graph LoadGen "
+    "LoadResult LoadScheduler MultiStreamLoadScheduler Node Objective OfflineLoadScheduler PipelineState "
+    "PoissonLoadScheduler Policy RampLoadScheduler SingleStreamLoadScheduler SourceSamples StepsLoadScheduler Stop "
+    "TraceLoadScheduler Warmup",
     "assay.pipeline": "Batch Chain Collector ColumnBatch CompositeStage Executor FileRange Part Pipeline PipelineError "
     "PipelineResult Resources RunStage Source Split SplitResult Stage StageFailure StreamStage Worker Writer "
     "executor_named",

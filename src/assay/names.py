@@ -129,6 +129,8 @@ def load_module(name: str, path: str) -> Any:
         if missing is not None and f"{name}.".startswith(f"{missing}."):
             return None
         raise UnknownComponent(f"{path}: {_why(error, missing)}") from None
+    except Exception as error:
+        raise UnknownComponent(f"{path}: its module cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def _why(error: ImportError, missing: str | None) -> str:

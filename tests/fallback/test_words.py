@@ -5,6 +5,10 @@ import pytest
 from assay.fallback.stand_ins import FINDER, STAND_INS
 from assay.fallback.words import advice, said_of
 
+STAGE = (
+    "Assay's own: `from assay.pipeline import RunStage as Stage`, `from assay.pipeline.run_stage import log_phase`, "
+    "`from assay.pipeline.run_stage import log_phase_single`"
+)
 INSTALL = "install nemo_curator into the interpreter that runs this, or use one that has it"
 
 
@@ -14,7 +18,7 @@ INSTALL = "install nemo_curator into the interpreter that runs this, or use one 
         ("No module named 'nemo_curator'", "Assay's own: `from assay import Task`, `from assay import TaskPerfUtils`"),
         ("No module named 'nemo_curator.tasks.utils'", "Assay's own: `from assay import TaskPerfUtils`"),
         ("No module named 'runner.sinks.sink'", "Assay's own: `from assay.sinks import Sink`"),
-        ("No module named 'stages.stage'", "Assay's own: `from assay.pipeline import RunStage as Stage`"),
+        ("No module named 'stages.stage'", STAGE),
         ("No module named 'benchmarks.base'", "Assay's own: `from assay.benchmarks.weights import BenchmarkSuite`"),
         ("No module named 'loguru'", INSTALL.replace("nemo_curator", "loguru")),
         ("No module named 'nemo_curator.pipeline': it is not installed, and Assay stands in only for", INSTALL),

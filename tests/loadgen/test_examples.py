@@ -1,4 +1,4 @@
-"""The examples of docs/colocation.md are read, and the one with a curation pipeline is run."""
+"""The examples of load and colocation are read; those without a model, and with a curation pipeline, are run."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from assay.loadgen import LoadGen
+from assay.loadgen.colocation.build import build_graph, build_load
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.read import read_config
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples" / "colocation").glob("*.yml"))
+EXAMPLES = sorted(
+    p for folder in ("colocation", "pipeline_configs") for p in (ROOT / "examples" / folder).glob("*.yml")
+)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -20,6 +24,14 @@ def test_examples_have_nothing_wrong_with_them(path: Path) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 4
+
+
+def test_a_chain_that_does_nothing_runs() -> None:
+    (pipeline,) = read_config(ROOT / "examples" / "pipeline_configs" / "noop.yml").pipelines
+    load = build_load(pipeline)
+    result = LoadGen(build_graph(pipeline), load.scheduler, load.stop, load.queue_depth).run()
+    assert (result.completed, result.asked_rate) == (2000, None)
+    assert [stage.latency.count for stage in result.stages.values()] == [2000, 2000, 0, 2000]
 
 
 def test_a_curation_pipeline_runs_under_load_beside_an_antagonist(tmp_path: Path) -> None:

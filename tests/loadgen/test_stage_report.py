@@ -113,3 +113,34 @@ def test_long_series_are_thinned_on_their_way_into_a_file():
     read = StageReport.from_json(report.to_json())
     assert len(read.metrics[0].samples) <= MOST_SAMPLES
     assert read.metrics[0].samples[:2] == (0.0, 4.0)
+
+
+class Opened(Stage[Any, Any]):
+    """Closes what it has opened."""
+
+    def __init__(self, good: bool = True) -> None:
+        self.good = good
+
+    def setup(self, worker: Worker) -> None:
+        if not self.good:
+            raise ValueError("no such file")
+        self.file = ["open"]
+
+    def process(self, data: Any) -> Any:
+        return data
+
+    def teardown(self) -> None:
+        self.file[0] = "closed"
+
+
+@pytest.mark.parametrize("place", ["inline", "thread", "process"])
+def test_a_stage_that_was_not_set_up_is_not_torn_down(place: str):
+    first = Opened()
+    nodes = [
+        Node(0, first, outputs=(1,)),
+        Node(1, Opened(good=False), outputs=(2,), place=place),  # type: ignore[arg-type]
+        Node(2, Opened(), place=place),  # type: ignore[arg-type]
+    ]
+    with pytest.raises((ValueError, RuntimeError), match="no such file"):
+        LoadGen(Graph.build(nodes), SingleStreamLoadScheduler(), Stop(max_queries=2)).run()
+    assert first.file == ["closed"]

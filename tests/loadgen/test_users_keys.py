@@ -68,6 +68,12 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert (load.scheduler.rate, load.queue_depth, load.training, load.stop.timeout) == (None, 1, True, 600000)
 
 
+def test_an_output_named_twice_is_one_and_no_keys_are_none(tmp_path: Path) -> None:
+    text = FORKED.replace("outputs: [1, 2]", "outputs: [1, 2, 1]").replace("disable_logs: false", "config:")
+    graph = build_graph(read_config(write(tmp_path, text)).pipelines[0])
+    assert graph.node(0).outputs == (1, 2)
+
+
 @pytest.mark.parametrize("prefix", ["utils.queues.polling.", "stages.queues.polling.", ""])
 def test_a_policy_is_known_by_its_class_whatever_its_module(tmp_path: Path, prefix: str) -> None:
     for policy, join in (("MergePolicy", "merge"), ("FirstSubmittedPolicy", "each")):

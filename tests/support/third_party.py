@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path, PurePosixPath
 
-IMPORTERS = {"import_module", "find_spec", "__import__", "importorskip"}
+IMPORTERS = {"import_module", "find_spec", "__import__", "importorskip", "library"}
 
 
 def imports(tree: ast.AST) -> Iterator[str]:

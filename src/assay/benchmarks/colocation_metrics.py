@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from assay.benchmarks.stage_metrics import stage_metrics
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome, folder_name
 from assay.loadgen.colocation.kept.run_json import stage_window
 from assay.loadgen.colocation.matrix import Matrix
 from assay.loadgen.colocation.overlap import Overlap
-from assay.loadgen.colocation.rates_tried import RatesTried
+from assay.loadgen.colocation.rates.rates_tried import RatesTried
 from assay.loadgen.colocation.slowdown.contrast import Contrast
 from assay.loadgen.measured import Ints
 from assay.loadgen.result import StageTimes
@@ -21,7 +22,10 @@ MOST_SAMPLES = 2000
 def group_metrics(b: Benchmark, outcome: GroupOutcome) -> None:
     """Figures of each pipeline's whole run."""
     for pipeline in outcome.pipelines:
-        _pipeline(b, folder_name(pipeline.config.name), pipeline)
+        name = folder_name(pipeline.config.name)
+        _pipeline(b, name, pipeline)
+        if outcome.policy is not None:
+            b.metric(f"{name}.paused_s", pipeline.paused_s, unit="s")
 
 
 def overlap_metrics(b: Benchmark, outcome: GroupOutcome) -> None:
@@ -76,6 +80,28 @@ def _pipeline(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
         b.metric(f"{name}.{count}", getattr(result, count))
     b.metric(f"{name}.cpu_s", result.cpu_s, unit="s", better="lower")
     b.metric(f"{name}.peak_rss_mb", pipeline.peak_rss_mb, unit="MB", better="lower")
+    _gpu(b, name, pipeline)
+    for metric in stage_metrics(name, result):
+        b.add_metric(metric)
+
+
+def _gpu(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
+    """What the GPU does not tell is left out."""
+    if pipeline.gpu is None:
+        return
+    units = {
+        "mean_pct": "%",
+        "peak_memory_mb": "MB",
+        "mean_power_w": "W",
+        "energy_j": "J",
+        "joules_per_query": "J",
+        "joules_per_token": "J",
+        "joules_per_sample": "J",
+    }
+    for key, unit in units.items():
+        value = getattr(pipeline.gpu, key)
+        if value is not None:
+            b.metric(f"{name}.gpu_{key}", value, unit=unit, better=None if key == "mean_pct" else "lower")
 
 
 def _contrast(b: Benchmark, contrast: Contrast) -> None:

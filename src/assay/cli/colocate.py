@@ -20,6 +20,7 @@ _EPILOG = """examples:
   assay colocate config.yml --matrix --repeat 3   each alone, beside its own copy, and every pair: who slows whom
   assay colocate config.yml --group a+b+c         each alone, then this group
   assay colocate config.yml --sweep api=50,100,200
+  assay colocate config.yml --policy latency_first  pauses what has no objectives while another's is missed
   assay colocate config.yml --find-peak api       the highest rate that meets its objectives
 
 exit codes: 0 every pipeline ended well and met its objectives, 1 one did not, 2 usage or configuration"""
@@ -42,6 +43,11 @@ def arguments(parser: ArgumentParser) -> None:
         "--find-peak", metavar="NAME[=START]", help="the highest rate of one pipeline within its objectives"
     )
     how.add_argument("--check", action="store_true", help="only read and check the configuration")
+    parser.add_argument(
+        "--policy",
+        metavar="NAME",
+        help="who decides while pipelines run: all_at_once, latency_first or a dotted path; instead of the file's",
+    )
     parser.add_argument("--no-diagonal", action="store_true", help="--matrix without each pipeline beside its own copy")
     parser.add_argument("--repeat", type=int, default=1, help="rounds of a matrix (default 1)")
     parser.add_argument("--events", choices=["parquet", "csv", "none"], default="parquet", help="format of the events")
@@ -56,7 +62,7 @@ def run(args: Namespace) -> int:
     from assay.loadgen.colocation.read import read_config
 
     with saying_stand_ins():
-        config = read_config(args.config)
+        config = read_config(args.config, args.policy)
     if args.check:
         print(f"{args.config}: {len(config.pipelines)} pipelines, nothing wrong")
         return 0
@@ -119,7 +125,7 @@ def _matrix(args: Namespace, config: ColocationConfig, colocation: Colocation, r
 
 def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation, results: Path) -> bool:
     from assay.loadgen.colocation.kept.colocation_file import write_colocation
-    from assay.loadgen.colocation.rates_tried import search_rates
+    from assay.loadgen.colocation.rates.rates_tried import search_rates
     from assay.loadgen.colocation.tables.rate_tables import rate_text
 
     search = search_rates(colocation, config, args.sweep or args.find_peak, peak=not args.sweep)

@@ -10,6 +10,8 @@ KINDS = {
     "alm": ("assay.benchmarks.data.alm_command", "audio manifests: recordings cut into segments"),
     "warc": ("assay.benchmarks.data.warc_command", "web archives: pages in several encodings"),
     "documents": ("assay.benchmarks.data.documents_command", "text documents with known duplicates"),
+    "questions": ("assay.benchmarks.data.questions_command", "questions with known answers, documents, a database"),
+    "tiny-model": ("assay.benchmarks.data.tiny_model_command", "a tiny language model and its tokenizer, random"),
 }
 
 

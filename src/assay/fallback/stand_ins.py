@@ -40,7 +40,19 @@ STAND_INS: dict[str, dict[str, tuple[str, str]]] = {
     "nemo_curator.tasks": {"Task": ("assay", "Task")},
     "nemo_curator.tasks.utils": {"TaskPerfUtils": ("assay", "TaskPerfUtils")},
     "runner.sinks.sink": {"Sink": ("assay.sinks", "Sink")},
-    "stages.stage": {"Stage": ("assay.pipeline", "RunStage")},
+    "stages.stage": {
+        "Stage": ("assay.pipeline", "RunStage"),
+        "log_phase": ("assay.pipeline.run_stage", "log_phase"),
+        "log_phase_single": ("assay.pipeline.run_stage", "log_phase_single"),
+    },
+    "utils.component": {"get_component": ("assay.fallback.component", "get_component")},
+    "utils.schemas": {
+        "LoadGenModel": ("assay.loadgen.colocation.config", "LoadgenConfig"),
+        "PipelineModel": ("assay.loadgen.colocation.config", "PipelineConfig"),
+        "Query": ("assay.pipeline.query_form.query", "Query"),
+        "StageModel": ("assay.loadgen.colocation.config", "StageConfig"),
+    },
+    "utils.schemas.query": {"Query": ("assay.pipeline.query_form.query", "Query")},
 }
 """Module → its names → where Assay has them."""
 PROGRAMS = {

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
+    from assay.loadgen.colocation.policies.control import Control
+    from assay.loadgen.colocation.policies.pipeline_state import PipelineState
+    from assay.loadgen.colocation.policies.policy import Policy
     from assay.loadgen.graph.graph import Graph
     from assay.loadgen.graph.node import Node
     from assay.loadgen.latency.objective import Objective
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConcurrentLoadScheduler",
     "ConstantLoadScheduler",
+    "Control",
     "GammaLoadScheduler",
     "Graph",
     "LoadGen",
@@ -40,7 +44,9 @@ __all__ = [
     "Node",
     "Objective",
     "OfflineLoadScheduler",
+    "PipelineState",
     "PoissonLoadScheduler",
+    "Policy",
     "RampLoadScheduler",
     "SingleStreamLoadScheduler",
     "SourceSamples",
@@ -55,6 +61,7 @@ __getattr__, __dir__ = exports(
     {
         "ConcurrentLoadScheduler": "schedulers",
         "ConstantLoadScheduler": "schedulers",
+        "Control": "colocation.policies.control",
         "GammaLoadScheduler": "schedulers",
         "Graph": "graph.graph",
         "LoadGen": "loadgen",
@@ -64,7 +71,9 @@ __getattr__, __dir__ = exports(
         "Node": "graph.node",
         "Objective": "latency.objective",
         "OfflineLoadScheduler": "schedulers",
+        "PipelineState": "colocation.policies.pipeline_state",
         "PoissonLoadScheduler": "schedulers",
+        "Policy": "colocation.policies.policy",
         "RampLoadScheduler": "schedulers",
         "SingleStreamLoadScheduler": "schedulers",
         "SourceSamples": "source_samples",

@@ -44,6 +44,11 @@ class Stage(ABC, Generic[In, Out]):
     def start_measuring(self) -> None:
         """The warm-up is over: what this stage has measured of its own work so far does not count."""
 
+    def score(self, result: Any) -> None:
+        """Of the data set's stage: what came out of one measured query, to be compared with what it knows. Not timed.
+
+        Called in the process that drives the queries, one at a time, on the object whose length was asked for."""
+
     def measured(self) -> Sequence[Metric]:
         """After the last call: what it alone knows of its work (a loss, an accuracy, tokens)."""
         return ()

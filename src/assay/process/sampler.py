@@ -8,11 +8,17 @@ from assay.process.machine_load import MachineLoad
 from assay.process.tree import Tree, stat_fields
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
-HEADER = "t_s,cpu_s,rss_mb,read_mb,write_mb,threads,processes,steal_s,busy_s\n"
+HEADER = "t_s,cpu_s,rss_mb,read_mb,write_mb,threads,processes,steal_s,busy_s"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from assay.process.gpu_watch import GpuWatch
 
 
 class Sampler:
-    def __init__(self, tree: Tree, path: str | None) -> None:
+    def __init__(self, tree: Tree, path: str | None, gpus: "GpuWatch | None" = None) -> None:
         """Before the program starts: what need not be done while it runs is done here."""
         self._tree = tree
         self._tree.walk()
@@ -23,7 +29,10 @@ class Sampler:
         self.cpu_s = self.rss_mb = self.peak_rss_mb = 0.0
         self.threads = self.processes = self.peak_threads = self.peak_processes = 0
         self._out = open(path, "w", buffering=1 << 16) if path else None  # noqa: SIM115
-        self._write(HEADER)
+        self._gpus = gpus
+        self.gpu_pct: float | None = None
+        self.gpu_memory_mb: float | None = None
+        self._write(",".join([HEADER, *(gpus.columns if gpus else ())]) + "\n")
         self._machine = MachineLoad()
 
     def sample(self, accounts: Accounts) -> None:
@@ -48,14 +57,24 @@ class Sampler:
         read, written = self._io_mb()
         self._write(
             f"{time.monotonic() - self.started:.3f},{self.cpu_s:.3f},{self.rss_mb:.2f},{read:.2f},{written:.2f},"
-            f"{self.threads},{self.processes},{steal:.2f},{busy:.2f}\n"
+            f"{self.threads},{self.processes},{steal:.2f},{busy:.2f}{self._gpu_cells()}\n"
         )
+
+    def _gpu_cells(self) -> str:
+        if self._gpus is None:
+            return ""
+        values = self._gpus.sample(self._tree.members)
+        told = dict(zip(self._gpus.columns, values, strict=True))
+        self.gpu_pct, self.gpu_memory_mb = told["gpu_pct"], told["gpu_memory_mb"]
+        return "".join(f",{'nan' if value is None else format(value, '.3f')}" for value in values)
 
     def ended(self) -> None:
         """The program, or the last that it left behind, is over: what the machine does from now on is not its."""
         self._machine.stop()
+        if self._gpus is not None:
+            self._gpus.end()
 
-    def finish(self, accounts: Accounts, wall_s: float) -> dict[str, float]:
+    def finish(self, accounts: Accounts, wall_s: float) -> "dict[str, Any]":
         """Called when every process is gone: the accounts are then complete, and exact."""
         read, written = self._io_mb()
         if self._out:
@@ -80,6 +99,7 @@ class Sampler:
             "neighbour_cpu_s": self._machine.neighbour_cpu_s(cpu),
             "throttled_s": self._machine.throttled_s,
             "samples": self.count,
+            **({} if self._gpus is None else self._gpus.finish(self.started)),
         }
 
     def _peak_mb(self, largest_mb: float) -> float:

@@ -20,6 +20,18 @@ class CompanionSpec:
 
 
 @dataclass(frozen=True)
+class GpuWatchSpec:
+    """GPUs that are sampled with the tree: columns of their own in `usage_csv`."""
+
+    names: tuple[str, ...]
+    """As CUDA_VISIBLE_DEVICES names them: a number, `GPU-…` or `MIG-…`."""
+    library: Path
+    """Folder that holds pynvml."""
+    certain: bool
+    """They are the tree's alone to choose: counted even where none of its processes is seen on them."""
+
+
+@dataclass(frozen=True)
 class ProcessSpec:
     """What to run and within which limits."""
 
@@ -42,6 +54,7 @@ class ProcessSpec:
     namespace: bool = False
     """Its own network (only `lo`) and process namespace."""
     companion: CompanionSpec | None = field(default=None)
+    gpus: GpuWatchSpec | None = None
 
     def to_message(self) -> dict[str, Any]:
         companion = self.companion
@@ -60,6 +73,7 @@ class ProcessSpec:
             "memory_mb": float(self.memory_mb or 0),
             "nice": self.nice,
             "freezer": str(self.freezer) if self.freezer else None,
+            "gpus": self.gpus and [list(self.gpus.names), str(self.gpus.library), self.gpus.certain],
             "companion": companion
             and {
                 "name": companion.name,

@@ -29,6 +29,9 @@ class Status:
     elapsed_s: float
     cpu_s: float
     rss_mb: float
+    gpu_pct: float | None = None
+    """Of GPUs' processors, by its own processes; None where that is not known, as is the memory."""
+    gpu_memory_mb: float | None = None
 
 
 class Supervised:

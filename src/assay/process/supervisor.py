@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from assay.process.gpu_watch import GpuWatch
+
 SIGTERM, SIGKILL = 15, 9
 PR_SET_CHILD_SUBREAPER = 36
 STATUS_EVERY_S = 0.5
@@ -95,7 +97,7 @@ class Supervisor:
         self._pumps = [Pump([files["stdout"], files["combined"]]), Pump([files["stderr"], files["combined"]])]
         self._accounts = Accounts(self._companion.pids() if self._companion else set())
         self._ending = Ending()
-        self._sampler = Sampler(self._tree, spec["usage_csv"])
+        self._sampler = Sampler(self._tree, spec["usage_csv"], _gpu_watch(spec["gpus"]))
         out, err = (pump.write_end for pump in self._pumps)
         time.sleep(REST_S)
         try:
@@ -130,7 +132,8 @@ class Supervisor:
                 if spec["memory_mb"] and self._sampler.rss_mb > spec["memory_mb"]:
                     self._end("memory")
             if now >= next_status:
-                self._tell(("status", now - self._started, self._sampler.cpu_s, self._sampler.rss_mb))
+                seen = self._sampler
+                self._tell(("status", now - self._started, seen.cpu_s, seen.rss_mb, seen.gpu_pct, seen.gpu_memory_mb))
                 next_status = now + STATUS_EVERY_S
             if limit and now >= limit and self._wait_status is None:
                 self._end("timeout")
@@ -241,6 +244,14 @@ class Supervisor:
             send(self._status, message)
         except BrokenPipeError:
             self._end("abandoned")
+
+
+def _gpu_watch(asked: "list[Any] | None") -> "GpuWatch | None":
+    if not asked:
+        return None
+    from assay.process.gpu_watch import GpuWatch  # It takes milliseconds that other runs need not pay.
+
+    return GpuWatch(*asked)
 
 
 def _childless() -> bool:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from assay.capture.gpu import GpuReading, Gpus, NoGpu
+from assay.process.gpu import GpuReading, Gpus, NoGpu
 
 
 def gpu_memory_warnings(threshold: float | None, when: Literal["before", "after"]) -> list[str]:

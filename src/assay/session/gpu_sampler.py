@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from assay.capture.gpu import GpuReading, Gpus, NoGpu
+from assay.process.gpu import GpuReading, Gpus, NoGpu
 
 COLUMNS = (
     "timestamp_utc",

@@ -4,9 +4,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.capture import gpu, machine
+from assay.capture import machine
 from assay.config.entry import Entry
 from assay.config.plan import Plan
+from assay.process import gpu
 from assay.session.disk import free_mb
 from assay.session.neighbours import Neighbours
 from assay.session.object_store import object_store_bytes

@@ -1,23 +1,30 @@
 from __future__ import annotations
 
-from assay.loadgen.colocation.components import POLICIES, SCHEDULERS, STAGES, BadArguments, construct
+from typing import Any
+
+from assay.loadgen.colocation.components import POLICIES, SCHEDULERS, STAGES, BadArguments, construct, need_complete
 from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig, StageConfig
 from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.drive.driver import Load
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node, Place
+from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.latency.objective import Objective
 from assay.loadgen.schedulers import LoadScheduler
 from assay.loadgen.stop import Stop, Warmup
+from assay.pipeline.query_form.query_stage import QueryStage
+from assay.pipeline.run_stage import takes_queries
+from assay.pipeline.stage import Stage
 
 
 def build_graph(pipeline: PipelineConfig) -> Graph:
-    nodes = [build_node(stage) for stage in pipeline.stages]
+    nodes = [build_node(stage, pipeline) for stage in pipeline.stages]
+    nodes = with_queries(nodes, pipeline.dataset_stage_id)
     return Graph.build(nodes, pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
 
 
-def build_node(config: StageConfig) -> Node:
-    stage = construct(STAGES.find(config.component), config.config)
+def build_node(config: StageConfig, pipeline: PipelineConfig) -> Node:
+    stage = _stage(config, pipeline)
     place: Place = config.run or getattr(stage, "place", None) or "inline"
     return Node(
         id=config.id,
@@ -31,6 +38,14 @@ def build_node(config: StageConfig) -> Node:
         workers=config.workers,
         recorded=not config.disable_logs,
     )
+
+
+def _stage(config: StageConfig, pipeline: PipelineConfig) -> Stage[Any, Any]:
+    component = STAGES.find(config.component)
+    if not takes_queries(component):
+        return construct(component, config.config)
+    need_complete(component)
+    return QueryStage(component, config, pipeline)
 
 
 def build_scheduler(pipeline: PipelineConfig) -> LoadScheduler:

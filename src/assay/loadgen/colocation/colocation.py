@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, monotonic_ns, sleep
 
 from assay.errors import UsageError
 from assay.loadgen.board import ENDED_AT, STARTED_AT
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.gpu_usage import GpuUsage
 from assay.loadgen.colocation.pipeline_process import RELEASE_IN_NS, PipelineProcess
 from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.colocation.policies.policy_run import PolicyRun
@@ -33,6 +34,7 @@ class PipelineOutcome:
     folder: Path
     paused_s: float = 0.0
     """Seconds for which a policy kept it frozen."""
+    gpu: GpuUsage | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Colocation:
             for process in started:
                 if not process.over:
                     process.stop()
-            outcomes = [self._finish(process) for process in started]
+            outcomes = _told_of_sharing([self._finish(process) for process in started])
             if policy is not None:
                 policy.close()
         pages = [process.board.page for process in started]
@@ -163,7 +165,13 @@ class Colocation:
     def _finish(self, process: PipelineProcess) -> PipelineOutcome:
         result = process.finish(self._config.listeners)
         cpu, peak = process.usage.get("cpu_s", 0.0), process.usage.get("peak_rss_mb", 0.0)
-        return PipelineOutcome(process.config, result, cpu, peak, process.results, process.pause.seconds)
+        return PipelineOutcome(process.config, result, cpu, peak, process.results, process.pause.seconds, process.gpu)
+
+
+def _told_of_sharing(outcomes: Sequence[PipelineOutcome]) -> list[PipelineOutcome]:
+    used = {outcome.config.name: outcome.gpu for outcome in outcomes if outcome.gpu is not None}
+    others = {name: {other: gpu for other, gpu in used.items() if other != name} for name in used}
+    return [replace(o, gpu=o.gpu.beside(others[o.config.name])) if o.gpu is not None else o for o in outcomes]
 
 
 def _last(outcome: PipelineOutcome) -> int:

@@ -70,8 +70,7 @@ class BadArguments(AssayError):
 
 def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
     """An instance, or what is wrong with the arguments, in words of the configuration."""
-    if inspect.isabstract(component):
-        raise BadArguments(_lacking(component))
+    need_complete(component)
     parameters = inspect.signature(component).parameters
     if issubclass(component, RunStage) and _takes_config(parameters):
         arguments = {"config": dict(arguments)}
@@ -95,10 +94,13 @@ def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
         raise BadArguments(f"{component.__name__}: {error}") from None
 
 
-def _lacking(component: type[Any]) -> str:
+def need_complete(component: type[Any]) -> None:
+    """A class that lacks what its base asks for cannot be made."""
+    if not inspect.isabstract(component):
+        return
     base = next(base for base in (LoadScheduler, Policy, RunStage, Stage) if issubclass(component, base))
     asked = listed(sorted(component.__abstractmethods__))
-    return f"{component.__name__} does not define {asked}, which {base.__name__} of Assay asks for"
+    raise BadArguments(f"{component.__name__} does not define {asked}, which {base.__name__} of Assay asks for")
 
 
 def _takes_config(parameters: Mapping[str, inspect.Parameter]) -> bool:

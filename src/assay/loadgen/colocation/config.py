@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from assay.loadgen.colocation.polling import join_of
 from assay.loadgen.drive.driver import Sender
@@ -19,15 +19,20 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+Keys = Annotated[dict[str, Any], BeforeValidator(lambda given: {} if given is None else given)]
+"""What goes to a constructor; `config:` with nothing behind it is none."""
+
+
 class ComponentConfig(_Model):
     component: str
-    config: dict[str, Any] = {}
+    config: Keys = {}
 
 
 class StageConfig(ComponentConfig):
     id: int = Field(ge=0)
     name: str = ""
-    outputs: tuple[int, ...] = ()
+    outputs: Annotated[tuple[int, ...], AfterValidator(lambda ids: tuple(dict.fromkeys(ids)))] = ()
+    """Each once: a router with the same stage for two of its answers may name it twice."""
     join: Join | None = None
     polling_policy: str | None = None
     """`join` by the class names that users have; see `polling`."""
@@ -97,9 +102,23 @@ class PipelineConfig(_Model):
     cpus: tuple[int, ...] = ()
     nice: int = Field(default=0, ge=-20, le=19)
     limits: LimitsConfig | None = None
-    device: str = "cpu"
     until: Literal["own", "others_end"] = "own"
     """What ends it: its own load, or the end of all pipelines whose load ends them."""
+    device: str | None = None
+    """`cpu`, `cuda`, `cuda:N`, `cuda:N/G/C`, `GPU-…`, `MIG-…`; left out, every GPU is seen and the stages choose."""
+    mps_share: Annotated[int, Field(ge=1, le=100)] | None = None
+    """Percent of the GPU's processors that CUDA's Multi-Process Service lets it use."""
+    env: dict[str, str] = {}
+    """Environment of its process, over Assay's own. Values are written to no file."""
+
+    @field_validator("env", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        """Numbers and booleans as YAML writes them: `OMP_NUM_THREADS: 1`."""
+        if not isinstance(value, dict):
+            return value
+        scalars = (bool, int, float)
+        return {key: str(item).lower() if isinstance(item, scalars) else item for key, item in value.items()}
 
     @property
     def queries_at_once(self) -> int | None:

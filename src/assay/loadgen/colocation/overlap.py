@@ -37,8 +37,8 @@ class Overlap:
         return (clock - self.release) / 1e9
 
     def span(self, pipeline: PipelineOutcome) -> tuple[float, float]:
-        """From a pipeline's start to its last answer."""
-        begin = self.at(pipeline.result.started_at)
+        """From a pipeline's start to its last answer; no time at all where it was never started."""
+        begin = self.at(pipeline.result.started_at) if pipeline.result.started_at else 0.0
         return begin, begin + pipeline.result.duration
 
     def share(self, pipeline: PipelineOutcome) -> float:

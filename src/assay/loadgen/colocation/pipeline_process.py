@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ from time import monotonic, monotonic_ns
 
 import numpy as np
 
-import assay
 from assay.loadgen.board import (
     COMPLETED,
     ENDED_AT,
@@ -31,7 +29,9 @@ from assay.loadgen.board import (
 )
 from assay.loadgen.colocation.build import build_objectives, build_scheduler, build_stop
 from assay.loadgen.colocation.config import LimitsConfig, PipelineConfig
-from assay.loadgen.colocation.device import device_environment
+from assay.loadgen.colocation.device import find_device
+from assay.loadgen.colocation.environment import pipeline_environment
+from assay.loadgen.colocation.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
 from assay.loadgen.colocation.limits import ControlGroup
 from assay.loadgen.colocation.listeners import listener_notes
 from assay.loadgen.colocation.pause import Pause
@@ -58,6 +58,8 @@ from assay.untrusted.unreadable import Unreadable
 
 _GRACE_S = 1.0
 """A worker ends itself at its time limit; this much later it is ended."""
+GPU_SAMPLE_HZ = 5.0
+"""Energy is known between two samples only: more of them than of what the kernel counts exactly."""
 _CLOSING_S = 10.0
 """For tear-down after the last answer."""
 RELEASE_IN_NS = 50_000_000
@@ -86,7 +88,12 @@ class PipelineProcess:
         self._spool = Spool(self.board, results / "events.rows", self._see)
         self._recent = None if window_s is None else Recent(self._objectives, window_s)
         self._group = ControlGroup(self._folder.name, config.limits, freezable=window_s is not None)
-        written = {"pipeline": config.model_dump(mode="json"), "control_groups": self._group.entrances}
+        self._device = find_device(config.device)
+        written = {
+            "pipeline": config.model_dump(mode="json", exclude={"env"}),
+            "device": self._device.for_stages,
+            "control_groups": self._group.entrances,
+        }
         (self._folder / CONFIG).write_text(json.dumps(written))
         self._supervised = Supervised(self._spec())
         self.pause = Pause(self.board, self._supervised, self._group.freezer)
@@ -102,25 +109,21 @@ class PipelineProcess:
         self._why = ""
         self._place: tuple[str, int | None, int | None] = ("", None, None)
         self.usage: dict[str, float] = {}
+        self.gpu: GpuUsage | None = None
 
     def _spec(self) -> ProcessSpec:
-        # The checkout, the user's own modules and this process's view of both.
-        path = [str(Path(assay.__file__).parent.parent), *(entry for entry in sys.path if entry)]
-        environment = {
-            **os.environ,
-            **device_environment(self.config.device),
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)),
-        }
+        gpus = gpu_watch(self._device)
         return ProcessSpec(
             argv=[sys.executable, "-m", "assay.loadgen.colocation.worker", str(self._folder)],
-            env=environment,
+            env=pipeline_environment(self.config, self._device),
             cwd=Path.cwd(),
             stdout=self.results / "stdout.log",
             stderr=self.results / "stderr.log",
             combined=self.results / "stdouterr.log",
             usage_csv=self.results / "usage.csv",
             grace_s=0.5,
-            sample_hz=2.0,
+            sample_hz=2.0 if gpus is None else GPU_SAMPLE_HZ,
+            gpus=gpus,
             cpus=self.config.cpus,
             nice=self.config.nice,
             freezer=self._group.freezer,
@@ -256,6 +259,7 @@ class PipelineProcess:
             [stage.id for stage in self.config.stages if stage.disable_logs],
             listener_notes(listeners, self.results / "usage.csv"),
         )
+        self.gpu = read_gpu_usage(self._device, self.ended.usage, self.results / "usage.csv", result)
         self._group.close()
         self._shared.close()
         return result
@@ -314,6 +318,8 @@ class PipelineProcess:
             cpu_s=last.cpu_s,
             cpus_busy=max(last.cpu_s - before.cpu_s, 0.0) / max(last.elapsed_s - before.elapsed_s, 0.1),
             rss_mb=last.rss_mb,
+            gpu_pct=last.gpu_pct,
+            gpu_memory_mb=last.gpu_memory_mb,
             cpus=self.cpus,
         )
 

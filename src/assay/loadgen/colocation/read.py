@@ -12,13 +12,17 @@ from assay.document.yaml_file import read_yaml
 from assay.errors import AssayError, ConfigError
 from assay.loadgen.colocation.build import build_load, build_node, build_policy
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
-from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
-from assay.loadgen.colocation.device import device_problem
+from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig, PolicyConfig
+from assay.loadgen.colocation.device import VISIBLE, NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.listeners import listener_problem
+from assay.loadgen.colocation.mps import SHARE, mps_problem
 from assay.loadgen.colocation.pipeline_name import name_problem
 from assay.loadgen.colocation.polling import policy_problem
+from assay.loadgen.graph.node import Node
+from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape
+from assay.names import unknown
 from assay.process.processors import processors_problem
 
 Step = str | int
@@ -30,14 +34,19 @@ _UNBOUNDED = (
 )
 
 
-def read_config(path: Path) -> ColocationConfig:
-    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line."""
+def read_config(path: Path, policy: str | None = None) -> ColocationConfig:
+    """The configuration, checked whole: everything that is wrong with it is reported at once, with its line.
+
+    `policy` is used instead of the file's; where it is the same, with the file's keys.
+    """
     root = read_yaml(path)
     config = validate(ColocationConfig, root)
     # Stages of a user's own may lie beside the configuration, or below the folder that Assay is started in.
     for folder in (str(Path.cwd()), str(path.resolve().parent)):
         if folder not in sys.path:
             sys.path.insert(0, folder)
+    if policy is not None and (config.policy is None or config.policy.component != policy):
+        config = config.model_copy(update={"policy": PolicyConfig(component=policy)})
     if problems := [_worded(root, *problem) for problem in _problems(config)]:
         raise ConfigError(problems)
     return config
@@ -72,7 +81,10 @@ def _of_policy(config: ColocationConfig) -> Iterator[Problem]:
     if config.policy is None:
         return
     try:
-        build_policy(config.policy)
+        policy = build_policy(config.policy)
+        for name in policy.pipelines:
+            if name not in (known := [pipeline.name for pipeline in config.pipelines]):
+                yield ("policy", "config"), unknown("pipeline", name, known)
     except BadArguments as error:
         yield ("policy", "config", *([error.key] if error.key else [])), str(error)
     except AssayError as error:
@@ -83,21 +95,22 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     if not pipeline.stages:
         yield ("stages",), "there is none"
         return
-    stages, places = [], []
+    stages: list[StageShape] = []
+    nodes: dict[int, Node] = {}
     for at, stage in enumerate(pipeline.stages):
         name = stage.name or stage.component.rpartition(".")[2]
-        shape = StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits)
+        # A router that cannot be built may be one that bounds its cycle: what is wrong with it is said, and no more.
+        stages.append(StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits, ends_cycles=True))
         try:
-            node = build_node(stage)
-            shape = node.shape
-            places.append(node.place)
+            nodes[at] = build_node(stage, pipeline)
         except BadArguments as error:
             yield ("stages", at, "config", *([error.key] if error.key else [])), str(error)
         except AssayError as error:
             yield ("stages", at, "component"), str(error)
-        stages.append(shape)
         if stage.workers > 1 and (stage.run or "inline") == "inline":
             yield ("stages", at, "workers"), "workers need `run: thread` or `run: process`"
+    for at, node in zip(nodes, with_queries([*nodes.values()], pipeline.dataset_stage_id), strict=True):
+        stages[at] = node.shape
     graph = GraphShape(tuple(stages), pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
     policies = dict(_of_policies(pipeline, graph))
     for at, message in policies.items():
@@ -106,13 +119,12 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
         stages[at] = replace(stages[at], join="each")
     graph = replace(graph, stages=tuple(stages))
     yield from ((problem.path, problem.message) for problem in graph.problems())
-    if any(place != "inline" for place in places):
+    if any(node.place != "inline" for node in nodes.values()):
         yield from _of_queues(pipeline)
     yield from _of_load(pipeline)
     if problem := processors_problem(pipeline.cpus):
         yield ("cpus",), problem
-    if problem := device_problem(pipeline.device):
-        yield ("device",), problem
+    yield from _of_device(pipeline)
     if pipeline.limits is not None and (problem := limits_problem()):
         yield ("limits",), f"{problem}; leave `limits` out"
 
@@ -130,6 +142,24 @@ def _of_queues(pipeline: PipelineConfig) -> Iterator[Problem]:
     for at, stage in enumerate(pipeline.stages):
         if stage.max_input_queue_depth is not None:
             yield ("stages", at, "max_input_queue_depth"), _UNBOUNDED
+
+
+def _of_device(pipeline: PipelineConfig) -> Iterator[Problem]:
+    given = {"device": VISIBLE, "mps_share": SHARE}
+    for key, variable in given.items():
+        if getattr(pipeline, key) is not None and variable in pipeline.env:
+            yield ("env", variable), f"`{key}` decides {variable}: give one of the two"
+    try:
+        device = find_device(pipeline.device)
+    except NoSuchDevice as error:
+        yield ("device",), str(error)
+        return
+    if pipeline.mps_share is None:
+        return
+    if not device.certain:
+        yield ("mps_share",), "a share is one of a GPU: say which by `device: cuda:N`"
+    elif problem := mps_problem(pipeline.env):
+        yield ("mps_share",), problem
 
 
 def _of_load(pipeline: PipelineConfig) -> Iterator[Problem]:

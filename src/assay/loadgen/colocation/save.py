@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.recording.decision_rows import decision_rows
 from assay.loadgen.recording.event_file import write_events
 from assay.loadgen.recording.spool import read_rows
 from assay.loadgen.recording.trace_file import Track, write_trace
@@ -19,12 +20,14 @@ def save_group(outcome: GroupOutcome, events: EventFormat = "parquet", trace: bo
         names = {stage: times.name for stage, times in pipeline.result.stages.items()}
         raw = pipeline.folder / "events.rows"
         rows = read_rows(raw)
+        decided = [decision for decision in outcome.decisions if decision.pipeline == pipeline.config.name]
         if events != "none":
-            write_events(rows, names, pipeline.folder / f"events.{events}")
-        tracks.append(Track(pipeline.config.name, rows, names))
+            of_policy = decision_rows(decided, outcome.released_at)
+            write_events(rows, names, pipeline.folder / f"events.{events}", of_policy)
+        tracks.append(Track(pipeline.config.name, rows, names, decided))
         write_atomic(pipeline.folder / "result.json", encode(pipeline_json(pipeline), indent=2))
     if trace and tracks:
-        write_trace(tracks, outcome.pipelines[0].folder.parent / "trace.json")
+        write_trace(tracks, outcome.pipelines[0].folder.parent / "trace.json", outcome.released_at)
     for pipeline in outcome.pipelines:
         (pipeline.folder / "events.rows").unlink()
 
@@ -35,5 +38,6 @@ def pipeline_json(pipeline: PipelineOutcome) -> dict[str, Any]:
         "process_cpu_s": pipeline.cpu_s,
         "process_peak_rss_mb": pipeline.peak_rss_mb,
         "paused_s": pipeline.paused_s,
+        **({} if pipeline.gpu is None else {"gpu": pipeline.gpu.to_json()}),
         **pipeline.result.to_json(),
     }

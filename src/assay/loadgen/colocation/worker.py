@@ -43,7 +43,7 @@ def work(folder: Path) -> None:
     ending: Ending | None = None
     try:
         pipeline = PipelineConfig.model_validate(written["pipeline"])
-        driver = Driver(build_graph(pipeline), build_load(pipeline), board, folder, pipeline.device)
+        driver = Driver(build_graph(pipeline), build_load(pipeline), board, folder, written["device"])
         driver.prepare()
         start_at = _start(board)
         ending = driver.run(start_at) if start_at else Ending(How.KILLED, "stopped before the start")

@@ -28,6 +28,7 @@ class Crew:
         self._used = {used for node in graph.nodes for used in node.stage.uses}
         self.queues: dict[int, Queue] = {}
         self._members: list[tuple[Node, Stage[Any, Any], Worker]] = []
+        self._set_up: list[Stage[Any, Any]] = []
         self._threads: list[Thread] = []
         for node in graph.nodes:
             if node.place != "inline":
@@ -45,6 +46,7 @@ class Crew:
             if stage is not node.stage or node.id not in self._used:
                 stage.link(self._graph.used_by(stage))
                 stage.setup(worker)
+            self._set_up.append(stage)
 
     def replicas(self, stage: int) -> list[Stage[Any, Any]]:
         return [replica for node, replica, _ in self._members if node.id == stage]
@@ -71,7 +73,7 @@ class Crew:
         if wait:
             for thread in self._threads:
                 thread.join()
-        for _, stage, _ in self._members:
+        for stage in self._set_up:
             if wait or isinstance(stage, RemoteStage):
                 stage.teardown()
 

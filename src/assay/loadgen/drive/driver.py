@@ -29,8 +29,9 @@ from assay.loadgen.drive.chain import Chain
 from assay.loadgen.drive.crew import Crew
 from assay.loadgen.drive.ending import Ending, How, StageFailed, where
 from assay.loadgen.drive.flow import Flow
-from assay.loadgen.drive.inline_walker import InlineWalker
+from assay.loadgen.drive.inline.inline_walker import InlineWalker
 from assay.loadgen.drive.reception import Reception
+from assay.loadgen.drive.scoring import Scoring
 from assay.loadgen.drive.time_limit import TimeLimit, time_limit
 from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_turns, open_turns, single_turns
 from assay.loadgen.drive.walker import Walker
@@ -79,7 +80,8 @@ class Driver:
         self._board = board
         self._folder = folder
         self._device = device
-        self._keep = keep
+        self._scoring = Scoring.of(graph)
+        self._keep = keep if self._scoring is None else self._scoring.before(keep)
         self._crew = Crew(graph, device, load.training)
         self._reception: Reception | None = None
         self._samples: int | None = None
@@ -144,12 +146,16 @@ class Driver:
         found: dict[int, StageReport] = {}
         for node in self._graph.nodes if ending.how is not How.TIMED_OUT else ():
             report = StageReport.joined([_report(stage) for stage in self._replicas(node)])
+            if self._scoring is not None and node.id == self._graph.dataset:
+                report = self._scoring.report(report)
             if report.metrics or report.notes:
                 found[node.id] = report
         return found
 
     def _replicas(self, node: Node) -> list[Stage[Any, Any]]:
-        return self._crew.replicas(node.id) or [node.stage]
+        # Results are scored by the data set's stage of this process, wherever its workers are.
+        scores = self._scoring is not None and node.id == self._graph.dataset
+        return [node.stage] if scores else self._crew.replicas(node.id) or [node.stage]
 
     def close(self, ending: Ending | None) -> None:
         """Workers that may hang are not waited for."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.errors import ConfigError, DataError
@@ -21,6 +21,8 @@ class Graph:
     outputs: tuple[int, ...]
     dataset: int | None = None
     """The stage that holds the data set: its `len` is the number of samples, and queries carry a sample's number."""
+    _set_up: set[int] = field(default_factory=set, init=False, repr=False, compare=False)
+    """Stages that can be torn down."""
 
     @classmethod
     def build(
@@ -114,8 +116,9 @@ class Graph:
             if node.place == "inline" or node.id == self.dataset or node.id in used:
                 node.stage.link(self.used_by(node.stage))
                 node.stage.setup(Worker(device=device, training=training))
+                self._set_up.add(node.id)
 
     def teardown(self) -> None:
         for node in self.nodes:
-            if node.place == "inline" or node.id == self.dataset:
+            if node.id in self._set_up and (node.place == "inline" or node.id == self.dataset):
                 node.stage.teardown()

@@ -1,34 +1,39 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from assay.errors import MissingExtra
 from assay.loadgen.board import COLUMNS, OK, PIPELINE, TEST
+from assay.loadgen.recording.decision_rows import ACTION_NAMES
 from assay.loadgen.recording.spool import Rows
 
 _CHUNK = 250_000
 EVENT_COLUMNS = ("event", "phase", "stage_name", *COLUMNS)
 
 
-def write_events(rows: Rows, names: Mapping[int, str], path: Path) -> None:
-    """One row an event, in the order they were recorded; Parquet or CSV by the name's ending. Times in nanoseconds."""
+def write_events(rows: Rows, names: Mapping[int, str], path: Path, decisions: Rows | None = None) -> None:
+    """One row an event, in the order they were recorded, a policy's decisions last; Parquet or CSV by the name's
+    ending. Times in nanoseconds."""
+    parts = [rows] if decisions is None else [rows, decisions]
     if path.suffix == ".parquet":
-        _parquet(rows, names, path)
+        _parquet(parts, names, path)
     else:
-        _csv(rows, names, path)
+        _csv(parts, names, path)
 
 
-def _chunks(rows: Rows) -> Iterator[Rows]:
-    for first in range(0, len(rows), _CHUNK):
-        yield np.asarray(rows[first : first + _CHUNK])
+def _chunks(parts: Sequence[Rows]) -> Iterator[Rows]:
+    for rows in parts:
+        for first in range(0, len(rows), _CHUNK):
+            yield np.asarray(rows[first : first + _CHUNK])
 
 
 def _words(rows: Rows, names: Mapping[int, str]) -> dict[str, list[str]]:
-    kinds = {TEST: "test", PIPELINE: "pipeline"}
+    kinds = {TEST: "test", PIPELINE: "pipeline", **dict.fromkeys(ACTION_NAMES, "decision")}
+    names = {**ACTION_NAMES, **names}
     stages = rows["stage"].tolist()
     return {
         "event": [kinds.get(stage, "stage") for stage in stages],
@@ -37,11 +42,11 @@ def _words(rows: Rows, names: Mapping[int, str]) -> dict[str, list[str]]:
     }
 
 
-def _csv(rows: Rows, names: Mapping[int, str], path: Path) -> None:
+def _csv(parts: Sequence[Rows], names: Mapping[int, str], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(EVENT_COLUMNS)
-        for chunk in _chunks(rows):
+        for chunk in _chunks(parts):
             words = _words(chunk, names)
             writer.writerows(zip(*words.values(), *(_column(chunk, name) for name in COLUMNS), strict=True))
 
@@ -52,7 +57,7 @@ def _column(rows: Rows, name: str) -> list[int] | list[str]:
     )
 
 
-def _parquet(rows: Rows, names: Mapping[int, str], path: Path) -> None:
+def _parquet(parts: Sequence[Rows], names: Mapping[int, str], path: Path) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -62,7 +67,7 @@ def _parquet(rows: Rows, names: Mapping[int, str], path: Path) -> None:
     texts = {"event", "phase", "stage_name", "status"}
     schema = pa.schema([(name, word if name in texts else pa.int64()) for name in EVENT_COLUMNS])
     with pq.ParquetWriter(path, schema) as writer:
-        for chunk in _chunks(rows):
+        for chunk in _chunks(parts):
             columns = {**_words(chunk, names), **{name: _column(chunk, name) for name in COLUMNS}}
             writer.write_table(
                 pa.table({name: pa.array(columns[name], schema.field(name).type) for name in EVENT_COLUMNS})

@@ -14,10 +14,15 @@ from typing import Any, TextIO
 import numpy as np
 
 from assay.loadgen.board import OK, PIPELINE, TEST
+from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.recording.spool import Rows
 
 MOST = 200_000
 """Rows of a pipeline in a trace: viewers hold no more. The first ones are kept, and the file says so."""
+
+
+_POLICY = 0
+"""The thread of decisions; those of stages come after it."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +30,19 @@ class Track:
     name: str
     rows: Rows
     stages: Mapping[int, str]
+    decisions: Sequence[Decision] = ()
+    """What a policy decided of it: marks, and a span for each pause, in a row of their own."""
 
 
-def write_trace(tracks: Sequence[Track], path: Path) -> None:
+def write_trace(tracks: Sequence[Track], path: Path, released_at: int = 0) -> None:
+    """`released_at`: what the times of decisions count from, on the monotonic clock in nanoseconds."""
     begin = min((int(track.rows["start"].min()) for track in tracks if len(track.rows)), default=0)
     with path.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[\n')
         file.write(json.dumps({"name": "process_labels", "ph": "M", "pid": 0, "args": {"labels": "assay"}}))
         for number, track in enumerate(tracks, 1):
             _track(file, number, track, begin)
+            _decisions(file, number, track, (released_at - begin) / 1e3)
         file.write("\n]}\n")
 
 
@@ -62,6 +71,26 @@ def _track(file: TextIO, process: int, track: Track, begin: int) -> None:
             _write(file, {**event, **ident, "ph": "e", "ts": (end - begin) / 1e3, "args": {}})
         else:
             _write(file, {**event, "ph": "X", "dur": (end - start) / 1e3})
+
+
+def _decisions(file: TextIO, process: int, track: Track, release: float) -> None:
+    """`release` in microseconds of the trace."""
+    row = {"pid": process, "tid": _POLICY}
+    if track.decisions:
+        _write(file, {**row, "name": "thread_name", "ph": "M", "args": {"name": "policy"}})
+    paused = None
+    for decision in track.decisions:
+        at = release + decision.t * 1e6
+        arguments = {"value": decision.value, "reason": decision.reason, "refused": decision.refused}
+        name = f"{decision.action} (refused)" if decision.refused else decision.action
+        _write(file, {**row, "name": name, "ph": "i", "s": "p", "ts": at, "args": arguments})
+        if decision.refused:
+            continue
+        if decision.action == "pause":
+            paused = at
+        elif decision.action == "resume" and paused is not None:
+            _write(file, {**row, "name": "paused", "ph": "X", "ts": paused, "dur": at - paused, "args": {}})
+            paused = None
 
 
 def _thread(stage: int) -> int:

@@ -31,6 +31,8 @@ class Options(BaseModel):
             return f"{'.'.join([block, *path[:-1]])}: {unknown('key', path[-1], cls.model_fields)}"
         if problem["type"] == "missing":
             return f"{where} is missing"
+        if problem["type"] == "value_error":
+            return f"{where}: {problem['ctx']['error']}"
         return f"{where}: {problem['msg']}, not {problem['input']!r}"
 
 

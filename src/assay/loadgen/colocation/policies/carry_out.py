@@ -4,7 +4,7 @@ from time import monotonic_ns
 from typing import Any
 
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.device import device_problem
+from assay.loadgen.colocation.device import NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.policies.request import Request
@@ -18,7 +18,7 @@ def plan(request: Request, pipeline: PipelineConfig) -> tuple[PipelineConfig, st
     update: dict[str, Any] = {}
     if request.action == "place":
         update = {"cpus": request.cpus or pipeline.cpus, "device": request.device or pipeline.device}
-        refused = processors_problem(update["cpus"]) or device_problem(update["device"])
+        refused = processors_problem(update["cpus"]) or _device_problem(update["device"])
     elif request.action == "resize":
         update = {"limits": request.merged(pipeline.limits)}
         refused = limits_problem()
@@ -27,9 +27,19 @@ def plan(request: Request, pipeline: PipelineConfig) -> tuple[PipelineConfig, st
     return (pipeline if refused else pipeline.model_copy(update=update)), refused
 
 
+def _device_problem(device: str | None) -> str:
+    try:
+        find_device(device)
+    except NoSuchDevice as error:
+        return str(error)
+    return ""
+
+
 def carry_out(request: Request, process: PipelineProcess) -> str | None:
     """Does to a pipeline that is set up what was asked: nothing said when it was done, else why it was refused. None
-    where there was nothing to do."""
+    where there is nothing to do: it is so already, or the pipeline has ended."""
+    if process.condition == "ended":
+        return None
     try:
         return _DO[request.action](request, process)
     except OSError as error:
@@ -44,8 +54,6 @@ def _start(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _delay(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "ended":
-        return "it has ended"
     if process.released:
         return "it has started already; it can be paused"
     process.start(None if request.seconds is None else monotonic_ns() + int(request.seconds * 1e9))
@@ -53,12 +61,10 @@ def _delay(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _pause(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "paused":
+    if process.condition == "paused" or process.stopping:
         return None
     if process.condition != "running":
-        return "it has ended" if process.condition == "ended" else "it has not started yet; it can be delayed"
-    if process.stopping:
-        return "it is ending"
+        return "it has not started yet; it can be delayed"
     process.pause.begin()
     return ""
 
@@ -71,8 +77,6 @@ def _resume(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _place(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "ended":
-        return "it has ended"
     if request.device is not None:
         return "a device can be given only before the pipelines are started, in `begin`"
     cpus = request.cpus or ()
@@ -85,8 +89,6 @@ def _place(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _resize(request: Request, process: PipelineProcess) -> str | None:
-    if process.condition == "ended":
-        return "it has ended"
     merged = request.merged(process.limits)
     if process.limits == merged:
         return None

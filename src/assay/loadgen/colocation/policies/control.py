@@ -13,8 +13,8 @@ class Control:
     """What a policy may ask for. It is done after the call of the policy returns, in the order asked.
 
     What makes no sense at any time (no such pipeline, a negative share) raises ValueError here. What cannot be done
-    now or on this machine is refused, and the reason is in the run's decisions. Asking for what holds already is
-    nothing: a policy may say at every look how things should be.
+    now or on this machine is refused, and the reason is in the run's decisions. Asking for what is so already, or of a
+    pipeline that has ended, is nothing: a policy may say at every look how things should be.
     """
 
     def __init__(self, names: Sequence[str]) -> None:

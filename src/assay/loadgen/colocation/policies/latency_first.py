@@ -12,7 +12,6 @@ from math import ceil
 from assay.loadgen.colocation.policies.control import Control
 from assay.loadgen.colocation.policies.pipeline_state import ObjectiveState, PipelineState
 from assay.loadgen.colocation.policies.policy import Policy
-from assay.names import unknown
 
 
 class LatencyFirst(Policy):
@@ -23,8 +22,8 @@ class LatencyFirst(Policy):
     def __init__(
         self,
         pause: Sequence[str] = (),
-        pause_at: float = 0.6,
-        resume_at: float = 0.3,
+        pause_at: float = 0.5,
+        resume_at: float = 0.25,
         answers: int = 8,
         hold_s: float = 0.05,
         every_s: float = 0.02,
@@ -37,7 +36,7 @@ class LatencyFirst(Policy):
             raise ValueError(f"hold_s must not be negative, as {hold_s:g} is")
         if not every_s > 0:
             raise ValueError(f"every_s must be greater than 0, not {every_s:g}")
-        self._named = tuple(pause)
+        self.pipelines = tuple(pause)
         self._pause_at, self._resume_at = pause_at, resume_at
         self._answers = answers
         self._hold_s = hold_s
@@ -47,11 +46,7 @@ class LatencyFirst(Policy):
         self._changed_at = float("-inf")
 
     def begin(self, states: Sequence[PipelineState], control: Control) -> None:
-        names = [state.name for state in states]
-        for name in self._named:
-            if name not in names:
-                raise ValueError(f"pause: {unknown('pipeline', name, names)}")
-        self._giving_way = self._named or tuple(state.name for state in states if not state.objectives)
+        self._giving_way = self.pipelines or tuple(state.name for state in states if not state.objectives)
 
     def look(self, now: float, states: Sequence[PipelineState], control: Control) -> None:
         protected = [s for s in states if s.name not in self._giving_way and s.condition == "running"]
@@ -70,7 +65,7 @@ class LatencyFirst(Policy):
     def _strain(self, state: PipelineState, of: ObjectiveState) -> tuple[float, str]:
         """How much of its time an objective has used, 1 being all; while others are paused, by the answers since."""
         since = self._changed_at if self._paused else float("-inf")
-        newest = [value for value, t in zip(of.newest_s, of.newest_t, strict=True) if t >= since][-self._answers :]
+        newest = [value for value, t in zip(of.newest_s, of.newest_t, strict=True) if t > since][-self._answers :]
         taken = _percentile(newest, of.objective.percentile)
         if of.objective.of == "latency":
             # An answer that is still to come has taken this long at least.

@@ -59,6 +59,11 @@ class PipelineState:
     """Processors kept busy between the last two samples."""
     rss_mb: float
     """Memory of all its processes."""
+    gpu_pct: float | None
+    """Share of GPUs' processors that its own processes take, 100 being one GPU; None where no GPU tells."""
+    gpu_memory_mb: float | None
+    """Memory of GPUs that they hold; None where no GPU tells."""
     cpus: tuple[int, ...]
     """Processors it was placed on; empty: any."""
-    device: str
+    device: str | None
+    """What it was given: `cpu`, `cuda:0`; None: its stages choose."""

@@ -19,6 +19,10 @@ class Policy(ABC):
     window_s: float = 1.0
     """Seconds that the recent figures of a state are of."""
 
+    pipelines: tuple[str, ...] = ()
+    """Names in its configuration: each must be a pipeline of the file. In a run of a matrix some of them may be absent.
+    """
+
     def begin(self, states: Sequence[PipelineState], control: Control) -> None:
         """Before any process is started: the one time at which a device can be given."""
 

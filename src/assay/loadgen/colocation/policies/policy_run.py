@@ -13,7 +13,7 @@ from assay.loadgen.colocation.policies.request import Request
 from assay.loadgen.colocation.policies.state_before import state_before
 
 PATIENCE_S = 10.0
-"""A policy may let nothing run for this long; then what waits goes on, so that a run always ends."""
+"""A policy may let nothing run for this long; then all go on and no longer stand still, so that a run always ends."""
 _LEAST_EVERY_S = 0.01
 
 
@@ -29,6 +29,8 @@ class PolicyRun:
         self._thread = PolicyThread(self._policy, [pipeline.name for pipeline in pipelines], config.timeout)
         self._next_look = 0.0
         self._stood_since: float | None = None
+        self._overruled = ""
+        """Why nothing may stand still any more."""
         self._refused: set[tuple[str, str, str]] = set()
         self._delays: dict[str, float | None] = {}
         """Seconds from the release; None: until started."""
@@ -51,7 +53,7 @@ class PolicyRun:
             elif request.action == "start":
                 self._delays.pop(request.pipeline, None)
             changed[request.pipeline], refused = plan(request, changed[request.pipeline])
-            self._keep(request, refused)
+            self._keep(request, refused, 0.0)
         return tuple(changed.values())
 
     def release(self, processes: Sequence[PipelineProcess], at: int) -> None:
@@ -77,9 +79,13 @@ class PolicyRun:
             return
         by_name = {process.config.name: process for process in processes}
         for request in requests or ():
-            refused = carry_out(request, by_name[request.pipeline])
+            at = self._now()
+            if self._overruled and request.action in ("pause", "delay"):
+                refused: str | None = self._overruled
+            else:
+                refused = carry_out(request, by_name[request.pipeline])
             if refused is not None:
-                self._keep(request, refused)
+                self._keep(request, refused, at)
         self._end_standstill(processes)
 
     def let_end(self, processes: Sequence[PipelineProcess]) -> None:
@@ -97,24 +103,26 @@ class PolicyRun:
         elif self._stood_since is None:
             self._stood_since = monotonic()
         elif monotonic() - self._stood_since > PATIENCE_S:
-            self._go_on(processes, f"assay: nothing has run for {PATIENCE_S:g} s")
+            why = f"nothing has run for {PATIENCE_S:g} s"
+            self._overruled = f"{why}; from then on nothing is held back"
+            self._go_on(processes, f"assay: {why}")
 
     def _go_on(self, processes: Sequence[PipelineProcess], why: str) -> None:
         for process in processes:
             if process.held:
                 action: Action = "resume" if process.condition == "paused" else "start"
+                at = self._now()
                 carry_out(request := Request(process.config.name, action, why), process)
-                self._keep(request, "")
+                self._keep(request, "", at)
 
     def _fail(self, failure: PolicyFailed) -> None:
         self.problem = f"policy {self.name}: {failure}"
 
-    def _keep(self, request: Request, refused: str) -> None:
+    def _keep(self, request: Request, refused: str, t: float) -> None:
         told = (request.pipeline, request.action, request.value)
         if refused and told in self._refused:
             return
         (self._refused.add if refused else self._refused.discard)(told)
-        t = max(self._now(), 0.0)
         self.decisions.append(Decision(t, request.pipeline, request.action, request.value, request.reason, refused))
 
     def _now(self) -> float:

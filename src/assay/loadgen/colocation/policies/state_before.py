@@ -28,6 +28,8 @@ def state_before(pipeline: PipelineConfig) -> PipelineState:
         cpu_s=0.0,
         cpus_busy=0.0,
         rss_mb=0.0,
+        gpu_pct=None,
+        gpu_memory_mb=None,
         cpus=pipeline.cpus,
         device=pipeline.device,
     )

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
+from assay.loadgen.colocation.figure_lines import figure_lines
+from assay.loadgen.colocation.gpu_usage import GpuUsage
 from assay.loadgen.colocation.kept.run_json import stage_window, window_json
 from assay.loadgen.colocation.overlap import Overlap
+from assay.loadgen.colocation.policies.words import policy_text
 from assay.loadgen.colocation.tables.text_table import duration, table
 from assay.loadgen.latency.latency import Latency
 
@@ -17,8 +20,8 @@ def run_text(outcome: GroupOutcome) -> str:
         if overlap.seconds > 0:
             parts.append(f"stages, in the same {overlap.seconds:.3g} s\n{stage_table(outcome)}")
         parts.append(f"each pipeline's whole run\n{group_table(outcome)}")
-    told = [outcome.problem] if outcome.problem else []
-    return "\n\n".join([*parts, *(f"warning: {warning}" for warning in (*told, *overlap.warnings))])
+    parts += [figure_lines(outcome), *(f"warning: {warning}" for warning in overlap.warnings), policy_text(outcome)]
+    return "\n\n".join(filter(None, parts))
 
 
 def group_table(outcome: GroupOutcome) -> str:
@@ -68,7 +71,24 @@ def _notes(pipeline: PipelineOutcome) -> list[str]:
         words = [f"first result p50 {duration(first['p50'])}, p99 {duration(first['p99'])}"]
         words.append(f"between items p50 {duration(gap['p50'])}, p99 {duration(gap['p99'])}")
         streamed = ["; ".join(words)]
-    return [*streamed, *result.verdict.reasons, *(f"note: {warning}" for warning in result.warnings)]
+    notes = [*result.warnings, *(pipeline.gpu.notes if pipeline.gpu is not None else ())]
+    return [*streamed, *_gpu(pipeline.gpu), *result.verdict.reasons, *(f"note: {note}" for note in notes)]
+
+
+def _gpu(gpu: GpuUsage | None) -> list[str]:
+    if gpu is None:
+        return []
+    told = [
+        (gpu.mean_pct, "of a GPU's time {:.0f}%"),
+        (gpu.peak_memory_mb, "most memory {:.0f} MB"),
+        (gpu.mean_power_w, "power {:.0f} W"),
+        (gpu.energy_j, "energy {:.4g} J"),
+        (gpu.joules_per_query, "{:.3g} J a query"),
+        (gpu.joules_per_token, "{:.3g} J a token"),
+        (gpu.joules_per_sample, "{:.3g} J a sample"),
+    ]
+    words = [text.format(value) for value, text in told if value is not None]
+    return [f"GPU: {', '.join(words)}"] if words else []
 
 
 def window_table(outcome: GroupOutcome) -> str:

@@ -52,24 +52,24 @@ class Gpus:
             import pynvml
         except ImportError:
             raise NoGpu(str(MissingExtra("pynvml", "gpu"))) from None
-        self._nvml: Any = pynvml
+        self.nvml: Any = pynvml
         try:
             pynvml.nvmlInit()
-            self._devices = [pynvml.nvmlDeviceGetHandleByIndex(at) for at in range(pynvml.nvmlDeviceGetCount())]
+            self.devices = [pynvml.nvmlDeviceGetHandleByIndex(at) for at in range(pynvml.nvmlDeviceGetCount())]
         except pynvml.NVMLError as error:
             raise NoGpu(f"the NVIDIA driver's library cannot be used: {error}") from None
-        if not self._devices:
+        if not self.devices:
             raise NoGpu("the NVIDIA driver knows no GPU")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._asked(self._nvml.nvmlShutdown)
+        self.asked(self.nvml.nvmlShutdown)
 
     def readings(self) -> list[GpuReading]:
-        return [self._reading(at, device) for at, device in enumerate(self._devices)]
+        return [self._reading(at, device) for at, device in enumerate(self.devices)]
 
     def _reading(self, at: int, device: Any) -> GpuReading:
-        nvml, asked = self._nvml, self._asked
+        nvml, asked = self.nvml, self.asked
         memory = asked(nvml.nvmlDeviceGetMemoryInfo, device)
         rates = asked(nvml.nvmlDeviceGetUtilizationRates, device)
         power = asked(nvml.nvmlDeviceGetPowerUsage, device)
@@ -88,15 +88,15 @@ class Gpus:
 
     def _processes(self, device: Any) -> tuple[GpuProcess, ...]:
         found: dict[int, Any] = {}
-        for ask in (self._nvml.nvmlDeviceGetGraphicsRunningProcesses, self._nvml.nvmlDeviceGetComputeRunningProcesses):
-            found |= {process.pid: process for process in self._asked(ask, device) or ()}
+        for ask in (self.nvml.nvmlDeviceGetGraphicsRunningProcesses, self.nvml.nvmlDeviceGetComputeRunningProcesses):
+            found |= {process.pid: process for process in self.asked(ask, device) or ()}
         return tuple(_process(pid, found[pid].usedGpuMemory) for pid in sorted(found))
 
-    def _asked(self, ask: Callable[..., Any], *arguments: Any) -> Any:
+    def asked(self, ask: Callable[..., Any], *arguments: Any) -> Any:
         """A GPU without a fan, or a part of one, does not know everything."""
         try:
             return ask(*arguments)
-        except self._nvml.NVMLError:
+        except self.nvml.NVMLError:
             return None
 
 

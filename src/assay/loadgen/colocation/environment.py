@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import assay
+from assay.loadgen.colocation.config import PipelineConfig
+from assay.loadgen.colocation.device import PipelineDevice
+from assay.loadgen.colocation.mps import SHARE
+
+
+def pipeline_environment(config: PipelineConfig, device: PipelineDevice) -> dict[str, str]:
+    """Of a pipeline's process: Assay's own, the device it was given, then what its `env` says."""
+    # The user's own first, then the checkout, the modules beside the configuration and this process's view of all.
+    given = [entry for entry in config.env.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    path = [*given, str(Path(assay.__file__).parent.parent), *(entry for entry in sys.path if entry)]
+    share = {} if config.mps_share is None else {SHARE: str(config.mps_share)}
+    return {
+        **os.environ,
+        **device.environment,
+        **share,
+        **config.env,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)),
+    }

@@ -1,0 +1,25 @@
+"""Language models of transformers: data, fine-tuning with LoRA, and generation token by token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.exports import exports
+
+if TYPE_CHECKING:
+    from assay.stages.llm_huggingface.finetune import Finetune
+    from assay.stages.llm_huggingface.huggingface_data_loader import HuggingFaceDataLoader
+    from assay.stages.llm_huggingface.inference import Inference
+    from assay.stages.llm_huggingface.mock_data_loader import MockDataLoader
+
+__all__ = ["Finetune", "HuggingFaceDataLoader", "Inference", "MockDataLoader"]
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "Finetune": "finetune",
+        "HuggingFaceDataLoader": "huggingface_data_loader",
+        "Inference": "inference",
+        "MockDataLoader": "mock_data_loader",
+    },
+)

@@ -1,0 +1,43 @@
+"""Self-RAG: questions are looked up, the model grades its own answers, and what is not good enough is tried again.
+
+After Asai et al., "Self-RAG: learning to retrieve, generate, and critique through self-reflection", ICLR 2024, taken
+apart into stages: formatter → model → router.
+"""
+
+from assay.stages.self_rag.binary_router import BinaryRouter
+from assay.stages.self_rag.generator_formatters import (
+    AnswerGeneratorFormatter,
+    LLMGeneratorFormatter,
+    QuestionRewriterFormatter,
+    SQLQueryGeneratorFormatter,
+)
+from assay.stages.self_rag.grader_formatters import (
+    AnswerGraderFormatter,
+    HallucinationGraderFormatter,
+    RetrievalGraderFormatter,
+)
+from assay.stages.self_rag.index_router import IndexRouter
+from assay.stages.self_rag.monolith_formatter import MonolithFormatter
+from assay.stages.self_rag.monolith_router import MonolithRouter
+from assay.stages.self_rag.rag_data_loader import RAGDataLoader
+from assay.stages.self_rag.retriever import Retriever
+from assay.stages.self_rag.scripted_model import ScriptedModel
+from assay.stages.self_rag.sqlite_search import SQLiteSearch
+
+__all__ = [
+    "AnswerGeneratorFormatter",
+    "AnswerGraderFormatter",
+    "BinaryRouter",
+    "HallucinationGraderFormatter",
+    "IndexRouter",
+    "LLMGeneratorFormatter",
+    "MonolithFormatter",
+    "MonolithRouter",
+    "QuestionRewriterFormatter",
+    "RAGDataLoader",
+    "RetrievalGraderFormatter",
+    "Retriever",
+    "SQLQueryGeneratorFormatter",
+    "SQLiteSearch",
+    "ScriptedModel",
+]

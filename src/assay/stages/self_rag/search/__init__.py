@@ -1,0 +1,1 @@
+"""Ways to find passages: a database read under limits, and embeddings."""

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from assay.errors import DataError, UsageError
+from assay.names import quoted
+from assay.stages.pytorch.libraries import library
+from assay.stages.torchvision_classification.timm_name import TIMM, timm_name
+
+Preprocessing = Callable[[tuple[Any, ...]], Any]
+"""From uint8 images (3, height, width) to one float tensor (images, 3, height, width)."""
+
+
+def preprocessing(weights: str | None, resize: int | None) -> Preprocessing:
+    """As the model was trained that has these weights, which themselves are not needed for it; without any, pixels from
+    -1 to 1, in the size that the images have."""
+    if weights is None:
+        return _together(_plain(resize))
+    if weights.startswith(TIMM):
+        return _together(_timm(weights, resize))
+    return _together(_torchvision(weights, resize))
+
+
+def _together(transform: Callable[[Any], Any]) -> Preprocessing:
+    torch = library("torch", "vision")
+
+    def run(images: tuple[Any, ...]) -> Any:
+        if len({image.shape for image in images}) == 1:
+            return transform(torch.stack(images))
+        made = [transform(image) for image in images]
+        if len({image.shape for image in made}) > 1:
+            raise DataError("the images have different sizes: set `resize`, or `weights` that say a size")
+        return torch.stack(made)
+
+    return run
+
+
+def _plain(resize: int | None) -> Callable[[Any], Any]:
+    torch = library("torch", "vision")
+    functional = library("torchvision.transforms.functional", "vision")
+
+    def run(image: Any) -> Any:
+        if resize is not None:
+            image = functional.center_crop(functional.resize(image, [resize], antialias=True), [resize])
+        return functional.convert_image_dtype(image, torch.float32) * 2 - 1
+
+    return run
+
+
+def _torchvision(name: str, resize: int | None) -> Callable[[Any], Any]:
+    models = library("torchvision.models", "vision")
+    try:
+        preset = models.get_weight(name).transforms
+    except (KeyError, ValueError):
+        raise UsageError(
+            f"weights: torchvision has no {quoted(name)}; they are written like ResNet18_Weights.IMAGENET1K_V1"
+        ) from None
+    if resize is None:
+        return preset()  # type: ignore[no-any-return]
+    crop = preset.keywords.get("crop_size")
+    if crop is None:
+        raise UsageError(f"resize: {quoted(name)} are not the weights of a classifier, so they cannot be resized for")
+    # The margin that is cropped away keeps its share of the image.
+    around = round(preset.keywords.get("resize_size", 256) / crop * resize)
+    return preset(crop_size=resize, resize_size=around)  # type: ignore[no-any-return]
+
+
+def _timm(name: str, resize: int | None) -> Callable[[Any], Any]:
+    torch = library("torch", "vision")
+    functional = library("torchvision.transforms.functional", "vision")
+    timm, data = library("timm", "vision"), library("timm.data", "vision")
+    given = timm.get_pretrained_cfg(timm_name(name)).to_dict()
+    config = data.resolve_data_config(pretrained_cfg=given)
+    if resize is not None:
+        config["input_size"] = (3, resize, resize)
+    transform = data.create_transform(**config)
+    return lambda image: transform(functional.convert_image_dtype(image, torch.float32))
