@@ -276,6 +276,11 @@ def test_the_peak_is_marked(
     assert curve.plots[0].x == (50, 100, 300, 440)
 
 
+def test_of_many_rates_those_that_are_not_drawn_are_counted(tmp_path: Path) -> None:
+    exhibit = shown(tmp_path, made_rates("api", tuple(range(10, 460, 10)), peak=300))
+    assert (len(exhibit.trials), exhibit.left_out) == (40, ("5 of 45 rates over time",))
+
+
 def test_without_a_search_the_knee_is_marked(tmp_path: Path) -> None:
     curve = shown(tmp_path, made_rates("api", (50, 100, 200, 400), searched=False)).rates
     assert curve is not None

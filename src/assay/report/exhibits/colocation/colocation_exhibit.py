@@ -50,11 +50,12 @@ class ColocationExhibit:
             for number, group in enumerate(members, 1)
         )  # fmt: skip
         anchors = {frozenset(group): detail.anchor for group, detail in zip(members, groups, strict=True)}
-        left_out = list(result.left_out)
-        if len(result.groups) > _MOST_GROUPS and not searched:
-            left_out.append(f"{len(result.groups) - _MOST_GROUPS} of {len(result.groups)} groups")
-        if len(result.runs) > _MOST_RUNS:
-            left_out.append(f"{len(result.runs) - _MOST_RUNS} of {len(result.runs)} runs in the table")
+        counted = (
+            (len(result.groups) if not searched else 0, _MOST_GROUPS, "groups"),
+            (len(result.runs), _MOST_RUNS, "runs in the table"),
+            (len(result.runs) if searched else 0, limits.runs, "rates over time"),
+        )
+        left_out = [f"{there - most} of {there} {what}" for there, most, what in counted if there > most]
         return cls(
             result=result,
             findings=findings(result),
@@ -66,7 +67,7 @@ class ColocationExhibit:
             groups=groups,
             trials=tuple(run_detail(result, run, limits) for run in result.runs[: limits.runs]) if searched else (),
             runs=result.runs[:_MOST_RUNS],
-            left_out=tuple(left_out),
+            left_out=(*result.left_out, *left_out),
         )
 
     @property
