@@ -177,10 +177,5 @@ def test_only_what_a_policy_may_look_at_again_is_kept() -> None:
 
 def test_a_state_says_what_the_file_does_before_anything_runs() -> None:
     assert isinstance(BATCH, PipelineState)
-    assert (BATCH.condition, BATCH.until, BATCH.device, BATCH.cpus, BATCH.asked_rate) == (
-        "waiting",
-        "own",
-        None,
-        (),
-        None,
-    )
+    assert (BATCH.condition, BATCH.until, BATCH.device) == ("waiting", "own", None)
+    assert (BATCH.cpus, BATCH.asked_rate, BATCH.objectives) == ((), None, ())

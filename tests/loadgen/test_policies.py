@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -408,6 +409,21 @@ def _command(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
         return ""
+
+
+def test_the_policy_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (HERE.parents[1] / "docs" / "colocation.md").read_text()
+    [code] = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "(Policy)" in block]
+    (tmp_path / "less_for_batch.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    policy = {"component": "less_for_batch.LessForBatch", "config": {"batch": ["b"], "slow_s": 0.001}}
+    slow = pipeline("a", objectives=[{"percentile": 0.9, "seconds": 1}])
+    read = ColocationConfig.model_validate(file(policy, slow, pipeline("b")))
+    outcome = Colocation(read, tmp_path).run(read.pipelines, "together")
+    assert outcome.success
+    # The first look is before any answer; those after it see 2 ms where 1 is slow.
+    decided = [(d.pipeline, d.action, d.value, d.reason) for d in outcome.decisions]
+    assert ("b", "resize", "cpu_weight 10", "slow: a") in decided
 
 
 @pytest.mark.slow
