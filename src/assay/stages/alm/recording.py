@@ -10,6 +10,8 @@ from assay.stages.alm.bad_line import FieldError
 
 LARGEST = 2.0**53
 """Beyond it a float no longer holds every integer, and integers and floats would give different sums."""
+LARGEST_FLOAT = 1e300
+"""Beyond it a recording's durations could add up to infinity, which JSON cannot hold."""
 
 
 def parse_recording(line: bytes) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def normal_form(value: Any) -> str:
 def number(value: Any, field: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FieldError(field, f"should be a number, is {_kind(value)}")
-    if isinstance(value, int) and abs(value) >= LARGEST:
+    if abs(value) >= (LARGEST if isinstance(value, int) else LARGEST_FLOAT):
         raise FieldError(field, "is too large a number")
 
 

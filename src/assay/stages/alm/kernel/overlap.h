@@ -71,9 +71,11 @@ static int overlap(Batch *batch, Row *row, const Parameters *parameters, uint32_
     for (uint32_t i = 0; i < n; i++)
         if (windows[order[i]].kept) walk(windows, order, n, i, parameters);
     const Segment *segments = batch->segments.at + row->first_segment;
+    double size = 0;
     row->whole_filtered = 1;
     for (uint32_t i = 0; i < n; i++) {
         Window *window = &windows[order[i]];
+        size += fabs(window->end - window->start);
         window->in_filtered = window->kept;
         if (!window->kept) {
             int equal = equals_kept(windows, order, n, i);
@@ -87,5 +89,5 @@ static int overlap(Batch *batch, Row *row, const Parameters *parameters, uint32_
                                              : segments[window->first + window->whole - 1].whole_end;
         row->whole_filtered &= whole_end & segments[window->first].whole_start;
     }
-    return 1;
+    return size <= EXACT;
 }

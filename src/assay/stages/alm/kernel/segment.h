@@ -11,6 +11,7 @@ typedef struct {
     Drop drop, drop_top;
 } Parameters;
 
+#define EXACT 9007199254740992.0 /* sums of integers up to here lose no digit in a double; larger ones are Python's to do */
 #define BUCKETS 64
 typedef struct { At name; uint32_t size; int whole; int32_t next; } Speaker; /* whole: an integer, not a name */
 

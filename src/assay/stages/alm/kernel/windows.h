@@ -139,11 +139,14 @@ static int windows(Parser *parser, Row *row, Text *spoken, Text *kept) {
     const Parameters *parameters = parser->parameters;
     const Segment *segments = batch->segments.at + row->first_segment;
     uint32_t n = row->segments, speakers = (uint32_t)parser->speakers.count;
+    double size = 0;
     row->whole_total = 1;
     for (uint32_t i = 0; i < n; i++) {
+        size += fabs(segments[i].duration);
         row->total += segments[i].duration;
         row->whole_total &= segments[i].whole_duration;
     }
+    if (size > EXACT) return 0;
     if (row->low_rate) {
         row->rate = (Loss){n, row->total};
         return 1;
