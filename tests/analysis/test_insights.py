@@ -165,6 +165,13 @@ def test_a_pipeline_beside_its_own_copy_and_one_round() -> None:
     assert more.evidence == "95% interval 1.30 to 1.70, over 3 rounds"
 
 
+def test_the_median_is_told_only_where_there_is_no_tail() -> None:
+    median = {"slowdown.a.beside.b.p50": 2.0, "slowdown.a.beside.b.p50.low": 1.8}
+    tail = {"slowdown.a.beside.b.p99": 3.0, "slowdown.a.beside.b.p99.low": 2.8}
+    assert [i.numbers["slowdown"] for i in _only([record(metrics={**median, **tail})], "interference")] == [3.0]
+    assert [i.numbers["slowdown"] for i in _only([record(metrics=median)], "interference")] == [2.0]
+
+
 def test_interference_needs_its_whole_interval_above_one() -> None:
     key = "slowdown.api.beside.batch.throughput"
     sure = {key: 1.5, f"{key}.low": 1.3, f"{key}.high": 1.7}

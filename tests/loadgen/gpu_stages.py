@@ -28,7 +28,7 @@ class OnGpu(Stage[Any, Any]):
         return data
 
     def measured(self) -> Sequence[Metric]:
-        return (Metric("tokens", 400), Metric("samples", 20))
+        return (Metric("answer_tokens", 400), Metric("rows", 20))
 
     def notes(self) -> Sequence[str]:
         names = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "GREETING")

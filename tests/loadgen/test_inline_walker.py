@@ -15,7 +15,7 @@ from assay.loadgen import Graph, Node
 from assay.loadgen.board import COMPLETED, CUT, DROPPED, FAILED, HEAD, IGNORED, PIPELINE, TAIL, Board
 from assay.loadgen.drive.ending import StageFailed
 from assay.loadgen.drive.flow import Flow
-from assay.loadgen.drive.inline_walker import InlineWalker
+from assay.loadgen.drive.inline.inline_walker import InlineWalker
 from assay.loadgen.drive.walker import Walker
 from assay.loadgen.recording.spool import DTYPE
 from assay.pipeline.route import Routed, RouterStage

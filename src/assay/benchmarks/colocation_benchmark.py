@@ -27,7 +27,7 @@ from assay.loadgen.colocation.group import Group, pairs
 from assay.loadgen.colocation.kept.colocation_file import write_colocation
 from assay.loadgen.colocation.matrix import run_matrix
 from assay.loadgen.colocation.progress import Progress
-from assay.loadgen.colocation.rates_tried import search_rates
+from assay.loadgen.colocation.rates.rates_tried import search_rates
 from assay.loadgen.colocation.read import read_config
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.colocation.tables.group_tables import run_text

@@ -9,7 +9,7 @@ from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome, f
 from assay.loadgen.colocation.kept.run_json import stage_window
 from assay.loadgen.colocation.matrix import Matrix
 from assay.loadgen.colocation.overlap import Overlap
-from assay.loadgen.colocation.rates_tried import RatesTried
+from assay.loadgen.colocation.rates.rates_tried import RatesTried
 from assay.loadgen.colocation.slowdown.contrast import Contrast
 from assay.loadgen.measured import Ints
 from assay.loadgen.result import StageTimes

@@ -114,7 +114,7 @@ def _matrix(args: Namespace, config: ColocationConfig, colocation: Colocation, r
 
 def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation, results: Path) -> bool:
     from assay.loadgen.colocation.kept.colocation_file import write_colocation
-    from assay.loadgen.colocation.rates_tried import search_rates
+    from assay.loadgen.colocation.rates.rates_tried import search_rates
     from assay.loadgen.colocation.tables.rate_tables import rate_text
 
     search = search_rates(colocation, config, args.sweep or args.find_peak, peak=not args.sweep)

@@ -49,10 +49,10 @@ STAND_INS: dict[str, dict[str, tuple[str, str]]] = {
     "utils.schemas": {
         "LoadGenModel": ("assay.loadgen.colocation.config", "LoadgenConfig"),
         "PipelineModel": ("assay.loadgen.colocation.config", "PipelineConfig"),
-        "Query": ("assay.pipeline.query", "Query"),
+        "Query": ("assay.pipeline.query_form.query", "Query"),
         "StageModel": ("assay.loadgen.colocation.config", "StageConfig"),
     },
-    "utils.schemas.query": {"Query": ("assay.pipeline.query", "Query")},
+    "utils.schemas.query": {"Query": ("assay.pipeline.query_form.query", "Query")},
 }
 """Module → its names → where Assay has them."""
 PROGRAMS = {

@@ -16,6 +16,9 @@ def interference(entry: EntryRuns) -> Iterator[Insight]:
         value = metric.number
         if found is None or value is None or found["what"] in ("low", "high"):
             continue
+        if found["what"] == "p50" and f"{name.removesuffix('p50')}p99" in entry.metrics:
+            # The tail says it, and says it once.
+            continue
         low, high = entry.number(f"{name}.low"), entry.number(f"{name}.high")
         if low is None or low <= 1 or value < SLOWED:
             continue

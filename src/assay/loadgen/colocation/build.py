@@ -12,7 +12,7 @@ from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.latency.objective import Objective
 from assay.loadgen.schedulers import LoadScheduler
 from assay.loadgen.stop import Stop, Warmup
-from assay.pipeline.query_stage import QueryStage
+from assay.pipeline.query_form.query_stage import QueryStage
 from assay.pipeline.run_stage import takes_queries
 from assay.pipeline.stage import Stage
 

@@ -13,6 +13,11 @@ from assay.loadgen.result import LoadResult
 from assay.process.spec import GpuWatchSpec
 
 _FEW_SAMPLES = 10
+COUNTED = {
+    "tokens": ("answer_tokens", "trained_tokens"),
+    "samples": ("rows", "trained_images", "inferred_images"),
+}
+"""Figures of stages that count tokens and samples; those of all stages of a pipeline are summed."""
 
 
 def gpu_watch(device: PipelineDevice) -> GpuWatchSpec | None:
@@ -75,8 +80,8 @@ def read_gpu_usage(
     energy = window.growth("gpu_energy_j", last)
     reports = [metric for report in result.reports.values() for metric in report.metrics]
     counts = {
-        name: sum(m.number or 0.0 for m in reports if m.name.rpartition(".")[2] == name)
-        for name in ("tokens", "samples")
+        what: sum(m.number or 0.0 for m in reports if m.name.rpartition(".")[2] in names)
+        for what, names in COUNTED.items()
     }
     return GpuUsage(
         names=tuple(str(gpu["name"]) for gpu in gpus),

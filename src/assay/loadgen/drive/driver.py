@@ -29,7 +29,7 @@ from assay.loadgen.drive.chain import Chain
 from assay.loadgen.drive.crew import Crew
 from assay.loadgen.drive.ending import Ending, How, StageFailed, where
 from assay.loadgen.drive.flow import Flow
-from assay.loadgen.drive.inline_walker import InlineWalker
+from assay.loadgen.drive.inline.inline_walker import InlineWalker
 from assay.loadgen.drive.reception import Reception
 from assay.loadgen.drive.scoring import Scoring
 from assay.loadgen.drive.time_limit import TimeLimit, time_limit

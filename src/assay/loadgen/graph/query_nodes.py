@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from assay.loadgen.graph.node import Node
-from assay.pipeline.enveloped_stage import enveloped
-from assay.pipeline.query_numbers import QueryNumbers
-from assay.pipeline.query_stage import QueryStage
+from assay.pipeline.query_form.enveloped_stage import enveloped
+from assay.pipeline.query_form.query_numbers import QueryNumbers
+from assay.pipeline.query_form.query_stage import QueryStage
 from assay.pipeline.stage import Stage
 
 

@@ -31,6 +31,7 @@ class TrainingLog:
             ]
         if self.busy_s:
             found.append(Metric("tokens_per_s", self.tokens / self.busy_s, "1/s", "higher"))
+            found.append(Metric("trained_tokens", self.tokens, exact=True))
         if self.judged_tokens:
             found.append(Metric("evaluation_loss", self.judged_loss / self.judged_tokens, "nats", "lower"))
         return found

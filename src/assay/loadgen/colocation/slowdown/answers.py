@@ -67,7 +67,7 @@ class Answers:
         return np.asarray(self.queries[np.argsort(self.queries["query"], kind="stable")])
 
     def in_window(self, begin: float, end: float) -> Rows:
-        """Queries that were to be sent in the window, by id; where all were to be sent at once, those answered in it."""
+        """Queries that were to be sent in the window, by id; of a load that is sent at once, those answered in it."""
         times = self.by_id["end"] if self.open_loop and not self.scheduled else self.by_id["intended"]
         at = times - self.started_at
         return np.asarray(self.by_id[(at >= begin) & (at < end)])

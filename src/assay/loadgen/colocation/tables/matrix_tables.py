@@ -86,6 +86,8 @@ def cell_text(slowdown: Slowdown) -> str:
     if interval is None:
         return "–"
     word = {True: "slower", False: "faster", None: "cannot tell"}[slowdown.slower]
+    if len(slowdown.rounds) == 1 and slowdown.slower is not None:
+        word += " this time"
     # Beyond these, rounds differ so much that a figure would say nothing.
     low = "<0.1" if interval.low < 0.1 else f"{interval.low:.2f}"
     high = ">100" if interval.high > 100 else f"{interval.high:.2f}"

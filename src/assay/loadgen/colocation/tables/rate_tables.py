@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.loadgen.colocation.rates_tried import RatesTried
+from assay.loadgen.colocation.rates.rates_tried import RatesTried
 from assay.loadgen.colocation.tables.text_table import duration, table
 
 

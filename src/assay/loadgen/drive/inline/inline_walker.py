@@ -13,9 +13,9 @@ from typing import Any
 
 from assay.loadgen.board import COMPLETED, DROPPED, ERROR, FAILED, HEAD, OK, PIPELINE, PLACES, ROW, TAIL, Board
 from assay.loadgen.drive.branches import branch_payloads
-from assay.loadgen.drive.conditions import Conditions
 from assay.loadgen.drive.ending import StageFailed
-from assay.loadgen.drive.inline_step import InlineStep, inline_steps
+from assay.loadgen.drive.inline.conditions import Conditions
+from assay.loadgen.drive.inline.inline_step import InlineStep, inline_steps
 from assay.loadgen.drive.turns import Turn
 from assay.loadgen.graph.graph import Graph
 from assay.pipeline.route import Routed

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from assay.pipeline.query import Query
+from assay.pipeline.query_form.query import Query
 
 
 class QueryNumbers:

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.loadgen.board import CUT, IGNORED
 from assay.loadgen.drive.branches import branch_payloads
-from assay.loadgen.drive.inline_step import InlineStep
+from assay.loadgen.drive.inline.inline_step import InlineStep
 from assay.names import unknown
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.pipeline.query import Query
-from assay.pipeline.query_numbers import QueryNumbers
-from assay.pipeline.reached import Reached
+from assay.pipeline.query_form.query import Query
+from assay.pipeline.query_form.query_numbers import QueryNumbers
+from assay.pipeline.query_form.reached import Reached
 from assay.pipeline.resources import Worker
 from assay.pipeline.route import Routed, RouterStage
 from assay.pipeline.stage import Stage, StreamStage

@@ -8,8 +8,8 @@ from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation, PipelineOutcome
 from assay.loadgen.colocation.components import SCHEDULERS
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.rates.sent_rate import SentRate
 from assay.loadgen.colocation.save import EventFormat, save_group
-from assay.loadgen.colocation.sent_rate import SentRate
 from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial
 from assay.names import unknown

@@ -8,7 +8,7 @@ from assay.errors import UsageError
 from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.rate_trials import RatedRun, RateTrials
+from assay.loadgen.colocation.rates.rate_trials import RatedRun, RateTrials
 from assay.loadgen.colocation.save import EventFormat
 from assay.loadgen.latency.peak import Peak, Trial, find_peak, sweep
 

@@ -1,0 +1,1 @@
+"""One pipeline at several rates, and the highest that it keeps."""
