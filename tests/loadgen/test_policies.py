@@ -164,7 +164,7 @@ def test_one_that_goes_wrong_ends_the_run_and_what_was_measured_is_kept(
     for one in outcome.pipelines:
         assert one.result.duration < 25
         if early:
-            assert one.result.ending.reason == "stopped before the start"
+            assert one.result.ending.reason == "ended before the start: the policy failed"
         else:
             assert one.result.ending.success
             assert one.result.completed > 0
@@ -235,6 +235,16 @@ def test_a_pipeline_gets_less_of_the_processor(tmp_path: Path, early: bool) -> N
     assert outcome.decisions[0].value == "cpus 0.2, cpu_weight 50, memory_mb 1000"
     # Of one and a half seconds, a fifth; the kernel grants slices of 100 ms, and moving it takes a moment.
     assert outcome["b"].result.cpu_s < 0.2 * 1.5 + 0.35
+
+
+def test_a_paused_pipeline_stays_so_while_it_is_resized(tmp_path: Path) -> None:
+    asked = [("pause", {}), ("resize", {"cpu_weight": 50})]
+    outcome = run(tmp_path, "Ask", {"asked": asked}, pipeline("a"), pipeline("b", until="others_end"))
+    assert [(d.action, d.refused) for d in outcome.decisions] == [("pause", ""), ("resize", ""), ("resume", "")]
+    pause, _, resume = outcome.decisions
+    ends = (outcome["b"].result.measured.queries["end"] - outcome.released_at) / 1e9
+    assert not ((ends > pause.t + 0.3) & (ends < resume.t)).any()
+    assert resume.t > 0.55
 
 
 RUNNING = [

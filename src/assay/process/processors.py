@@ -16,18 +16,19 @@ def processors_problem(cpus: Collection[int]) -> str:
 
 
 def move_tree(tree: Tree, cpus: Collection[int]) -> None:
-    """Every thread of every process, until a walk finds none elsewhere: a new one is where its parent is."""
-    wanted = set(cpus)
+    """Every thread of every process, until a walk finds nobody new: who is started later is where its parent is."""
+    moved: set[int] = set()
     while True:
         tree.forget()
-        elsewhere = [thread for pid in tree.walk() for thread in _threads(pid) if _place(thread) not in (wanted, None)]
-        if not elsewhere:
+        new = {thread for pid in tree.walk() for thread in _threads(pid)} - moved
+        if not new:
             return
-        for thread in elsewhere:
+        for thread in new:
             try:
-                os.sched_setaffinity(thread, wanted)
+                os.sched_setaffinity(thread, cpus)
             except ProcessLookupError:
                 continue
+        moved |= new
 
 
 def _threads(pid: int) -> list[int]:
@@ -35,14 +36,6 @@ def _threads(pid: int) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []
-
-
-def _place(thread: int) -> set[int] | None:
-    """None where it has ended."""
-    try:
-        return os.sched_getaffinity(thread)
-    except ProcessLookupError:
-        return None
 
 
 def _listed(cpus: Collection[int]) -> str:

@@ -115,7 +115,11 @@ class Colocation:
         """The instant of the release; 0 where there was none."""
         until = monotonic() + self._config.setup_timeout
         while not all(process.ready and not process.over for process in processes):
-            if any(process.over for process in processes) or (policy is not None and policy.problem):
+            if policy is not None and policy.problem:
+                for process in processes:
+                    process.end("ended before the start: the policy failed")
+                return 0
+            if any(process.over for process in processes):
                 return 0
             if monotonic() > until:
                 for process in processes:

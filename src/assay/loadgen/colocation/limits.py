@@ -16,6 +16,7 @@ _ORPHAN_S = 60
 _USUAL_WEIGHT, _USUAL_SHARES = 100, 1024
 """The same share of the processors, as version 2 and version 1 write it."""
 _MOUNT = Path("/sys/fs/cgroup")
+_FREEZE = "cgroup.freeze"
 
 
 def limits_problem() -> str:
@@ -34,7 +35,7 @@ class ControlGroup:
         self._name = f"assay-{os.getpid()}-{name}"
         self._folders: list[Path] = []
         self.freezer: Path | None = None
-        """File that freezes the group; None where there is no such group, and signals have to do."""
+        """File that freezes all of it; None where there is no such group, and signals have to do."""
         if freezable:
             with suppress(OSError):
                 self.freezer = self._freezer()
@@ -85,6 +86,9 @@ class ControlGroup:
                 _remove_orphans(root)
                 folder.mkdir()
                 self._folders.append(folder)
+            if self.freezer is not None and (folder / _FREEZE).exists():
+                # Of version 2 a process is in one group only, and the last it entered is where it is frozen.
+                self.freezer = folder / _FREEZE
 
     def _set(self, limits: LimitsConfig) -> None:
         if limits.cpus is not None:
@@ -133,6 +137,13 @@ def _limit_roots() -> list[Path]:
 
 
 def _freezer_roots() -> list[tuple[Path, str]]:
-    """Best first: what version 2 has frozen can be killed, what version 1 has cannot."""
+    """Best first: what version 2 has frozen can be killed, what version 1 has cannot. Below our own group, so that the
+    processors are shared as they were."""
     new = [root for root in (_MOUNT, _MOUNT / "unified") if (root / "cgroup.controllers").exists()]
-    return [*((root, "cgroup.freeze") for root in new), (_MOUNT / "freezer", "freezer.state")]
+    return [*((root / _own_group(), _FREEZE) for root in new), (_MOUNT / "freezer", "freezer.state")]
+
+
+def _own_group() -> str:
+    """Of version 2, below where it is mounted."""
+    lines = Path("/proc/self/cgroup").read_text().splitlines()
+    return next((line.removeprefix("0::").strip("/") for line in lines if line.startswith("0::")), "")

@@ -5,6 +5,7 @@ from pathlib import Path
 from time import monotonic_ns
 
 from assay.loadgen.board import PAUSED_NS, Board
+from assay.loadgen.colocation.limits import ControlGroup
 from assay.process.freezer import continue_tree, set_frozen, stop_tree
 from assay.process.supervised import Supervised
 
@@ -12,11 +13,11 @@ from assay.process.supervised import Supervised
 class Pause:
     """A pipeline's processes kept standing still, all of them, and for how long in all."""
 
-    def __init__(self, board: Board, supervised: Supervised, freezer: Path | None) -> None:
+    def __init__(self, board: Board, supervised: Supervised, group: ControlGroup) -> None:
         self._board = board
         self._supervised = supervised
-        self._freezer = freezer
-        self._by_group = False
+        self._group = group
+        self._freezer: Path | None = None
         self.since = 0
         """On the monotonic clock in nanoseconds; 0 while it runs."""
 
@@ -29,9 +30,9 @@ class Pause:
         """Raises OSError where neither the freezer nor signals are permitted."""
         # Noted first: an interrupt between the two must not leave it standing.
         self.since = monotonic_ns()
-        self._by_group = self._inside()
+        self._freezer = self._entered()
         try:
-            if self._by_group:
+            if self._freezer is not None:
                 set_frozen(str(self._freezer), True)
             else:
                 stop_tree(self._supervised.tree)
@@ -46,16 +47,20 @@ class Pause:
         self._board.page[PAUSED_NS] += monotonic_ns() - self.since
         # A group or a tree that is gone has nothing left that could stand still.
         with suppress(OSError):
-            if self._by_group:
+            if self._freezer is not None:
                 set_frozen(str(self._freezer), False)
             else:
                 continue_tree(self._supervised.tree)
         self.since = 0
 
-    def _inside(self) -> bool:
-        """Did its processes enter the group? Where they were not permitted to, freezing it would do nothing."""
-        if self._freezer is None or self._supervised.pid is None:
-            return False
+    def _entered(self) -> Path | None:
+        """The freezer of the group that its processes are in; where they were not permitted to enter, none."""
+        freezer = self._group.freezer
         with suppress(OSError):
-            return str(self._supervised.pid) in (self._freezer.parent / "cgroup.procs").read_text().split()
-        return False
+            if freezer is not None and str(self._supervised.pid) in _inside(freezer.parent):
+                return freezer
+        return None
+
+
+def _inside(group: Path) -> list[str]:
+    return (group / "cgroup.procs").read_text().split()

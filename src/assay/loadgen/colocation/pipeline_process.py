@@ -96,7 +96,7 @@ class PipelineProcess:
         }
         (self._folder / CONFIG).write_text(json.dumps(written))
         self._supervised = Supervised(self._spec())
-        self.pause = Pause(self.board, self._supervised, self._group.freezer)
+        self.pause = Pause(self.board, self._supervised, self._group)
         self._statuses: deque[Status] = deque([Status(0.0, 0.0, 0.0)] * 2, maxlen=2)
         self._release_at: int | None = None
         self._answered = 0
@@ -203,13 +203,22 @@ class PipelineProcess:
         self.cpus = cpus
 
     def resize(self, limits: LimitsConfig) -> None:
-        self._group.resize(limits, self._supervised.tree)
+        paused = bool(self.pause.since)
+        # It may change groups, and out of a frozen one it would go on.
+        self.pause.end()
+        try:
+            self._group.resize(limits, self._supervised.tree)
+        finally:
+            if paused:
+                self.pause.begin()
         self.limits = limits
 
     def drain(self) -> None:
         self._spool.drain()
         if self._recent is None:
             return
+        if self.over:
+            self.pause.end()
         page = self.board.page
         answered = page[COMPLETED] + page[FAILED]
         if answered != self._answered or self.pause.since or not self._in_flight:
@@ -234,7 +243,8 @@ class PipelineProcess:
     def end(self, why: str) -> None:
         """From outside, whatever it does."""
         self._why = why
-        self._place = where(self.board, self._names)
+        if self.board.page[STATE] >= RUNNING:
+            self._place = where(self.board, self._names)
         self._supervised.end(why)
 
     def finish(self, listeners: Sequence[str] = ()) -> LoadResult:
