@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "pipeline_configs"
 
 def run(name: str, out: Path) -> dict[str, Any]:
     assert main(["colocate", str(EXAMPLES / name), "--results", str(out), "--events", "none", "--quiet"]) == 0
-    [pipeline] = json.loads((out / "colocation.json").read_text())["pipelines"]
+    [pipeline] = json.loads((out / "colocation.json").read_text())["runs"][0]["pipelines"]
     # Nothing of what libraries say about accelerators that are not here is in a user's sight.
     assert [path.read_text() for path in sorted((out / "together").glob("*/std*.log"))] == ["", "", ""]
     found: dict[str, Any] = pipeline
