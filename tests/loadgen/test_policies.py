@@ -445,7 +445,7 @@ def test_latency_first_keeps_an_objective_that_batch_jobs_break(tmp_path: Path) 
         # All alike, and before whatever else this machine does.
         one_core["limits"] = {"cpu_weight": 10_000}
     work = {"id": 0, "component": "busy_cpu", "config": {"seconds": 0.005}}
-    service = {"component": "constant", "config": {"rate": 80}, "duration": 4}
+    service = {"component": "constant", "config": {"rate": 80}, "duration": 3}
     objective = {"percentile": 0.99, "seconds": 0.5}
     batches = ["batch-1", "batch-2", "batch-3"]
     pipelines = [
