@@ -12,7 +12,7 @@ DEFAULT_MODEL = "timm/test_convnext"
 """207,778 parameters with ten classes: it learns the generated images in seconds on a laptop."""
 
 
-class ModelOptions(Options):
+class ClassifierOptions(Options):
     """The block `model:`."""
 
     component: str | None = None
@@ -39,14 +39,14 @@ class ModelOptions(Options):
             raise ValueError("give component or name, and not both")
         if self.replace_classifier and self.num_classes is None:
             raise ValueError("replace_classifier needs num_classes")
-        if self.weights is not None and self.model_checkpoint_path is not None and not self.replace_classifier:
+        if self.weights is not None and self.model_checkpoint_path is not None:
             raise ValueError("weights and model_checkpoint_path both say where the model's weights are: keep one")
         return self
 
 
-def read_model_options(given: Mapping[str, Any] | None) -> ModelOptions:
+def read_classifier_options(given: Mapping[str, Any] | None) -> ClassifierOptions:
     if given is None:
-        return ModelOptions(name=DEFAULT_MODEL, num_classes=10)
+        return ClassifierOptions(name=DEFAULT_MODEL, num_classes=10)
     if isinstance(given, Mapping) and not {"component", "name"} & given.keys():
         given = {"name": DEFAULT_MODEL, "num_classes": 10, **given}
-    return ModelOptions.read("model", given)
+    return ClassifierOptions.read("model", given)
