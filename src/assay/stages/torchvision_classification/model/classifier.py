@@ -82,7 +82,7 @@ class Classifier:
                 layer.train()
 
     def notes(self) -> list[str]:
-        if self.source.weights is not None or self.source.model_checkpoint_path is not None:
+        if not self.source.begins_random:
             return []
         said = []
         if not self.stepped:

@@ -26,6 +26,12 @@ class ClassifierOptions(Options):
     num_classes: Annotated[int, Field(ge=2)] | None = None
     """None leaves the number that the model has by itself."""
 
+    @property
+    def begins_random(self) -> bool:
+        """A user's own component may load weights by itself."""
+        own = self.component is not None and not self.component.startswith("torchvision.")
+        return self.weights is None and self.model_checkpoint_path is None and not own
+
     @field_validator("weights", mode="before")
     @classmethod
     def _yes_or_no(cls, given: Any) -> Any:

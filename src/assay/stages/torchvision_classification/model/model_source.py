@@ -12,7 +12,7 @@ from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.torchvision_classification.model.checkpoint import load_checkpoint
 from assay.stages.torchvision_classification.model.classifier_layer import class_count, replace_classifier
 from assay.stages.torchvision_classification.model.classifier_options import ClassifierOptions
-from assay.stages.torchvision_classification.model.pretrained import timm_weights, torchvision_weights
+from assay.stages.torchvision_classification.model.pretrained import timm_weights, torch_cache, torchvision_weights
 from assay.stages.torchvision_classification.model.timm_name import TIMM, timm_name
 
 
@@ -75,8 +75,7 @@ def _from_torchvision_or_own(options: ClassifierOptions) -> Any:
 
 def _load_published(model: Any, weights: Any) -> None:
     torch = library("torch", "vision")
-    hub = library("torch.hub", "vision")
-    file = f"{hub.get_dir()}/checkpoints/{weights.url.rpartition('/')[2]}"
+    file = torch_cache(weights.url)
     try:
         model.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
     except (RuntimeError, OSError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:
