@@ -12,6 +12,9 @@ from assay.stages.pytorch.libraries import library
 
 SOURCE = Path(__file__).parents[3] / "src"
 
+CORE = ["pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection", "numpy"]
+"""What the stages' configuration needs."""
+ABSENT = "not_here.deep"
 ORDERS = [
     ["transformers", "torchvision", "timm", "peft"],
     ["peft", "timm", "transformers", "torchvision"],
@@ -59,17 +62,15 @@ def without_torch(tmp_path: Path) -> str:
     """Code that makes an interpreter see Assay and what its core needs, and nothing else that is installed."""
     folder = tmp_path / "core"
     folder.mkdir()
-    for name in ("pydantic", "pydantic_core", "annotated_types", "typing_inspection", "numpy", "numpy.libs"):
-        found = find_spec("numpy" if name == "numpy.libs" else name)
+    for name in CORE:
+        found = find_spec(name)
         assert found is not None
         assert found.origin is not None
-        place = Path(found.origin).parent
-        place = place.with_name(name) if name == "numpy.libs" else place
-        if place.exists():
-            (folder / name).symlink_to(place)
-    extensions = find_spec("typing_extensions")
-    assert extensions is not None
-    (folder / "typing_extensions.py").symlink_to(str(extensions.origin))
+        module = Path(found.origin)
+        place = module.parent if module.name == "__init__.py" else module
+        (folder / place.name).symlink_to(place)
+        if (compiled := place.with_name(f"{name}.libs")).is_dir():
+            (folder / compiled.name).symlink_to(compiled)
     return f"import sys; sys.path[:0] = [{str(SOURCE)!r}, {str(folder)!r}]\n"
 
 
@@ -98,12 +99,13 @@ def test_without_the_extra_a_stage_is_built_and_its_set_up_says_what_to_install(
 def test_a_library_that_is_there_and_lacks_another_is_not_called_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "half_installed.py").write_text("import nowhere_installed\n")
+    half = "half_installed"
+    (tmp_path / f"{half}.py").write_text("import nowhere_installed\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="nowhere_installed"):
-        library("half_installed", "llm")
+        library(half, "llm")
     with pytest.raises(MissingExtra, match=r"not_here\.deep is not installed. .*assay-bench\[rag\]"):
-        library("not_here.deep", "rag")
+        library(ABSENT, "rag")
 
 
 def test_a_stages_module_imports_no_heavy_library() -> None:
@@ -118,11 +120,12 @@ def test_a_stages_module_imports_no_heavy_library() -> None:
 def test_warnings_of_a_library_are_said_again_after_its_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "loud.py").write_text(
+    name = "loud"
+    (tmp_path / f"{name}.py").write_text(
         "import logging, warnings\nlogging.getLogger('loud').warning('no GPU')\nwarnings.warn('no GPU')\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    loud = library("loud", "llm")
+    loud = library(name, "llm")
     assert caplog.messages == []
     loud.logging.getLogger("loud").warning("after")
     assert caplog.messages == ["after"]

@@ -19,8 +19,8 @@ from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.pipeline.resources import Worker
 from assay.stages.pytorch.libraries import library
 from assay.stages.torchvision_classification import TorchVisionDataLoader, TorchVisionPreprocessFromWeights
-from assay.stages.torchvision_classification.data_set_options import read_data_set_options
-from assay.stages.torchvision_classification.open_splits import open_splits
+from assay.stages.torchvision_classification.data.data_set_options import read_data_set_options
+from assay.stages.torchvision_classification.data.open_splits import open_splits
 
 torch = library("torch", "vision")
 library("torchvision", "vision")
@@ -344,10 +344,10 @@ def test_what_is_wrong_with_the_keys_is_said_when_the_file_is_read(keys: dict[st
             {"dataset": {"weights": "ResNet18.IMAGENET"}},
             "weights: torchvision has no 'ResNet18.IMAGENET'; they are written like ResNet18_Weights.IMAGENET1K_V1",
         ),
-        ({"dataset": {"weights": "timm/resnet1"}}, "unknown model 'timm/resnet1'; did you mean 'timm/resnet"),
+        ({"dataset": {"weights": "timm/resnet1"}}, "weights: unknown model 'timm/resnet1'; did you mean 'timm/resnet"),
         (
             {"dataset": {"weights": "timm/test_convnext.r16_in1k"}},
-            "unknown weights 'r16_in1k' of timm/test_convnext; did you mean 'r160_in1k'?",
+            "weights: unknown weights 'r16_in1k' of timm/test_convnext; did you mean 'r160_in1k'?",
         ),
         (
             {"dataset": {"split": ["val"]}, "training": True},

@@ -9,9 +9,9 @@ from vision_stages import classification, loader
 from assay.errors import AssayError
 from assay.stages.pytorch.libraries import library
 from assay.stages.torchvision_classification import TorchVisionClassification
-from assay.stages.torchvision_classification.classifier_layer import class_count
-from assay.stages.torchvision_classification.model_options import read_model_options
-from assay.stages.torchvision_classification.model_source import build_model
+from assay.stages.torchvision_classification.model.classifier_layer import class_count
+from assay.stages.torchvision_classification.model.classifier_options import read_classifier_options
+from assay.stages.torchvision_classification.model.model_source import build_model
 
 torch = library("torch", "vision")
 library("torchvision", "vision")
@@ -58,25 +58,27 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_every_source_of_a_model_gives_as_many_classes_as_asked_for(
     source: dict[str, Any], replace: bool, own: str
 ) -> None:
-    model = build_model(read_model_options({**source, "num_classes": 4, "replace_classifier": replace}))
+    model = build_model(read_classifier_options({**source, "num_classes": 4, "replace_classifier": replace}))
     assert class_count(model) == 4
     size = 160 if "vit" in str(source) else 64
     assert model.eval()(torch.zeros(2, 3, size, size)).shape == (2, 4)
 
 
 def test_a_model_without_a_number_of_classes_keeps_its_own(own: str) -> None:
-    assert class_count(build_model(read_model_options({"name": "timm/test_resnet"}))) == 1000
-    assert class_count(build_model(read_model_options({"component": "own_model.Small"}))) == 3
-    assert class_count(build_model(read_model_options(None))) == 10
-    assert class_count(build_model(read_model_options({"num_classes": 6}))) == 6
+    assert class_count(build_model(read_classifier_options({"name": "timm/test_resnet"}))) == 1000
+    assert class_count(build_model(read_classifier_options({"component": "own_model.Small"}))) == 3
+    assert class_count(build_model(read_classifier_options(None))) == 10
+    assert class_count(build_model(read_classifier_options({"num_classes": 6}))) == 6
 
 
 def test_a_replaced_classifier_is_all_that_is_new(own: str) -> None:
     for source in ({"component": "own_model.Small"}, {"name": "timm/test_resnet"}):
         torch.manual_seed(0)
-        before = build_model(read_model_options(source)).state_dict()
+        before = build_model(read_classifier_options(source)).state_dict()
         torch.manual_seed(0)
-        after = build_model(read_model_options({**source, "num_classes": 4, "replace_classifier": True})).state_dict()
+        after = build_model(
+            read_classifier_options({**source, "num_classes": 4, "replace_classifier": True})
+        ).state_dict()
         changed = {name for name in before if before[name].shape != after[name].shape}
         assert changed in ({"out.weight", "out.bias"}, {"fc.weight", "fc.bias"})
         assert all(torch.equal(before[name], after[name]) for name in before.keys() - changed)
@@ -92,13 +94,13 @@ def test_helper_outputs_of_a_model_in_training_are_left_aside(own: str) -> None:
 @pytest.mark.parametrize("kind", ["pth", "nested.pth", "safetensors"])
 def test_a_checkpoint_is_loaded_after_the_classifier_was_replaced(kind: str, own: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {"component": "own_model.Small", "num_classes": 4, "replace_classifier": True}
-    state = build_model(read_model_options(options)).state_dict()
+    state = build_model(read_classifier_options(options)).state_dict()
     path = tmp_path / f"weights.{kind}"
     if kind == "safetensors":
         library("safetensors.torch", "vision").save_file(state, path)
     else:
         torch.save({"state_dict": state, "epoch": 3} if kind == "nested.pth" else state, path)
-    loaded = build_model(read_model_options({**options, "model_checkpoint_path": str(path)})).state_dict()
+    loaded = build_model(read_classifier_options({**options, "model_checkpoint_path": str(path)})).state_dict()
     assert all(torch.equal(loaded[name], state[name]) for name in state)
 
 
@@ -114,10 +116,10 @@ def test_published_weights_are_taken_from_where_torch_keeps_them(
     folder.mkdir(parents=True)
     torch.save(state, folder / SqueezeNet1_1_Weights.DEFAULT.url.rpartition("/")[2])
     for written in ("DEFAULT", "IMAGENET1K_V1", "SqueezeNet1_1_Weights.IMAGENET1K_V1", True):
-        model = build_model(read_model_options({"name": "squeezenet1_1", "weights": written}))
+        model = build_model(read_classifier_options({"name": "squeezenet1_1", "weights": written}))
         assert all(torch.equal(value, state[name]) for name, value in model.state_dict().items())
     narrowed = {"name": "squeezenet1_1", "weights": True, "num_classes": 4, "replace_classifier": True}
-    body = build_model(read_model_options(narrowed)).state_dict()
+    body = build_model(read_classifier_options(narrowed)).state_dict()
     assert torch.equal(body["features.0.weight"], state["features.0.weight"])
     assert body["classifier.1.weight"].shape[0] == 4
 
@@ -135,7 +137,7 @@ def test_published_weights_of_timm_are_taken_from_the_cache_of_its_hub(
     (repository / "snapshots" / "abc").mkdir(parents=True)
     library("safetensors.torch", "vision").save_file(state, repository / "snapshots" / "abc" / "model.safetensors")
     for name, weights in (("timm/test_convnext", "DEFAULT"), ("timm/test_convnext.r160_in1k", "r160_in1k")):
-        model = build_model(read_model_options({"name": name, "weights": weights}))
+        model = build_model(read_classifier_options({"name": name, "weights": weights}))
         assert all(torch.equal(value, state[key]) for key, value in model.state_dict().items())
 
 
@@ -172,7 +174,7 @@ NO_CACHE = "are not on this machine. Where there is a network: "
     ("keys", "message"),
     [
         ({"model": {"name": "resnet1"}}, "model.name: unknown model 'resnet1'; did you mean 'resnet18'?"),
-        ({"model": {"name": "timm/resnet1"}}, "unknown model 'timm/resnet1'; did you mean 'timm/resnet"),
+        ({"model": {"name": "timm/resnet1"}}, "model.name: unknown model 'timm/resnet1'; did you mean 'timm/resnet"),
         (
             {"model": {"component": "torchvision.models.resnet"}},
             "model.component: torchvision.models.resnet is neither",
@@ -246,7 +248,7 @@ def test_what_is_not_there_is_said_at_set_up(
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     monkeypatch.setattr(library("huggingface_hub.constants", "vision"), "HF_HUB_CACHE", str(tmp_path / "hub"))
     Path("text.pth").write_text("no weights")
-    torch.save(build_model(read_model_options(SMALL)).state_dict(), "three.pth")
+    torch.save(build_model(read_classifier_options(SMALL)).state_dict(), "three.pth")
     torch.save({"state_dict": Runs()}, "code.pth")
     with pytest.raises(AssayError) as caught:
         classification(**keys)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,7 +156,7 @@ def test_workers_change_no_figure_that_is_not_a_time() -> None:
         assert told[0][name] == told[1][name]
 
 
-def test_notes_say_what_a_reader_of_the_numbers_must_know() -> None:
+def test_notes_say_what_a_reader_of_the_numbers_must_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def notes(training: bool | None = None, **keys: Any) -> list[str]:
         result = run([TorchVisionDataLoader(dataset=SMALL), TorchVisionClassification(**keys)], 1, training)
         return [warning.removeprefix("stage 1 (classification): ") for warning in result.warnings]
@@ -165,6 +166,10 @@ def test_notes_say_what_a_reader_of_the_numbers_must_know() -> None:
         assert notes(training=False, model=model) == [
             "the model has random weights and was not trained: its times are real, its accuracy is chance"
         ]
+    own = "import timm\ndef net(): return timm.create_model('test_resnet', num_classes=4)\n"
+    (tmp_path / "own_trained.py").write_text(own)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert notes(training=False, model={"component": "own_trained.net"}) == [], "it may have loaded weights by itself"
     for device in ("cuda", "cuda:1", "mps"):
         said = f"asked for {device}, which this machine does not have: it ran on the CPU"
         assert notes(model=CONVNEXT, device=device) == [said]

@@ -13,10 +13,10 @@ from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.optimizer_options import OptimizerOptions
 from assay.stages.pytorch.options import ComponentOptions
 from assay.stages.torchvision_classification.classification_figures import ClassificationFigures
-from assay.stages.torchvision_classification.classifier import Classifier, Scope
+from assay.stages.torchvision_classification.data.image_split import is_for_training
 from assay.stages.torchvision_classification.image_batch import ClassifiedBatch, ImageBatch
-from assay.stages.torchvision_classification.image_split import is_for_training
-from assay.stages.torchvision_classification.model_options import read_model_options
+from assay.stages.torchvision_classification.model.classifier import Classifier, Scope
+from assay.stages.torchvision_classification.model.classifier_options import read_classifier_options
 
 _ADAM = {"component": "torch.optim.Adam", "lr": 0.001}
 _CROSS_ENTROPY = {"component": "torch.nn.CrossEntropyLoss"}
@@ -41,7 +41,7 @@ class TorchVisionClassification(Stage[ImageBatch, ClassifiedBatch]):
         train: Literal["all", "classifier"] | None = None,
         seed: int = 0,
     ) -> None:
-        self.model = read_model_options(model)
+        self.model = read_classifier_options(model)
         self.optimizer = OptimizerOptions.read("optimizer", optimizer or _ADAM)
         self.criterion = ComponentOptions.read("criterion", criterion or _CROSS_ENTROPY)
         if train not in (None, "all", "classifier"):

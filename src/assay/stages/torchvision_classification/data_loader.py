@@ -7,11 +7,11 @@ from assay.errors import UsageError
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.stages.pytorch.libraries import library
-from assay.stages.torchvision_classification.batch_stream import BatchStream
-from assay.stages.torchvision_classification.data_set_options import read_data_set_options
+from assay.stages.torchvision_classification.data.batch_stream import BatchStream
+from assay.stages.torchvision_classification.data.data_set_options import read_data_set_options
+from assay.stages.torchvision_classification.data.image_batches import ImageBatches
+from assay.stages.torchvision_classification.data.open_splits import open_splits
 from assay.stages.torchvision_classification.image_batch import ImageBatch
-from assay.stages.torchvision_classification.image_batches import ImageBatches
-from assay.stages.torchvision_classification.open_splits import open_splits
 from assay.stages.torchvision_classification.preprocessing import preprocessing
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from assay.errors import DataError, UsageError
 from assay.names import quoted
 from assay.stages.pytorch.libraries import library
-from assay.stages.torchvision_classification.timm_name import TIMM, timm_name
+from assay.stages.torchvision_classification.model.timm_name import TIMM, timm_name
 
 Preprocessing = Callable[[tuple[Any, ...]], Any]
 """From uint8 images (3, height, width) to one float tensor (images, 3, height, width)."""
@@ -70,7 +70,7 @@ def _timm(name: str, resize: int | None) -> Callable[[Any], Any]:
     torch = library("torch", "vision")
     functional = library("torchvision.transforms.functional", "vision")
     timm, data = library("timm", "vision"), library("timm.data", "vision")
-    given = timm.get_pretrained_cfg(timm_name(name)).to_dict()
+    given = timm.get_pretrained_cfg(timm_name(name, "weights")).to_dict()
     config = data.resolve_data_config(pretrained_cfg=given)
     if resize is not None:
         config["input_size"] = (3, resize, resize)

@@ -12,7 +12,7 @@ DEFAULT_MODEL = "timm/test_convnext"
 """207,778 parameters with ten classes: it learns the generated images in seconds on a laptop."""
 
 
-class ModelOptions(Options):
+class ClassifierOptions(Options):
     """The block `model:`."""
 
     component: str | None = None
@@ -25,6 +25,12 @@ class ModelOptions(Options):
     replace_classifier: bool = False
     num_classes: Annotated[int, Field(ge=2)] | None = None
     """None leaves the number that the model has by itself."""
+
+    @property
+    def begins_random(self) -> bool:
+        """A user's own component may load weights by itself."""
+        own = self.component is not None and not self.component.startswith("torchvision.")
+        return self.weights is None and self.model_checkpoint_path is None and not own
 
     @field_validator("weights", mode="before")
     @classmethod
@@ -39,14 +45,14 @@ class ModelOptions(Options):
             raise ValueError("give component or name, and not both")
         if self.replace_classifier and self.num_classes is None:
             raise ValueError("replace_classifier needs num_classes")
-        if self.weights is not None and self.model_checkpoint_path is not None and not self.replace_classifier:
+        if self.weights is not None and self.model_checkpoint_path is not None:
             raise ValueError("weights and model_checkpoint_path both say where the model's weights are: keep one")
         return self
 
 
-def read_model_options(given: Mapping[str, Any] | None) -> ModelOptions:
+def read_classifier_options(given: Mapping[str, Any] | None) -> ClassifierOptions:
     if given is None:
-        return ModelOptions(name=DEFAULT_MODEL, num_classes=10)
+        return ClassifierOptions(name=DEFAULT_MODEL, num_classes=10)
     if isinstance(given, Mapping) and not {"component", "name"} & given.keys():
         given = {"name": DEFAULT_MODEL, "num_classes": 10, **given}
-    return ModelOptions.read("model", given)
+    return ClassifierOptions.read("model", given)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DataError
-from assay.stages.torchvision_classification.decoded_image import decoded
+from assay.stages.torchvision_classification.data.decoded_image import decoded
 
 
 @dataclass(frozen=True)

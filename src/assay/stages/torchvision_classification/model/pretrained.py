@@ -24,7 +24,7 @@ def torchvision_weights(build: Any, written: str) -> Any:
         names = [f"{known.__name__}.{member}" if kind else member for member in known.__members__]
         raise UsageError(f"model.weights: {unknown('weights', written, names)}")
     weights = known[name]
-    file = _torch_cache(weights.url)
+    file = torch_cache(weights.url)
     if not file.is_file():
         raise _absent(str(weights), f"download {weights.url} to {file}")
     return weights
@@ -47,17 +47,16 @@ def timm_weights(name: str, written: str) -> Path:
         for file in filter(None, (config.hf_hub_filename, "model.safetensors", "pytorch_model.bin")):
             if isinstance(found := cached(config.hf_hub_id, file), str):
                 return Path(found)
-    if config.url and (old := _torch_cache(config.url)).is_file():
+    if config.url and (old := torch_cache(config.url)).is_file():
         return old
     how = (
-        f"hf download {config.hf_hub_id}"
-        if config.hf_hub_id
-        else f"download {config.url} to {_torch_cache(config.url)}"
+        f"hf download {config.hf_hub_id}" if config.hf_hub_id else f"download {config.url} to {torch_cache(config.url)}"
     )
     raise _absent(f"timm/{full}", how)
 
 
-def _torch_cache(url: str) -> Path:
+def torch_cache(url: str) -> Path:
+    """Where torch keeps what it has downloaded from there."""
     return Path(library("torch.hub", "vision").get_dir()) / "checkpoints" / url.rpartition("/")[2]
 
 

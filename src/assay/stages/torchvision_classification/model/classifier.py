@@ -6,11 +6,11 @@ from typing import Any, Literal
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.optimizer_options import OptimizerOptions
 from assay.stages.pytorch.options import ComponentOptions
-from assay.stages.torchvision_classification.classifier_layer import class_count, classifier_layers
-from assay.stages.torchvision_classification.criterion import build_criterion
-from assay.stages.torchvision_classification.model_options import ModelOptions
-from assay.stages.torchvision_classification.model_source import build_model
-from assay.stages.torchvision_classification.timm_name import TIMM
+from assay.stages.torchvision_classification.model.classifier_layer import class_count, classifier_layers
+from assay.stages.torchvision_classification.model.classifier_options import ClassifierOptions
+from assay.stages.torchvision_classification.model.criterion import build_criterion
+from assay.stages.torchvision_classification.model.model_source import build_model
+from assay.stages.torchvision_classification.model.timm_name import TIMM
 
 Scope = Literal["all", "classifier"]
 
@@ -25,7 +25,7 @@ class Classifier:
     device: Any
     scope: Scope
     classes: int
-    source: ModelOptions
+    source: ClassifierOptions
     stepped: bool = False
     """Whether anything was trained."""
     _in_training: bool | None = None
@@ -33,7 +33,7 @@ class Classifier:
     @classmethod
     def build(
         cls,
-        model: ModelOptions,
+        model: ClassifierOptions,
         optimizer: OptimizerOptions,
         criterion: ComponentOptions,
         scope: Scope,
@@ -82,7 +82,7 @@ class Classifier:
                 layer.train()
 
     def notes(self) -> list[str]:
-        if self.source.weights is not None or self.source.model_checkpoint_path is not None:
+        if not self.source.begins_random:
             return []
         said = []
         if not self.stepped:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from assay.errors import UsageError
+from assay.stages.torchvision_classification.data.image_split import ImageSplit
 from assay.stages.torchvision_classification.image_batch import ImageBatch
-from assay.stages.torchvision_classification.image_split import ImageSplit
 
 Position = tuple[int, int]
 """The epoch, and the number of the batch in it."""

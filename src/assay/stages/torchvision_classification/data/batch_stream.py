@@ -14,8 +14,8 @@ from typing import Any
 
 from assay.errors import DataError, UsageError
 from assay.stages.pytorch.libraries import library, quiet
+from assay.stages.torchvision_classification.data.image_batches import ImageBatches, Position
 from assay.stages.torchvision_classification.image_batch import ImageBatch
-from assay.stages.torchvision_classification.image_batches import ImageBatches, Position
 
 AHEAD = 2
 """Batches that each worker makes in advance."""

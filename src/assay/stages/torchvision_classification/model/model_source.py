@@ -9,18 +9,18 @@ from assay.errors import DataError, UsageError
 from assay.names import unknown
 from assay.stages.pytorch.component import component
 from assay.stages.pytorch.libraries import library, quiet
-from assay.stages.torchvision_classification.checkpoint import load_checkpoint
-from assay.stages.torchvision_classification.classifier_layer import class_count, replace_classifier
-from assay.stages.torchvision_classification.model_options import ModelOptions
-from assay.stages.torchvision_classification.pretrained import timm_weights, torchvision_weights
-from assay.stages.torchvision_classification.timm_name import TIMM, timm_name
+from assay.stages.torchvision_classification.model.checkpoint import load_checkpoint
+from assay.stages.torchvision_classification.model.classifier_layer import class_count, replace_classifier
+from assay.stages.torchvision_classification.model.classifier_options import ClassifierOptions
+from assay.stages.torchvision_classification.model.pretrained import timm_weights, torch_cache, torchvision_weights
+from assay.stages.torchvision_classification.model.timm_name import TIMM, timm_name
 
 
-def build_model(options: ModelOptions) -> Any:
+def build_model(options: ClassifierOptions) -> Any:
     """The module, on the CPU: its classifier replaced, and only then a checkpoint loaded, as one of a training with the
     replaced classifier has it."""
     if options.name is not None and options.name.startswith(TIMM):
-        model = _from_timm(options, timm_name(options.name))
+        model = _from_timm(options, timm_name(options.name, "model.name"))
     else:
         model = _from_torchvision_or_own(options)
     if options.replace_classifier and options.num_classes is not None:
@@ -38,7 +38,7 @@ def build_model(options: ModelOptions) -> Any:
     return model
 
 
-def _from_timm(options: ModelOptions, name: str) -> Any:
+def _from_timm(options: ClassifierOptions, name: str) -> Any:
     timm = library("timm", "vision")
     arguments: dict[str, Any] = {}
     if options.weights is not None:
@@ -49,7 +49,7 @@ def _from_timm(options: ModelOptions, name: str) -> Any:
         return timm.create_model(name, **arguments)
 
 
-def _from_torchvision_or_own(options: ModelOptions) -> Any:
+def _from_torchvision_or_own(options: ClassifierOptions) -> Any:
     nn = library("torch.nn", "vision")
     build = _named(options.name) if options.name is not None else _component(str(options.component))
     arguments: dict[str, Any] = {}
@@ -75,8 +75,7 @@ def _from_torchvision_or_own(options: ModelOptions) -> Any:
 
 def _load_published(model: Any, weights: Any) -> None:
     torch = library("torch", "vision")
-    hub = library("torch.hub", "vision")
-    file = f"{hub.get_dir()}/checkpoints/{weights.url.rpartition('/')[2]}"
+    file = torch_cache(weights.url)
     try:
         model.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
     except (RuntimeError, OSError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:

@@ -10,9 +10,9 @@ import numpy as np
 from assay.errors import DataError, UsageError
 from assay.names import quoted, unknown
 from assay.stages.pytorch.component import component
-from assay.stages.torchvision_classification.data_set_options import GeneratedOptions, LibraryOptions
-from assay.stages.torchvision_classification.generated_images import GeneratedImages
-from assay.stages.torchvision_classification.image_split import ImageSplit, is_for_training
+from assay.stages.torchvision_classification.data.data_set_options import GeneratedOptions, LibraryOptions
+from assay.stages.torchvision_classification.data.generated_images import GeneratedImages
+from assay.stages.torchvision_classification.data.image_split import ImageSplit, is_for_training
 
 VAL_SHARE = 0.2
 """Of a data set that has no splits of its own."""

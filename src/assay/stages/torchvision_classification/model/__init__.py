@@ -1,0 +1,1 @@
+"""Classifiers: built by name, with the weights that are here, trained and asked."""
