@@ -8,7 +8,7 @@ from llm_runs import figures, loader, run, set_up
 from assay.errors import UsageError
 from assay.loadgen import Node
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader
-from assay.stages.llm_huggingface.schedule_options import Name
+from assay.stages.llm_huggingface.training.schedule_options import Name
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.prompt_batch import PromptBatch
 from assay.stages.pytorch.train_step import TrainStep
@@ -113,7 +113,7 @@ def test_a_warm_up_and_a_cosine_are_followed_over_one_pass_of_the_data():
     rates = []
     for _ in range(8):
         stage.process(small)
-        rates.append(stage._inner_optimizer.param_groups[0]["lr"])
+        rates.append(stage._trainer.optimizer.param_groups[0]["lr"])
     assert rates[:2] == [0.5, 1.0]
     assert rates[2:] == sorted(rates[2:], reverse=True)
     assert rates[-1] == pytest.approx(0.0)
@@ -211,7 +211,7 @@ def test_what_only_the_libraries_know_is_said_at_set_up(keys: dict[str, Any], me
 def test_a_schedule_that_cannot_know_its_length_says_so():
     stage = set_up(Finetune(lr_scheduler={"name": "linear"}))
     batch = loader(stage, batch_size=2).process(0)
-    stage._batches_a_pass = None
+    stage._trainer.batches_a_pass = None
     with pytest.raises(UsageError, match="lr_scheduler: linear must know how long the training is: give num_training"):
         stage.process(batch)
 

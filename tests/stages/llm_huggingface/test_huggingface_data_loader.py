@@ -11,7 +11,7 @@ from llm_runs import loader, set_up
 
 from assay.errors import DataError, MissingExtra, UsageError
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader, Inference, MockDataLoader
-from assay.stages.llm_huggingface.token_batch import IGNORED
+from assay.stages.llm_huggingface.conversations.token_batch import IGNORED
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.tiny_model import tiny_tokenizer, write_tiny_model
 from assay.stages.pytorch.tiny_rows import tiny_rows

@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import UsageError
 from assay.pipeline.resources import Worker
-from assay.stages.llm_huggingface.answer_models import RouterAnswer, Score
+from assay.stages.llm_huggingface.answers.answer_models import RouterAnswer, Score
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
 from assay.stages.self_rag import AnswerGeneratorFormatter, BinaryRouter, IndexRouter, RAGDataLoader, ScriptedModel
 from assay.stages.self_rag.chat import Chat

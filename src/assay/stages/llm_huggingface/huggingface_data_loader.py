@@ -11,9 +11,9 @@ from assay.errors import UsageError
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
-from assay.stages.llm_huggingface.chat_rows import ChatRows, read_chat_rows
-from assay.stages.llm_huggingface.chat_tokens import ChatTokens
-from assay.stages.llm_huggingface.dataset_options import DatasetOptions
+from assay.stages.llm_huggingface.conversations.chat_rows import ChatRows, read_chat_rows
+from assay.stages.llm_huggingface.conversations.chat_tokens import ChatTokens
+from assay.stages.llm_huggingface.conversations.dataset_options import DatasetOptions
 from assay.stages.llm_huggingface.model_stage import ModelStage
 from assay.stages.llm_huggingface.pretrained import load_tokenizer
 from assay.stages.pytorch.prompt_batch import PromptBatch

@@ -8,15 +8,15 @@ from assay.errors import UsageError
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage, StreamStage
 from assay.record.metric import Metric
-from assay.stages.llm_huggingface.answer_lengths import AnswerLengths
-from assay.stages.llm_huggingface.answer_schema import AnswerSchema
-from assay.stages.llm_huggingface.generation import Generation, Sampling
+from assay.stages.llm_huggingface.answers.answer_lengths import AnswerLengths
+from assay.stages.llm_huggingface.answers.answer_schema import AnswerSchema
+from assay.stages.llm_huggingface.answers.generation import Generation, Sampling
+from assay.stages.llm_huggingface.answers.prompt_tokens import PromptTokens
+from assay.stages.llm_huggingface.answers.token_step import TokenStep
 from assay.stages.llm_huggingface.language_model import LanguageModel
 from assay.stages.llm_huggingface.model_options import GenerationOptions, InferenceModelOptions
 from assay.stages.llm_huggingface.model_stage import ModelStage
 from assay.stages.llm_huggingface.pretrained import load_causal_model, load_tokenizer
-from assay.stages.llm_huggingface.prompt_tokens import PromptTokens
-from assay.stages.llm_huggingface.token_step import TokenStep
 from assay.stages.pytorch.device import choose_device
 from assay.stages.pytorch.dtype import dtype_name, torch_dtype
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch

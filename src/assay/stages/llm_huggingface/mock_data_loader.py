@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.stages.llm_huggingface.chat_rows import ChatRows, read_chat_rows
-from assay.stages.llm_huggingface.dataset_options import DatasetOptions
+from assay.stages.llm_huggingface.conversations.chat_rows import ChatRows, read_chat_rows
+from assay.stages.llm_huggingface.conversations.dataset_options import DatasetOptions
 from assay.stages.llm_huggingface.huggingface_data_loader import HuggingFaceDataLoader
 from assay.stages.pytorch.tiny_model import TINY
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.stages.llm_huggingface.generation import Generation
+from assay.stages.llm_huggingface.answers.generation import Generation
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from assay.stages.llm_huggingface.chat_row import ChatRow
-from assay.stages.llm_huggingface.token_batch import IGNORED, TokenBatch, mask_of, padded
+from assay.stages.llm_huggingface.conversations.chat_row import ChatRow
+from assay.stages.llm_huggingface.conversations.token_batch import IGNORED, TokenBatch, mask_of, padded
 
 
 class ChatTokens:

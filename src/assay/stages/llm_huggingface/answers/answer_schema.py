@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from assay.errors import UsageError
 from assay.names import load, quoted
-from assay.stages.llm_huggingface.answer_models import RouterAnswer, Score
+from assay.stages.llm_huggingface.answers.answer_models import RouterAnswer, Score
 from assay.stages.pytorch.libraries import library
 
 _STAND_INS: dict[str, type[BaseModel]] = {

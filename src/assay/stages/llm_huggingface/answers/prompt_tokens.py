@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from assay.stages.llm_huggingface.conversations.token_batch import TokenBatch, mask_of, padded
 from assay.stages.llm_huggingface.language_model import LanguageModel
-from assay.stages.llm_huggingface.token_batch import TokenBatch, mask_of, padded
 from assay.stages.pytorch.prompt_batch import PromptBatch
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from assay.stages.llm_huggingface.answer_schema import AnswerSchema
+from assay.stages.llm_huggingface.answers.answer_schema import AnswerSchema
+from assay.stages.llm_huggingface.conversations.token_batch import TokenBatch
 from assay.stages.llm_huggingface.language_model import LanguageModel
-from assay.stages.llm_huggingface.token_batch import TokenBatch
 from assay.stages.pytorch.libraries import library
 
 

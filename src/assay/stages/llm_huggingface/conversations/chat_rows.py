@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.errors import AssayError, DataError
 from assay.names import unknown
-from assay.stages.llm_huggingface.chat_row import ChatRow
-from assay.stages.llm_huggingface.dataset_options import DatasetOptions
+from assay.stages.llm_huggingface.conversations.chat_row import ChatRow
+from assay.stages.llm_huggingface.conversations.dataset_options import DatasetOptions
 from assay.stages.pytorch.hub import cannot_load, is_path, local_path, require_reachable
 from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.pytorch.tiny_model import TINY

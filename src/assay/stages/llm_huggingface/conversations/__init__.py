@@ -1,0 +1,1 @@
+"""Data sets of conversations: rows, the text of a chat, tokens and labels."""
