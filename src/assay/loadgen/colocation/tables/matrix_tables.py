@@ -70,7 +70,9 @@ def _reasons(matrix: Matrix) -> list[str]:
 def _interval_words(matrix: Matrix) -> str:
     rounds = max((len(contrast.rounds) for contrast in matrix.contrasts), default=0)
     if rounds > 1:
-        return f"in brackets: 95% intervals over {rounds} rounds"
+        # With two, chance alone puts the ends of an interval 12.7 standard errors apart; with five, 2.8 (Student's t).
+        wide = "; of two they are very wide (--repeat 5 narrows them)" if rounds == 2 else ""
+        return f"in brackets: 95% intervals over {rounds} rounds{wide}"
     return (
         "in brackets: 95% intervals of one round; they hold what its parts differ by, not what another round would "
         "differ by (--repeat 3 tells)"

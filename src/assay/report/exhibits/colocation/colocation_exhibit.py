@@ -83,8 +83,12 @@ class ColocationExhibit:
 
 
 def _warnings(result: ColocationResult, groups: tuple[GroupDetail, ...]) -> tuple[str, ...]:
-    """Of groups, named where there are several; then what went wrong alone."""
-    found = [f"{one.title}: {words}" if len(groups) > 1 else words for one in groups for words in one.warnings]
+    """Each sentence once, with the groups it is true of where there are several; then what went wrong alone."""
+    titles: dict[str, list[str]] = {}
+    for one in groups:
+        for words in one.warnings:
+            titles.setdefault(words, []).append(one.title)
+    found = [f"{'; '.join(of)}: {words}" if len(groups) > 1 else words for words, of in titles.items()]
     for run in result.runs:
         if run.alone or result.rates is not None:
             found += [f"{run.label}: {warning}" for warning in run.warnings]

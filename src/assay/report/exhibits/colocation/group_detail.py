@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.group_run import GroupRun
+from assay.analysis.colocation.pipeline_run import PipelineRun
 from assay.report.exhibits.colocation.over_time import over_time
 from assay.report.exhibits.colocation.stage_rows import PipelineStageRows, group_scale, pipeline_stage_rows
 from assay.report.exhibits.colocation.time_line import TimeLine, time_line
@@ -81,20 +82,31 @@ def run_detail(result: ColocationResult, run: GroupRun, limits: Limits) -> RunDe
 
 
 def _warnings(runs: Sequence[GroupRun]) -> tuple[str, ...]:
-    """What a person must know; of several rounds each names its own."""
-    found = []
+    """What a person must know, each sentence once; of several rounds with those it was so in."""
+    found: dict[str, list[int]] = {}
     for run in runs:
-        where = f"round {run.round}: " if len(runs) > 1 else ""
-        found += [f"{where}{warning}" for warning in run.warnings]
-        for one in run.pipelines:
-            if not one.ended_well:
-                why = f": {one.reason}" if one.reason else ""
-                found.append(f"{where}{one.pipeline} did not end well ({one.ended or 'how is not written'}){why}")
-            elif one.valid is False:
-                why = f": {one.reason}" if one.reason else ""
-                found.append(f"{where}{one.pipeline} did not meet its objectives{why}")
-            found += [f"{where}{one.pipeline}: {warning}" for warning in one.warnings]
-    return tuple(dict.fromkeys(found))
+        for words in (*run.warnings, *(words for one in run.pipelines for words in _of_pipeline(one))):
+            found.setdefault(words, []).append(run.round)
+    if len(runs) < 2:
+        return tuple(found)
+    return tuple(f"{_named(rounds, len(runs))}: {words}" for words, rounds in found.items())
+
+
+def _of_pipeline(one: PipelineRun) -> list[str]:
+    why = f": {one.reason}" if one.reason else ""
+    found = []
+    if not one.ended_well:
+        found.append(f"{one.pipeline} did not end well ({one.ended or 'how is not written'}){why}")
+    elif one.valid is False:
+        found.append(f"{one.pipeline} did not meet its objectives{why}")
+    return [*found, *(f"{one.pipeline}: {warning}" for warning in one.warnings)]
+
+
+def _named(rounds: Sequence[int], of: int) -> str:
+    once = list(dict.fromkeys(rounds))
+    if len(once) == of:
+        return "both rounds" if of == 2 else f"all {of} rounds"
+    return f"round {once[0]}" if len(once) == 1 else f"rounds {', '.join(map(str, once))}"
 
 
 def _share(share: float) -> str:

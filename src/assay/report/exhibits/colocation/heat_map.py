@@ -14,6 +14,8 @@ TITLES: Final = {
     "p99": "By 99th percentile of latency",
 }
 _MOST_REASONS = 20
+_LEAST = 0.1
+_MOST = 100.0
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,15 @@ def beside_words(estimate: SlowdownEstimate) -> str:
 
 
 def interval_ends(estimate: SlowdownEstimate) -> str:
-    """`1.48 to 1.77`; with more digits where an end that is not 1 would look like it."""
+    """`1.48 to 1.77`; with more digits where an end that is not 1 would look like it. Beyond a tenth and a hundred,
+    rounds differ so much that a figure would say nothing."""
     if estimate.low is None or estimate.high is None:
         return ""
     ends = (estimate.low, estimate.high)
     digits = next((digits for digits in (2, 3, 4) if not any(end != 1 and round(end, digits) == 1 for end in ends)), 5)
-    return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
+    low = "less than 0.1" if estimate.low < _LEAST else f"{estimate.low:.{digits}f}"
+    high = "more than 100" if estimate.high > _MOST else f"{estimate.high:.{digits}f}"
+    return f"{low} to {high}"
 
 
 def tone_of(estimate: SlowdownEstimate) -> Tone:
