@@ -10,9 +10,10 @@ from assay.capture.fingerprint import fingerprint
 from assay.config.entry import Entry
 from assay.fallback.words import advice
 from assay.process.result import ProcessResult
-from assay.record import Environment, Outcome, Record, Usage
+from assay.record import Environment, Outcome, Record, TaskPerf, Usage
 from assay.record.metric import Metric
 from assay.record.metrics_files import apart, together
+from assay.record.secrets import Masker
 from assay.record.shortened import shortened
 from assay.session.disk import free_mb
 from assay.session.execution import Execution
@@ -205,10 +206,22 @@ def _masked(record: Record, execution: Execution) -> Record:
         reasons=tuple(masker.text(reason) for reason in record.reasons),
         warnings=tuple(masker.text(warning) for warning in record.warnings),
         requirements=tuple(
-            replace(result, actual=masker.value(result.actual), reason=masker.text(result.reason))
+            replace(
+                result,
+                metric=masker.text(result.metric),
+                actual=masker.value(result.actual),
+                reason=masker.text(result.reason),
+            )
             for result in record.requirements
         ),
+        tasks=tuple(_masked_task(task, masker) for task in record.tasks),
+        sink_data=masker.value(record.sink_data),
+        margins=masker.value(record.margins),
     )
+
+
+def _masked_task(task: TaskPerf, masker: Masker) -> TaskPerf:
+    return TaskPerf(masker.text(task.stage), masker.value(task.metrics), masker.text(task.invocation))
 
 
 def _signal_name(number: int) -> str:

@@ -16,7 +16,6 @@ from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
 from assay.record import Outcome, Record, SessionFolder
 from assay.record.joined.jobs import Jobs
-from assay.record.secrets import Masker
 from assay.record.session_info import Status
 from assay.session.disk import Reserve
 from assay.session.elsewhere import Elsewhere, Nowhere
@@ -25,6 +24,7 @@ from assay.session.execution import Execution
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
+from assay.session.masking import session_masker
 from assay.session.neighbours import Neighbours
 from assay.session.open_session import OpenSession
 from assay.session.own_file import make_way, make_way_for_folder
@@ -55,7 +55,7 @@ class Session:
         self._listen = listen
         self._past = past
         self._variables = variables
-        self._masker = Masker(variables)
+        self._masker = session_masker(plan, variables, sys.argv[1:])
         self._records = {record.run_id: record for record in session.folder.records()}
         self._neighbours = Neighbours()
         self._interrupts = interrupts or Interrupts()
