@@ -11,8 +11,8 @@ from assay.api.run_plan import run_plan
 from assay.api.session_run import SessionRun
 from assay.config.entry import Entry
 from assay.history import History
-from assay.record.secrets import Masker
 from assay.report.html import write_report
+from assay.session.masking import session_masker
 from assay.session.start import start_session
 
 PROFILES = "profiles"
@@ -49,7 +49,7 @@ def _profiled(entries: Sequence[Entry], ran: SessionRun, command: Sequence[str])
     )
     plan = replace(ran.plan, entries=alone, results_dir=inside, artifacts_dir=inside / "artifacts", sinks=())
     reason = f"profiles of what regressed in {ran.folder.path.name}"
-    session = start_session(plan, "profile", reason, command, Masker(os.environ), "profile")
+    session = start_session(plan, "profile", reason, command, session_masker(plan, os.environ, command), "profile")
     profiles = []
     for record in run_plan(plan, session):
         if "profile" not in record.files:

@@ -12,10 +12,10 @@ from assay.errors import UsageError
 from assay.experiment.ab import AB, Found, Looked
 from assay.experiment.pair import Pair
 from assay.record import SessionFolder
-from assay.record.secrets import Masker
 from assay.record.session_kind import SessionKind
 from assay.session.events import Listener
 from assay.session.interrupts import Interrupts
+from assay.session.masking import session_masker
 from assay.session.open_session import OpenSession
 from assay.session.start import start_session
 
@@ -38,7 +38,7 @@ def run_experiment(
         raise UsageError("--warmup must be at least 0, --block at least 1, --timeout above 0")
     inputs.budget.looks()
     name = inputs.session_name or f"{kind}-{pairs[0].name}"[:100]
-    session = start_session(plan, name, None, command, Masker(os.environ), kind)
+    session = start_session(plan, name, None, command, session_masker(plan, os.environ, command), kind)
     with Interrupts() as interrupts:
         _set_up(plan, session, interrupts)
         found = AB(

@@ -9,6 +9,7 @@ from typing import Any
 from assay.api.planned_sinks import PlannedSinks
 from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
+from assay.config.entry_config import OWN_FILES
 from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
 from assay.config.paths.volumes import Volume, volumes
@@ -102,9 +103,11 @@ def _folders(files: Sequence[Path]) -> list[Path]:
 
 def command_entry(command: Sequence[str], timeout_s: float, name: str | None = None) -> Entry:
     """A command of the user's as an entry, named for its program or for `name`."""
-    shown = "".join(letter for letter in Path(name or command[0]).name if letter.isalnum() or letter in "._-")
+    written = Path(name or command[0]).name
+    shown = "".join(letter for letter in written if letter.isascii() and (letter.isalnum() or letter in "._-"))
+    named = shown.lstrip(".-_")[:60] or "command"
     return Entry(
-        name=shown.lstrip(".-_")[:60] or "command",
+        name=f"command-{named}" if named.lower() in OWN_FILES else named,
         program=tuple(command[:1]),
         args=tuple(word.replace("{", "{{").replace("}", "}}") for word in command[1:]),
         timeout_s=timeout_s,

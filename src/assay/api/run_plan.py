@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.api.attached import Attached
 from assay.config.plan import Plan
 from assay.record import Record
-from assay.record.secrets import Masker
 from assay.session.elsewhere import Elsewhere
 from assay.session.events import Event, Listener
 from assay.session.interrupts import Interrupts
+from assay.session.masking import session_masker
 from assay.session.open_session import OpenSession
 from assay.session.requirement_check import NoPast, Past
 from assay.session.run import Run, ordered_runs
@@ -49,7 +50,13 @@ def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> Ran:
     """With progress, history, report and sinks listening."""
     delivery = Delivery(session.folder.path, plan.sinks)
     attached = Attached(
-        plan.results_dir, session.folder, delivery, Masker(os.environ), quiet, notes=plan.notes, on_host=plan.on_host
+        plan.results_dir,
+        session.folder,
+        delivery,
+        session_masker(plan, os.environ, sys.argv[1:]),
+        quiet,
+        notes=plan.notes,
+        on_host=plan.on_host,
     )
     with attached, Interrupts() as interrupts:
         records = run_plan(plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay.api.kept_inputs import kept_inputs
 from assay.api.last_results_dir import remember_results_dir
 from assay.api.run_inputs import RunInputs
 from assay.api.run_plan import run_attached
@@ -15,8 +16,8 @@ from assay.errors import UsageError
 from assay.history.sessions import find_session
 from assay.names import unknown
 from assay.record import Record, SessionFolder
-from assay.record.secrets import Masker
 from assay.record.session_kind import SessionKind
+from assay.session.masking import session_masker
 from assay.session.resume import reopen_session
 from assay.session.start import start_session
 
@@ -65,7 +66,7 @@ def run_new(
 
 def inputs_of(session: str, results_dir: Path, change: Change = NO_CHANGE) -> RunInputs:
     """What a session was started with."""
-    return change.apply(RunInputs.from_json(find_session(session, results_dir).info().plan))
+    return change.apply(kept_inputs(find_session(session, results_dir).info(), os.environ))
 
 
 def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> SessionRun:
@@ -94,7 +95,7 @@ def run_again(run: str, results_dir: Path, command: Sequence[str], change: Chang
     info = folder.info()
     if name not in info.planned:
         raise UsageError(unknown("entry", name, info.planned, of=f"session {info.name}"))
-    plan = change.apply(RunInputs.from_json(info.plan)).plan()
+    plan = change.apply(kept_inputs(info, os.environ)).plan()
     entries = tuple(entry for entry in plan.entries if entry.name == name)
     if not entries:
         raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")
@@ -106,7 +107,7 @@ def run_again(run: str, results_dir: Path, command: Sequence[str], change: Chang
 def _run_new(
     plan: Plan, name: str | None, reason: str | None, command: Sequence[str], quiet: bool, kind: SessionKind = "run"
 ) -> SessionRun:
-    session = start_session(plan, name, reason, command, Masker(os.environ), kind)
+    session = start_session(plan, name, reason, command, session_masker(plan, os.environ, command), kind)
     remember_results_dir(plan.results_dir)
     ran = run_attached(plan, session, quiet)
     return SessionRun(plan, session.folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)

@@ -18,7 +18,8 @@ def git_state(folder: Path) -> GitState:
         answer = subprocess.run(
             ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=20,
             check=False,
         )

@@ -76,7 +76,9 @@ class ExperimentProgress:
             if event.record.success:
                 print(".", end="", file=sys.stderr, flush=True)
             else:
-                print(f"\n{event.record.run_id}: {'; '.join(event.record.reasons)}", file=sys.stderr)
+                from assay.report.printable import printable
+
+                print(f"\n{event.record.run_id}: {printable('; '.join(event.record.reasons))}", file=sys.stderr)
 
     def looked(self, look: Looked) -> None:
         if not self._quiet:

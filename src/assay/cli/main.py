@@ -34,11 +34,22 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
         args.after = after
         return command, int(args.command_module.run(args))
     except AssayError as error:
-        print(f"assay: {error}", file=sys.stderr)
+        print(f"assay: {_shown(str(error), [*words, *(after or ())])}", file=sys.stderr)
         return command, error.exit_code
     except KeyboardInterrupt:
         print("assay: interrupted", file=sys.stderr)
         return command, 130
+
+
+def _shown(message: str, words: list[str]) -> str:
+    """Without secrets, and without anything that moves a terminal's cursor: a message quotes what others wrote."""
+    import os
+
+    from assay.record.secret_words import secrets_of_words
+    from assay.record.secrets import Masker
+    from assay.report.printable import printable
+
+    return printable(Masker(os.environ, secrets_of_words(words)).text(message), keep_lines=True)
 
 
 def _heard(output: StandardStream, command: Command | None, code: int) -> int:

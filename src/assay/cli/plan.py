@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.record.secrets import Masker
+from assay.session.masking import session_masker
 from assay.session.neighbours import Neighbours
 from assay.session.preflight import missing_datasets, missing_interpreter, preflight
 from assay.session.run import ordered_runs
@@ -72,7 +74,7 @@ def run(args: Namespace) -> int:
 
 
 def _shown(plan: Plan) -> int:
-    masker = Masker(os.environ)
+    masker = session_masker(plan, os.environ, sys.argv[1:])
     problems = 0
     print(f"results in {plan.results_dir}, what is large in {plan.artifacts_dir}")
     print(f"{len(plan.entries)} entries, {len(ordered_runs(plan))} runs")

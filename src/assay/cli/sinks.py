@@ -119,13 +119,15 @@ def _dashboard(args: Namespace) -> int:
 
 
 def _say(found: list[SinkStatus], after_test: bool = False) -> int:
+    from assay.report.printable import printable
+
     for status in found:
-        line = str(status)
+        line = printable(str(status))
         print(line.partition("; `assay sinks flush`")[0] if after_test else line)
         for key, why in status.refused[1:]:
-            print(f"    refused: {key}: {why}")
+            print(printable(f"    refused: {key}: {why}"))
         for name, address in status.links:
-            print(f"    {name}: {address}")
+            print(printable(f"    {name}: {address}"))
     return int(any(status.pending or status.refused for status in found))
 
 

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from typing import TextIO
+
+_CONTROL = re.compile(
+    r"(?P<own>\x1b\[(?:0|1|2|3[1-6])m|\r\x1b\[2?K)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 
 
 class StandardStream(io.RawIOBase):
@@ -39,7 +44,25 @@ class StandardStream(io.RawIOBase):
     def text(self, like: TextIO, errors: str) -> io.TextIOWrapper:
         buffered = io.BufferedWriter(self)  # type: ignore[type-var]  # its stubs ask for an open file
         lines = self.isatty() or self._descriptor == 2
-        return io.TextIOWrapper(buffered, getattr(like, "encoding", None) or "utf-8", errors, line_buffering=lines)
+        kind = ScreenText if lines else io.TextIOWrapper
+        return kind(buffered, getattr(like, "encoding", None) or "utf-8", errors, line_buffering=lines)
+
+
+class ScreenText(io.TextIOWrapper):
+    """Text for a person: of control characters only our own colours and the clearing of a line pass as they are.
+
+    The last guard. Names and messages of others are made printable where they are put into text, which drops their
+    colours too; what goes into a file or another program as data is not touched here.
+    """
+
+    def write(self, text: str) -> int:
+        super().write(text if text.isprintable() else _CONTROL.sub(_visible, text))
+        return len(text)
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found[0][0])
+    return found["own"] or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
 
 def take_standard_streams() -> StandardStream:

@@ -21,6 +21,19 @@ def check_name(name: str) -> str:
     return name
 
 
+OWN_FILES = frozenset(
+    {"session.json", "session.log", "env.json", "results.jsonl", "report.html", "comparison.json", "artifacts"}
+)
+"""What a session folder holds beside the folders of its entries."""
+
+
+def check_entry_name(name: str) -> str:
+    """Its folder stands beside the session's own files."""
+    if name.lower() in OWN_FILES:
+        raise ValueError(f"a session has a file or folder of its own that is called {name}: choose another name")
+    return check_name(name)
+
+
 def megabytes(value: Any) -> Any:
     """`2GB`, `512 MB` as megabytes; a plain number is megabytes already."""
     if not isinstance(value, str):
@@ -109,7 +122,7 @@ class EntryConfig(Model):
     @field_validator("name")
     @classmethod
     def _safe_name(cls, value: str) -> str:
-        return check_name(value)
+        return check_entry_name(value)
 
     @field_validator("sink_data")
     @classmethod

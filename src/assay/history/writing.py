@@ -11,6 +11,7 @@ from assay.history.instant import microseconds
 from assay.record import Environment, Outcome, Record, SessionInfo
 from assay.record.session_kind import EXPERIMENTS
 from assay.record.strict_json import encode
+from assay.untrusted.text_file import storable
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)
 """Only these give points: how long a crash took says nothing of how fast the program is."""
@@ -18,16 +19,16 @@ MEASURED = (Outcome.PASSED, Outcome.MISSED)
 
 def put_session(db: sqlite3.Connection, info: SessionInfo, environment: Environment, folder: Path | None) -> int:
     row = (
-        None if folder is None else str(folder),
+        None if folder is None else storable(str(folder)),
         microseconds(info.started_at),
         None if info.finished_at is None else microseconds(info.finished_at),
         info.status,
         environment.git_commit,
-        environment.git_branch,
+        None if environment.git_branch is None else storable(environment.git_branch),
         environment.git_dirty,
         environment.machine_class,
-        environment.host,
-        info.reason,
+        storable(environment.host),
+        None if info.reason is None else storable(info.reason),
         len(info.planned),
         encode(environment.to_json()),
         info.kind,

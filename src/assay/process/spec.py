@@ -55,6 +55,8 @@ class ProcessSpec:
     """Its own network (only `lo`) and process namespace."""
     companion: CompanionSpec | None = field(default=None)
     gpus: GpuWatchSpec | None = None
+    mask: Sequence[tuple[bytes, bytes]] = ()
+    """What is replaced in its output before that is written, and by what; longest first."""
 
     def to_message(self) -> dict[str, Any]:
         companion = self.companion
@@ -72,6 +74,7 @@ class ProcessSpec:
             "cpus": list(self.cpus),
             "memory_mb": float(self.memory_mb or 0),
             "nice": self.nice,
+            "mask": [list(pair) for pair in self.mask],
             "freezer": str(self.freezer) if self.freezer else None,
             "gpus": self.gpus and [list(self.gpus.names), str(self.gpus.library), self.gpus.certain],
             "companion": companion

@@ -94,7 +94,8 @@ class Supervisor:
             files = {name: _append(spec[name]) for name in ("combined", "stdout", "stderr")}
         except OSError as error:
             return {"failure": f"cannot write {error.filename}: {error.strerror}", "ended_because": ""}
-        self._pumps = [Pump([files["stdout"], files["combined"]]), Pump([files["stderr"], files["combined"]])]
+        mask = [(bytes(value), bytes(shown)) for value, shown in spec["mask"]]
+        self._pumps = [Pump([files[name], files["combined"]], mask) for name in ("stdout", "stderr")]
         self._accounts = Accounts(self._companion.pids() if self._companion else set())
         self._ending = Ending()
         self._sampler = Sampler(self._tree, spec["usage_csv"], _gpu_watch(spec["gpus"]))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from assay.untrusted.unreadable import Unreadable
 def append_record(path: Path, record: Record, with_tasks: bool = True, sync: bool = True) -> None:
     """One line, on disk when this returns (without `sync`: in the system's hands). A line cut short is closed first."""
     line = encode(record.to_json(with_tasks)).encode() + b"\n"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unreadable(path, "is not a regular file: records cannot be written there")
         end = os.lseek(descriptor, 0, os.SEEK_END)
         if end and os.pread(descriptor, 1, end - 1) != b"\n":
             line = b"\n" + line

@@ -1,4 +1,7 @@
-"""JSON that every reader accepts: NaN and infinities, which JSON has no words for, become `{"$float": "nan"}`."""
+"""JSON that every reader accepts: NaN and infinities, which JSON has no words for, become `{"$float": "nan"}`.
+
+Halves of surrogate pairs, which no file can hold, become U+FFFD: they come from paths and arguments that are no UTF-8.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,13 @@ import json
 import math
 from typing import Any
 
+from assay.untrusted.text_file import storable
+
 _TAG = "$float"
 
 
 def encode(value: Any, indent: int | None = None) -> str:
-    return json.dumps(_tagged(value), indent=indent, ensure_ascii=False, allow_nan=False, default=_plain)
+    return storable(json.dumps(_tagged(value), indent=indent, ensure_ascii=False, allow_nan=False, default=_plain))
 
 
 def decode(text: str | bytes) -> Any:

@@ -10,6 +10,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
     """Colours are dropped; anything else that could move a terminal's cursor or turn text around is written out."""
+    if text.isprintable():
+        return text
     return "".join(_shown(char, keep_lines) for char in _COLOURS.sub("", text))
 
 

@@ -3,12 +3,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 RESERVE_BYTES = 2 << 20
 
 
 def free_mb(folder: Path) -> float:
+    """Of the disk that has it; a folder that a program removed is on that of the nearest one left."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
     return shutil.disk_usage(folder).free / 2**20
 
 
@@ -20,16 +24,16 @@ class Reserve:
         self.take()
 
     def take(self) -> None:
-        free = shutil.disk_usage(self._path.parent).free
-        size = min(RESERVE_BYTES, free // 10)
         try:
+            size = min(RESERVE_BYTES, shutil.disk_usage(self._path.parent).free // 10)
             with self._path.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, max(size, 1))
         except OSError:
-            self._path.unlink(missing_ok=True)
+            self.release()
 
     def release(self) -> None:
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # a program can put anything there
+            self._path.unlink(missing_ok=True)
 
     def writing(self, write: Callable[[], None]) -> None:
         """Does `write`; if the disk is full, once more with the reserve released."""

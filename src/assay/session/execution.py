@@ -114,6 +114,7 @@ class Execution:
             memory_mb=entry.limits.memory,
             namespace=cluster is not None and cluster.namespace,
             companion=cluster.companion(environment, cwd) if cluster else None,
+            mask=self.masker.replacements,
         )
 
     def _watch(self, supervised: Supervised) -> ProcessResult:

@@ -10,15 +10,17 @@ from assay.capture.fingerprint import fingerprint
 from assay.config.entry import Entry
 from assay.fallback.words import advice
 from assay.process.result import ProcessResult
-from assay.record import Environment, Outcome, Record, Usage
+from assay.record import Environment, Outcome, Record, TaskPerf, Usage
 from assay.record.metric import Metric
 from assay.record.metrics_files import apart, together
+from assay.record.secrets import Masker
 from assay.record.shortened import shortened
 from assay.session.disk import free_mb
 from assay.session.execution import Execution
 from assay.session.last_words import last_words
 from assay.session.requirement_check import Past, check
-from assay.session.results import ProgramResults, read_results
+from assay.session.results import ProgramResults
+from assay.session.results_apart import results_of
 
 FULL_MB = 0.5
 LONGEST_REASON = 500
@@ -28,10 +30,28 @@ LINES_OF_LOG = 5
 def judge(
     execution: Execution, result: ProcessResult, started_at: str, session: str, environment: Environment, past: Past
 ) -> Record:
-    """What a run is, from how its process ended and what it wrote."""
+    """What a run is, from how its process ended and what it wrote; what goes wrong with that is its outcome too."""
+    try:
+        results = ProgramResults()
+        if not result.failure:
+            results = results_of(execution.results, execution.run.entry.keeps_contract)
+        return _judged(execution, result, results, started_at, session, environment, past)
+    except Exception as error:  # noqa: BLE001  what a program wrote never ends the session, whatever we overlooked
+        why = shortened(f"{type(error).__name__}: {error}", LONGEST_REASON)
+        results = ProgramResults(problems=[f"what it wrote could not be judged: {why}"])
+        return _judged(execution, result, results, started_at, session, environment, past)
+
+
+def _judged(
+    execution: Execution,
+    result: ProcessResult,
+    results: ProgramResults,
+    started_at: str,
+    session: str,
+    environment: Environment,
+    past: Past,
+) -> Record:
     run, entry = execution.run, execution.run.entry
-    required = entry.keeps_contract
-    results = ProgramResults() if result.failure else read_results(execution.results, required)
     outcome, reasons = _outcome(execution, result, results)
     metrics, details = _declared(results, entry)
     record = Record(
@@ -186,10 +206,22 @@ def _masked(record: Record, execution: Execution) -> Record:
         reasons=tuple(masker.text(reason) for reason in record.reasons),
         warnings=tuple(masker.text(warning) for warning in record.warnings),
         requirements=tuple(
-            replace(result, actual=masker.value(result.actual), reason=masker.text(result.reason))
+            replace(
+                result,
+                metric=masker.text(result.metric),
+                actual=masker.value(result.actual),
+                reason=masker.text(result.reason),
+            )
             for result in record.requirements
         ),
+        tasks=tuple(_masked_task(task, masker) for task in record.tasks),
+        sink_data=masker.value(record.sink_data),
+        margins=masker.value(record.margins),
     )
+
+
+def _masked_task(task: TaskPerf, masker: Masker) -> TaskPerf:
+    return TaskPerf(masker.text(task.stage), masker.value(task.metrics), masker.text(task.invocation))
 
 
 def _signal_name(number: int) -> str:

@@ -10,7 +10,7 @@ from assay.record.metric import doubts
 from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.strict_json import untagged
 from assay.record.task_metrics import with_task_metrics
-from assay.record.tasks_file import read_tasks
+from assay.record.tasks_file import TasksRead, read_tasks
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 from assay.untrusted.unreadable import Unreadable
@@ -28,11 +28,11 @@ class ProgramResults:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_results(folder: Path, required: bool) -> ProgramResults:
+def read_results(folder: Path, required: bool, tasks: bool = True) -> ProgramResults:
     results = ProgramResults()
     results.params = _read(folder / "params.json", required, results.problems)
     results.metrics = _read(folder / VALUES, required, results.problems)
-    read = read_tasks(folder)
+    read = read_tasks(folder) if tasks else TasksRead()
     results.tasks, results.warnings = read.tasks, list(read.warnings)
     details = _read(folder / DETAILS, False, results.warnings)
     results.warnings += doubts(together(results.metrics, details))

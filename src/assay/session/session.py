@@ -4,6 +4,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -15,8 +16,6 @@ from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
 from assay.record import Outcome, Record, SessionFolder
 from assay.record.joined.jobs import Jobs
-from assay.record.results_file import append_record
-from assay.record.secrets import Masker
 from assay.record.session_info import Status
 from assay.session.disk import Reserve
 from assay.session.elsewhere import Elsewhere, Nowhere
@@ -25,9 +24,12 @@ from assay.session.execution import Execution
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
+from assay.session.masking import session_masker
 from assay.session.neighbours import Neighbours
 from assay.session.open_session import OpenSession
+from assay.session.own_file import make_way, make_way_for_folder
 from assay.session.preflight import preflight
+from assay.session.record_files import RecordFiles
 from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
 from assay.session.workspace import Workspace, remove_links
@@ -53,7 +55,7 @@ class Session:
         self._listen = listen
         self._past = past
         self._variables = variables
-        self._masker = Masker(variables)
+        self._masker = session_masker(plan, variables, sys.argv[1:])
         self._records = {record.run_id: record for record in session.folder.records()}
         self._neighbours = Neighbours()
         self._interrupts = interrupts or Interrupts()
@@ -63,6 +65,7 @@ class Session:
     def run(self) -> list[Record]:
         lock = _only_one(self._folder)
         self._reserve = Reserve(self._folder.own)
+        self._files = RecordFiles(self._folder.results, self._reserve)
         runs = self._order(self._plan)
         warnings = preflight(self._plan, self._neighbours, self._info.name)
         self._neighbours.announce(self._info.name)
@@ -72,6 +75,7 @@ class Session:
             if status == "finished" and not self._plan.links_hold:
                 remove_links(self._folder.path)
             self._info = replace(self._info, status=status, finished_at=_now())
+            make_way(self._folder.path / "session.json")
             self._reserve.writing(lambda: self._folder.write_info(self._info))
         finally:
             self._neighbours.leave()
@@ -112,7 +116,6 @@ class Session:
             return known
         started_at = _now()
         workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run, self._folder.own / "artifacts")
-        workspace.clear()
         execution = Execution(
             run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts,
             self._interpreters, self._interpreter(run.entry),
@@ -122,7 +125,7 @@ class Session:
         if failed:
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
         else:
-            result = execution.execute()
+            result = _cleared(workspace) or execution.execute()
         record = judge(execution, result, started_at, self._info.name, self._environment, self._past)
         if failed:
             record = replace(record, outcome=Outcome.SKIPPED)
@@ -130,7 +133,8 @@ class Session:
         record = replace(record, superseded=again)
         self._keep(record, workspace)
         if run.entry.delete_scratch:
-            workspace.delete_scratch()
+            with suppress(OSError):  # what cannot be removed is the program's doing, and costs only its space
+                workspace.delete_scratch()
         self._listen(RunFinished(record, used_stand_ins(workspace.stand_ins)))
         return record
 
@@ -142,10 +146,21 @@ class Session:
     def _keep(self, record: Record, workspace: Workspace) -> None:
         """The session's own file first: it is the one that decides what was finished."""
         self._records[record.run_id] = record
-        self._reserve.writing(lambda: append_record(self._folder.results, record))
-        workspace.folder.mkdir(parents=True, exist_ok=True)
-        own = workspace.session / record.name / "results.jsonl"
-        self._reserve.writing(lambda: append_record(own, record, sync=False))
+        if not self._info.joined:
+            self._restore_folder()
+        self._files.keep(record, self._records.values(), workspace.session / record.name / "results.jsonl")
+
+    def _restore_folder(self) -> None:
+        """A program can remove what says which session this is: without it nobody would find the records."""
+        for name, write in (
+            ("env.json", lambda: self._folder.write_environment(self._environment)),
+            ("session.json", lambda: self._folder.write_info(self._info)),
+        ):
+            path = self._folder.path / name
+            if not path.is_file() or path.is_symlink():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                make_way(path)
+                self._reserve.writing(write)
 
     def _failed_need(self, run: Run) -> str:
         for need in run.entry.needs:
@@ -156,6 +171,16 @@ class Session:
 
     def _run_id(self, run: Run) -> str:
         return f"{self._info.name}/{run.key}"
+
+
+def _cleared(workspace: Workspace) -> ProcessResult | None:
+    """None, or why the run cannot start: an earlier program may have put anything where its folder belongs."""
+    try:
+        make_way_for_folder(workspace.folder, workspace.session)
+        workspace.clear()
+    except OSError as error:
+        return ProcessResult(failure=f"its folder {workspace.folder} cannot be used: {error.strerror}")
+    return None
 
 
 def _worth_trying_again(record: Record) -> bool:

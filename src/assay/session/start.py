@@ -11,6 +11,7 @@ from assay.errors import UsageError
 from assay.record import SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.record.session_kind import SessionKind
+from assay.session.masking import masked_environment, masked_inputs
 from assay.session.name import session_name
 from assay.session.open_session import OpenSession
 
@@ -34,7 +35,9 @@ def start_session(
         ) from None
     repository = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
     said = masker.text(reason) if reason else None
-    environment = capture_environment(repository, folder.path / "artifacts", said, plan.interpreter)
+    environment = masked_environment(
+        capture_environment(repository, folder.path / "artifacts", said, plan.interpreter), masker
+    )
     info = SessionInfo(
         name=folder.path.name,
         started_at=now.isoformat(timespec="microseconds"),
@@ -43,7 +46,7 @@ def start_session(
         reason=environment.reason,
         pid=os.getpid(),
         planned=tuple(entry.name for entry in plan.entries),
-        plan=masker.value(dict(plan.inputs)),
+        plan=masked_inputs(plan.inputs, masker),
         kind=kind,
         viewer_url=masker.text(viewer) if (viewer := plan.viewer_url(folder.path)) else None,
     )

@@ -10,14 +10,13 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.record.secrets import SHORTEST, is_secret
+from assay.record.secrets import SHORTEST, Masker, is_secret
 from assay.sinks.registry import built_in_class
 from assay.sinks.spec import SinkSpec
 
 _POINTS_ELSEWHERE = re.compile(r"_(file|path|env|id)$", re.IGNORECASE)
 _HEADERS = ("authorization", "auth", "key")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-MASK = "***"
 _STRUCTURE = frozenset({"run_id", "name", "session", "outcome", "started_at"})
 
 
@@ -39,27 +38,14 @@ class Secrets:
                     found |= _pieces(value)
                 elif path[-1].endswith("_env") and value in environ:
                     found |= _pieces(environ[value])
-        # Longest first: a secret inside a longer one must not leave the rest of it standing.
-        values = sorted(found, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, values))) if values else None
+        self._masker = Masker({}, (("", value) for value in found))
 
     def masked(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A message's body: its words, not its names, nor the fields that say which run it is and how it ended."""
-        if self._pattern is None:
-            return dict(body)
-        return {key: value if key in _STRUCTURE else self._masked(value) for key, value in body.items()}
-
-    def _masked(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self.mask(value)
-        if isinstance(value, Mapping):
-            return {key: self._masked(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._masked(item) for item in value]
-        return value
+        """A message's body, but for the fields that say which run it is and how it ended."""
+        return {key: value if key in _STRUCTURE else self._masker.value(value) for key, value in body.items()}
 
     def mask(self, text: str) -> str:
-        return self._pattern.sub(MASK, text) if self._pattern else text
+        return self._masker.text(text)
 
     def referenced(self, spec: SinkSpec) -> dict[str, Any]:
         """The specification as it may be written to disk."""

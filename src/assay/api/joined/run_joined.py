@@ -22,12 +22,12 @@ from assay.names import unknown
 from assay.record import Record
 from assay.record.joined.heartbeat import Heartbeat
 from assay.record.joined.job_folder import JobFolder
-from assay.record.secrets import Masker
 from assay.session.events import Event
 from assay.session.interrupts import Interrupts
 from assay.session.joined.finish import is_complete
 from assay.session.joined.join import JoinedSession, join_session
 from assay.session.joined.other_jobs import OtherJobs
+from assay.session.masking import session_masker
 from assay.session.open_session import OpenSession
 from assay.session.requirement_check import NoPast, Past
 from assay.sinks.delivery import Delivery
@@ -38,7 +38,7 @@ def run_joined(
 ) -> SessionRun:
     """The records of this job's own entries and of what those need. History and sinks hear of them at the end."""
     plan = _plan(inputs, expect)
-    masker = Masker(os.environ)
+    masker = session_masker(plan, os.environ, command)
     session = join_session(plan, name, expect=expect, reason=reason, command=command, masker=masker)
     folder = session.folder
     with Heartbeat(folder.own / "alive"), Console(folder.log, masker) as console:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from assay.record.secrets import Masker
+from assay.report.printable import printable
 
 CLEAR_LINE = "\r\x1b[2K"
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -39,13 +40,16 @@ class Console:
         if self._log is not None:
             self._log.close()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, painted: bool = False) -> None:
+        """`painted`: with colours of ours, and printable already."""
         text = self._masker.text(text)
+        if not painted:
+            text = printable(text, keep_lines=True)
         self._print(f"{CLEAR_LINE if self.live else ''}{text}\n")
         self._write(text)
 
     def note(self, text: str) -> None:
-        text = f"warning: {self._masker.text(text)}"
+        text = f"warning: {printable(self._masker.text(text), keep_lines=True)}"
         if self._errors is not None:
             try:
                 print(f"{CLEAR_LINE if self.live else ''}{text}", file=self._errors, flush=True)
@@ -55,7 +59,7 @@ class Console:
 
     def trouble(self, text: str) -> None:
         """Written down at once, and told in the summary."""
-        self.troubles.append(self._masker.text(text))
+        self.troubles.append(printable(self._masker.text(text), keep_lines=True))
         self._write(f"warning: {self.troubles[-1]}")
 
     def say_troubles(self) -> None:
@@ -82,7 +86,8 @@ class Console:
             return
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
-            self._log.write("".join(f"{stamp} {line}\n" for line in _ESCAPES.sub("", text).splitlines()))
+            lines = _ESCAPES.sub("", text).split("\n")
+            self._log.write("".join(f"{stamp} {printable(line)}\n" for line in lines if line))
             self._log.flush()
         except (OSError, ValueError) as error:
             self._log_is_gone(error)

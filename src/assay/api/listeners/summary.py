@@ -30,7 +30,7 @@ class Summary:
         if not isinstance(event, SessionFinished):
             return
         colour = self._console.live and coloured()
-        self._console.say(session_summary(self._folder, changes=self._changes(), colour=colour))
+        self._console.say(session_summary(self._folder, changes=self._changes(), colour=colour), painted=True)
         report = self._report()
         if report is not None:
             there = self._on_host(report)

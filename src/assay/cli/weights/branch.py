@@ -12,13 +12,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.report.printable import printable
     from assay.weights.repository import Repository
 
     repo = Repository.open(args.repo)
     references = repo.references
     if args.name is None:
         for name, tip in sorted(references.branches.items()):
-            print(f"{'*' if name == references.head else ' '} {name:<20} {tip[:12]}")
+            print(f"{'*' if name == references.head else ' '} {printable(name):<20} {tip[:12]}")
         return 0
     if args.delete:
         repo.delete_branch(args.name)

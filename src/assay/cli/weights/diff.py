@@ -10,12 +10,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.report.printable import printable
     from assay.weights.repository import Repository
 
     diff = Repository.open(args.repo).diff(args.a, args.b)
     for sign, names in (("+", diff.added), ("-", diff.removed), ("~", diff.changed)):
         for name in names:
-            print(f"{sign} {name}")
+            print(f"{sign} {printable(name)}")
     print(
         f"{len(diff.added)} added, {len(diff.removed)} removed, {len(diff.changed)} changed, "
         f"{len(diff.unchanged)} unchanged"

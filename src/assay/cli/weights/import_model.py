@@ -11,6 +11,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.report.printable import printable
     from assay.weights.files.model_source import open_model
     from assay.weights.files.torch_file import TorchFile
     from assay.weights.repository import Repository
@@ -20,5 +21,6 @@ def run(args: Namespace) -> int:
     commit = repo.show(repo.commit(model, args.message or f"import {args.model}", args.branch))
     print(f"{commit.id[:12]} on {commit.branch}: {len(commit.entries)} tensors")
     if isinstance(model, TorchFile) and model.skipped:
-        print(f"not tensors, so not stored: {', '.join(model.skipped[:8])}{' …' if len(model.skipped) > 8 else ''}")
+        shown = printable(", ".join(model.skipped[:8]))
+        print(f"not tensors, so not stored: {shown}{' …' if len(model.skipped) > 8 else ''}")
     return 0

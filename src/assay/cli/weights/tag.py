@@ -10,12 +10,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.report.printable import printable
     from assay.weights.repository import Repository
 
     repo = Repository.open(args.repo)
     if args.name is None:
         for name, tip in sorted(repo.references.tags.items()):
-            print(f"{name:<20} {tip[:12]}")
+            print(f"{printable(name):<20} {tip[:12]}")
         return 0
     repo.tag(args.name, args.ref)
     return 0

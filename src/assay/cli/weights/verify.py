@@ -8,11 +8,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.report.printable import printable
     from assay.weights.repository import Repository
 
     found = Repository.open(args.repo).verify()
     for problem in found.problems:
-        print(problem)
+        print(printable(str(problem)))
     outcome = "all good" if found.passed else f"{len(found.problems)} problems"
     print(f"{outcome}: {found.tensors} tensors, {found.commits} commits, {found.packs} packs")
     return 0 if found.passed else 1

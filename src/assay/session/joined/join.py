@@ -22,6 +22,7 @@ from assay.record.joined.job_folder import JobFolder
 from assay.record.joined.jobs import Jobs
 from assay.record.secrets import Masker
 from assay.record.strict_json import encode
+from assay.session.masking import masked_environment, masked_inputs
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def join_session(
         _refuse_closed(path)
         folder = new_job(path, masker.words(list(command)), plan, expect)
         first = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
-        environment = capture_environment(first, folder.own / "artifacts", masker.text(reason) if reason else None)
+        captured = capture_environment(first, folder.own / "artifacts", masker.text(reason) if reason else None)
+        environment = masked_environment(captured, masker)
         folder.write_own_environment(environment)
         _make_session(folder, plan, environment, masker)
         _refuse_unless_open(folder)
@@ -110,7 +112,7 @@ def _make_session(folder: JobFolder, plan: Plan, environment: Environment, maske
         reason=environment.reason,
         pid=job.pid,
         planned=job.planned,
-        plan=masker.value(dict(plan.inputs)),
+        plan=masked_inputs(plan.inputs, masker),
         joined=True,
     )
     with suppress(FileExistsError):

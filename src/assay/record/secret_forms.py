@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from urllib.parse import quote, quote_plus
+
+_CERTAIN = 8
+"""Least characters of an encoded piece that is looked for."""
+
+
+def secret_forms(value: str) -> set[str]:
+    """A secret as it is met: plain, in an address, in JSON, quoted by Python, and within base64."""
+    if not value.isalnum() or not value.isascii():
+        encoded = value.encode("utf-8", "surrogateescape")
+        forms = {value, quote(encoded, safe=""), quote(encoded), quote_plus(encoded), repr(value)[1:-1]}
+        forms |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    else:
+        forms = {value}
+    return forms | _in_base64(value)
+
+
+def _in_base64(value: str) -> set[str]:
+    """`user:value` is encoded in one piece: of each of the three ways that bytes can fall, what surely stands there."""
+    data = value.encode("utf-8", "surrogateescape")
+    forms = set()
+    for before in range(3):
+        written = b64encode(bytes(before) + data).decode()
+        whole = (before + len(data)) * 8 // 6
+        piece = written[(before * 8 + 5) // 6 : whole]
+        if len(piece) >= _CERTAIN:
+            forms |= {piece, piece.replace("+", "-").replace("/", "_")}
+    return forms
