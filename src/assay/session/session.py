@@ -68,11 +68,12 @@ class Session:
         self._neighbours.announce(self._info.name)
         try:
             self._listen(SessionStarted(self._folder, self._info, self._environment, len(runs), tuple(warnings)))
-            status = self._run_all(runs)
-            if status == "finished" and not self._plan.links_hold:
-                remove_links(self._folder.path)
-            self._info = replace(self._info, status=status, finished_at=_now())
-            self._reserve.writing(lambda: self._folder.write_info(self._info))
+            with self._interrupts.held():
+                status = self._run_all(runs)
+                if status == "finished" and not self._plan.links_hold:
+                    remove_links(self._folder.path)
+                self._info = replace(self._info, status=status, finished_at=_now())
+                self._reserve.writing(lambda: self._folder.write_info(self._info))
         finally:
             self._neighbours.leave()
             self._reserve.release()
