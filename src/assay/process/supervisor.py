@@ -2,8 +2,8 @@
 
 Started by `Supervised` with two pipes: on `control` come the token of all messages, the specification, then why to end,
 and once more to end at once; its closing means that Assay has died. On `status` go: ("starting",), ("started", pid),
-("status", …) twice a second, ("finished", {…}). Sampling, output, the time limit and the memory limit all happen in one loop here,
-which never waits for a reader: a status that finds the pipe full is left out.
+("status", …) twice a second, ("finished", {…}). Sampling, output, the time limit and the memory limit all happen in one
+loop here, which never waits for a reader: a status that finds the pipe full is left out.
 """
 
 import os

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 RESERVE_BYTES = 2 << 20
@@ -20,16 +21,17 @@ class Reserve:
         self.take()
 
     def take(self) -> None:
-        free = shutil.disk_usage(self._path.parent).free
-        size = min(RESERVE_BYTES, free // 10)
         try:
+            free = shutil.disk_usage(self._path.parent).free
+            size = min(RESERVE_BYTES, free // 10)
             with self._path.open("wb") as file:
                 os.posix_fallocate(file.fileno(), 0, max(size, 1))
         except OSError:
-            self._path.unlink(missing_ok=True)
+            self.release()
 
     def release(self) -> None:
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that can no longer be written keeps it
+            self._path.unlink(missing_ok=True)
 
     def writing(self, write: Callable[[], None]) -> None:
         """Does `write`; if the disk is full, once more with the reserve released."""

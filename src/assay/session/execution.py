@@ -63,6 +63,7 @@ class Execution:
         with ExitStack() as cleaning:
             try:
                 with _failing("its folders or files could not be made"):
+                    self.workspace.clear()
                     self.workspace.create()
                     problem = self.run.entry.problem or "; ".join(missing_datasets(self.run.entry))
                     if problem:
@@ -164,7 +165,7 @@ class Execution:
         entry = self.run.entry
         environment = {**self.environment, **own}
         environment["ASSAY_ENTRY"] = entry.name
-        environment[SESSION] = str(self.workspace.session)
+        environment[SESSION] = os.path.realpath(self.workspace.session)
         environment["ASSAY_RUN_ID"] = self.run_id
         environment["ASSAY_BENCHMARK_RESULTS_PATH"] = str(self.results)
         environment["ASSAY_SCRATCH_DIR"] = str(self.workspace.scratch)

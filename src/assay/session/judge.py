@@ -111,7 +111,10 @@ def _with_requirements(record: Record, entry: Entry, past: Past) -> Record:
 
 
 def _disk_reasons(execution: Execution, result: ProcessResult) -> list[str]:
-    full = free_mb(execution.workspace.session) < FULL_MB
+    try:
+        full = free_mb(execution.workspace.session) < FULL_MB
+    except OSError as error:
+        return [f"the folder of the session cannot be looked at any more: {error.strerror}"]
     if result.output_error:
         return [f"its output could not be kept: {result.output_error}"]
     return ["the disk with the results is full"] if full else []

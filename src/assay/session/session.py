@@ -1,21 +1,18 @@
 from __future__ import annotations
 
-import fcntl
-import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.config.session_config import GpuStatsRecorder
-from assay.errors import UsageError
+from assay.errors import AssayError
 from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
-from assay.record import Outcome, Record, SessionFolder
-from assay.record.joined.jobs import Jobs
-from assay.record.results_file import append_record
+from assay.record import Outcome, Record
 from assay.record.secrets import Masker
 from assay.record.session_info import Status
 from assay.session.disk import Reserve
@@ -25,11 +22,13 @@ from assay.session.execution import Execution
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
+from assay.session.kept_records import KeptRecords
 from assay.session.neighbours import Neighbours
 from assay.session.open_session import OpenSession
 from assay.session.preflight import preflight
 from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
+from assay.session.session_lock import only_one
 from assay.session.workspace import Workspace, remove_links
 
 
@@ -61,8 +60,20 @@ class Session:
         self._elsewhere = elsewhere or Nowhere()
 
     def run(self) -> list[Record]:
-        lock = _only_one(self._folder)
+        with only_one(self._folder):
+            self._run()
+        records = list(self._records.values())
+        self._listen(SessionFinished(self._folder, self._info, tuple(records)))
+        if self._kept.problem:
+            raise AssayError(
+                f"records of session {self._info.name} could not be written: {self._kept.problem}. "
+                f"Make room there; `assay run --resume {self._info.name}` then runs again what has no record"
+            )
+        return records
+
+    def _run(self) -> None:
         self._reserve = Reserve(self._folder.own)
+        self._kept = KeptRecords(self._folder, self._reserve)
         runs = self._order(self._plan)
         warnings = preflight(self._plan, self._neighbours, self._info.name)
         self._neighbours.announce(self._info.name)
@@ -73,15 +84,18 @@ class Session:
                 if status == "finished" and not self._plan.links_hold:
                     remove_links(self._folder.path)
                 self._info = replace(self._info, status=status, finished_at=_now())
-                self._reserve.writing(lambda: self._folder.write_info(self._info))
+                self._write_end()
         finally:
             self._neighbours.leave()
             self._reserve.release()
-            if lock is not None:
-                os.close(lock)
-        records = list(self._records.values())
-        self._listen(SessionFinished(self._folder, self._info, tuple(records)))
-        return records
+
+    def _write_end(self) -> None:
+        if self._kept.problem:
+            self._kept.save(list(self._records.values()))
+        try:
+            self._reserve.writing(lambda: self._folder.write_info(self._info))
+        except OSError as error:
+            self._kept.problem = self._kept.problem or f"{error.strerror or error}: {error.filename or 'session.json'}"
 
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
@@ -113,7 +127,6 @@ class Session:
             return known
         started_at = _now()
         workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run, self._folder.own / "artifacts")
-        workspace.clear()
         execution = Execution(
             run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts,
             self._interpreters, self._interpreter(run.entry),
@@ -121,6 +134,8 @@ class Session:
         )  # fmt: skip
         failed = self._failed_need(run)
         if failed:
+            with suppress(OSError):
+                workspace.clear()
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
         else:
             result = execution.execute()
@@ -131,7 +146,8 @@ class Session:
         record = replace(record, superseded=again)
         self._keep(record, workspace)
         if run.entry.delete_scratch:
-            workspace.delete_scratch()
+            with suppress(OSError):  # it is only room that is lost
+                workspace.delete_scratch()
         self._listen(RunFinished(record, used_stand_ins(workspace.stand_ins)))
         return record
 
@@ -143,10 +159,8 @@ class Session:
     def _keep(self, record: Record, workspace: Workspace) -> None:
         """The session's own file first: it is the one that decides what was finished."""
         self._records[record.run_id] = record
-        self._reserve.writing(lambda: append_record(self._folder.results, record))
-        workspace.folder.mkdir(parents=True, exist_ok=True)
-        own = workspace.session / record.name / "results.jsonl"
-        self._reserve.writing(lambda: append_record(own, record, sync=False))
+        self._kept.keep(record, list(self._records.values()))
+        self._kept.keep_beside(workspace.session / record.name / "results.jsonl", record)
 
     def _failed_need(self, run: Run) -> str:
         for need in run.entry.needs:
@@ -162,31 +176,6 @@ class Session:
 def _worth_trying_again(record: Record) -> bool:
     """What is wrong with the configuration stays wrong."""
     return not record.success and record.outcome not in (Outcome.INTERRUPTED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-
-
-def is_running(folder: SessionFolder) -> bool:
-    if Jobs(folder.path).running():
-        return True
-    try:
-        lock = _only_one(folder)
-    except UsageError:
-        return True
-    if lock is not None:
-        os.close(lock)
-    return False
-
-
-def _only_one(folder: SessionFolder) -> int | None:
-    """Two processes on one session folder would each run what the other runs."""
-    if folder.lock is None:
-        return None
-    descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise UsageError(f"session {folder.path.name} is running in another process") from None
-    return descriptor
 
 
 def _now() -> str:
