@@ -13,6 +13,7 @@ import pytest
 from test_supervised import appears, ends, is_running, python, run, start
 
 from assay.process.mark import SESSION, started_for
+from assay.process.memory_group import MemoryGroup
 from assay.process.message import Inbox, send
 from assay.process.result import ProcessResult
 
@@ -220,3 +221,16 @@ time.sleep(60)
     finally:
         os.close(held)
         assay.stdout.close()
+
+
+def test_memory_that_is_taken_between_two_samples_is_refused(tmp_path: Path) -> None:
+    """By a control group, where the machine permits one: the tests' machine does."""
+    burst = "x = b'x' * (300 << 20); open('took', 'w').write('all')"
+    result = run(tmp_path, python(burst), memory_mb=100, sample_hz=0.01, grace_s=0.2)
+    group = MemoryGroup.make(100)
+    if group is None:
+        assert (tmp_path / "took").exists()
+    else:
+        group.close()
+        assert result.ended_because == "memory"
+        assert not (tmp_path / "took").exists()

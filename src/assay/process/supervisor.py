@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from assay.process.gpu_watch import GpuWatch
+    from assay.process.memory_group import MemoryGroup
 
 SIGTERM, SIGKILL = 15, 9
 STATUS_EVERY_S = 0.5
@@ -130,14 +131,19 @@ class Supervisor:
         self._sampler = Sampler(self._tree, spec["usage_csv"], _gpu_watch(spec["gpus"]))
         out, err = (pump.write_end for pump in self._pumps)
         self._tell(("starting",))  # Before: the program's first act may be to kill us.
+        self._group = _memory_group(spec["memory_mb"])
         time.sleep(REST_S)
         try:
+            if self._group:
+                self._group.enter()
             self._main, self._started = spawn(
                 spec["argv"], spec["env"], spec["cwd"], out, err, spec["cpus"], spec["nice"]
             )
         except OSError as error:
             return {"failure": f"cannot start {error.filename}: {error.strerror}", "ended_because": ""}
         finally:
+            if self._group:
+                self._group.leave()
             for pump in self._pumps:
                 pump.close_write_end()
         self._ending.watch(self._main)
@@ -267,6 +273,10 @@ class Supervisor:
 
     def _result(self) -> "dict[str, Any]":
         status = self._wait_status
+        if self._group:
+            if self._group.refused():
+                self._ended_because = self._ended_because or "memory"
+            self._group.close()
         self._tree.forget()
         left = set() if _childless() else self._tree.walk()
         return {
@@ -287,6 +297,14 @@ class Supervisor:
             pass  # Assay stands still, and has hundreds of them to read.
         except BrokenPipeError:
             self._end("abandoned")
+
+
+def _memory_group(megabytes: float) -> "MemoryGroup | None":
+    if not megabytes:
+        return None
+    from assay.process.memory_group import MemoryGroup  # Most runs have no limit.
+
+    return MemoryGroup.make(megabytes)
 
 
 def _gpu_watch(asked: "list[Any] | None") -> "GpuWatch | None":
