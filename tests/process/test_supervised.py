@@ -167,7 +167,8 @@ def test_when_the_supervisor_is_killed_the_run_is_a_failure_not_a_hang(tmp_path:
         if status is None and supervised.pid:
             supervised._process.kill()
     assert supervised.result is not None
-    assert "supervisor process ended unexpectedly" in supervised.result.failure
+    assert supervised.result.unseen == "its supervisor process was ended by SIGKILL"
+    assert supervised.result.failure == ""
     assert ends(supervised.pid or 0)
 
 

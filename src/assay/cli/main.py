@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
@@ -23,8 +24,15 @@ EXIT_CODES = """exit codes:
 def main(argv: Sequence[str] | None = None) -> int:
     output = take_standard_streams() if argv is None else None
     words, after = _split(list(sys.argv[1:] if argv is None else argv))
-    command, code = _run(words, after)
-    return code if output is None else _heard(output, command, code)
+    if output is None:
+        return _run(words, after)[1]
+    try:
+        command, code = _run(words, after)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # All is done: one more Ctrl-C has nothing to interrupt.
+    except KeyboardInterrupt:  # a second one, while the first was told of
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return 130
+    return _heard(output, command, code)
 
 
 def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int]:

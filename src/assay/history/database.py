@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,13 +47,25 @@ class Database:
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
         if read_only:
-            address = f"{self.path.resolve().as_uri()}?mode=ro"
-            return sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+            connection = self._connect_to("mode=ro")
+            try:
+                connection.execute("PRAGMA user_version")
+            except sqlite3.OperationalError:
+                # In a folder that cannot be written WAL has no place for its index; nobody else writes there either.
+                if os.access(self.path.parent, os.W_OK):
+                    raise
+                connection.close()
+                connection = self._connect_to("mode=ro&immutable=1")
+            return connection
         connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         # A crash of the machine may lose the last commits but never damages the file; the session folders have them.
         connection.execute("PRAGMA synchronous = NORMAL")
         return connection
+
+    def _connect_to(self, how: str) -> sqlite3.Connection:
+        address = f"{self.path.resolve().as_uri()}?{how}"
+        return sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
 
     @staticmethod
     def _create(connection: sqlite3.Connection) -> None:

@@ -1,7 +1,7 @@
-"""Frames on the pipes between Assay and a supervisor: a length, then a marshalled value.
+"""Frames on the pipes between Assay and a supervisor: a token, a length, then a marshalled value.
 
-marshal because both ends are the same interpreter, started by us, and it needs no import; nothing that a
-benchmark writes is ever read this way.
+marshal because both ends are the same interpreter, started by us, and it needs no import. A program of the same user
+may find a way to write on these pipes: without the token, which only the two ends know, nothing is unmarshalled.
 """
 
 import marshal
@@ -11,28 +11,51 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+TOKEN_BYTES = 16
+LARGEST = 1 << 26
+"""Bytes of one value; an environment of this size could not be given to a program."""
+_BLOCK = 1 << 16
 
-def send(descriptor: int, value: "Any") -> None:
+
+def send(descriptor: int, token: bytes, value: "Any") -> None:
+    """Where the pipe does not block, a frame that does not fit raises BlockingIOError and nothing of it is written,
+    provided that it is shorter than PIPE_BUF (pipe(7))."""
     data = marshal.dumps(value)
-    data = len(data).to_bytes(4, "big") + data
+    data = token + len(data).to_bytes(4, "big") + data
     while data:
         data = data[os.write(descriptor, data) :]
 
 
-def receive(descriptor: int) -> "Any":
-    """None when the other end is closed."""
-    size = _exactly(descriptor, 4)
-    if size is None:
-        return None
-    data = _exactly(descriptor, int.from_bytes(size, "big"))
-    return None if data is None else marshal.loads(data)
+class Inbox:
+    """The reading end of a pipe. Never waits: half a frame stays until the rest has come."""
 
+    def __init__(self, descriptor: int, token: bytes) -> None:
+        self._descriptor = descriptor
+        self._token = token
+        self._bytes = b""
+        self.closed = False
+        """The other end is closed and everything was taken."""
+        self.forged = False
+        """Something other than the two ends has written on the pipe: nothing that follows can be told apart."""
+        os.set_blocking(descriptor, False)
 
-def _exactly(descriptor: int, count: int) -> bytes | None:
-    data = b""
-    while len(data) < count:
-        part = os.read(descriptor, count - len(data))
-        if not part:
-            return None
-        data += part
-    return data
+    def take(self) -> "list[Any]":
+        """What has come since."""
+        try:
+            data = os.read(self._descriptor, _BLOCK)
+        except BlockingIOError:
+            return []
+        self.closed = not data
+        self._bytes += data
+        found = []
+        start = len(self._token) + 4
+        while len(self._bytes) >= start:
+            size = int.from_bytes(self._bytes[start - 4 : start], "big")
+            if not self._bytes.startswith(self._token) or size > LARGEST:
+                self.forged = True
+                break
+            if len(self._bytes) < start + size:
+                break
+            found.append(marshal.loads(self._bytes[start : start + size]))
+            self._bytes = self._bytes[start + size :]
+        return found

@@ -16,6 +16,10 @@ class ProcessResult:
     """Why it was ended from outside: `timeout`, `memory`, or the word given to `Supervised.end`."""
     failure: str = ""
     """Why it could not be started."""
+    unseen: str = ""
+    """Why its end was not seen though it ran: what became of its supervisor process."""
+    stopped: bool = False
+    """Somebody had stopped its supervisor process; it was told to go on."""
     failure_log: str = ""
     """File that says more about it."""
     left_behind: int = 0

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,11 @@ class ProcessSpec:
     gpus: GpuWatchSpec | None = None
     mask: Sequence[tuple[bytes, bytes]] = ()
     """What is replaced in its output before that is written, and by what; longest first."""
+
+    def marked(self, variable: str, value: str) -> ProcessSpec:
+        """With one more variable for the program and its companion."""
+        companion = self.companion and replace(self.companion, env={**self.companion.env, variable: value})
+        return replace(self, env={**self.env, variable: value}, companion=companion)
 
     def to_message(self) -> dict[str, Any]:
         companion = self.companion

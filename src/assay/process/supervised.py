@@ -1,24 +1,31 @@
 from __future__ import annotations
 
 import os
+import secrets
 import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import assay
 from assay.errors import UsageError
-from assay.process.message import receive, send
+from assay.process.leftovers import GIVE_UP_S, Leftovers
+from assay.process.mark import SESSION, VARIABLE, new_mark
+from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.tree import Tree
+from assay.process.watchdog import TICK_S, Watchdog
 
 _SOURCE = str(Path(assay.__file__).parent.parent)
 _START = f"import sys; sys.path.append({_SOURCE!r}); from assay.process.supervisor import main; main()"
 _NAMESPACE = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "--"]
+MARKS = (VARIABLE, SESSION)
+"""Variables of a program by which its supervisor can be found as well."""
 _LOOPBACK_UP = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
 
@@ -40,10 +47,13 @@ class Supervised:
     def __init__(self, spec: ProcessSpec) -> None:
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
+        mark = new_mark(os.environ)
+        spec = spec.marked(VARIABLE, mark)
         # -I -S: nothing of the user's site or environment can slow the supervisor or change it.
         argv = [sys.executable, "-I", "-S", "-c", _START, str(control_read), str(status_write)]
         if spec.namespace:
             argv = [*_NAMESPACE, *_LOOPBACK_UP, *argv]
+        self._leftovers = Leftovers(mark)
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -52,36 +62,67 @@ class Supervised:
                 start_new_session=True,
                 stdout=subprocess.DEVNULL,
                 cwd="/",
+                env={**os.environ, **{name: spec.env[name] for name in MARKS if name in spec.env}},
             )
         except FileNotFoundError as error:
             raise UsageError(f"`isolation: namespace` needs {error.filename} (Debian package util-linux)") from None
         finally:
             os.close(control_read)
             os.close(status_write)
-        send(self._control, spec.to_message())
+        self._leftovers.take_in(self._process.pid)
+        self._token = secrets.token_bytes(TOKEN_BYTES)
+        self._inbox = Inbox(self._status, self._token)
+        self._watchdog = Watchdog(self._process.pid, spec)
+        os.write(self._control, self._token)
+        send(self._control, self._token, spec.to_message())
         self.tree = Tree(self._process.pid)
         """All that runs under the supervisor."""
         self.pid: int | None = None
+        self._started = 0.0
+        self._words = ""
         self.result: ProcessResult | None = None
 
     def statuses(self, timeout_s: float | None = None) -> Iterator[Status | None]:
-        """What is heard until the end; None each time nothing was heard for `timeout_s`."""
+        """What is heard until the end; None each time nothing was heard for `timeout_s`, or for a second."""
         if self.result is not None:
             return
+        poll = select.poll()
+        poll.register(self._status, select.POLLIN)
+        wait_s = TICK_S if timeout_s is None else min(timeout_s, TICK_S)
+        silent_s = 0.0
         while self.result is None:
-            if not select.select([self._status], [], [], timeout_s)[0]:
-                yield None
+            if poll.poll(int(wait_s * 1000)):
+                silent_s = 0.0
+                yield from self._take()
                 continue
-            message = receive(self._status)
-            if message is None:
-                self.result = self._supervisor_died()
-            elif message[0] == "status":
+            silent_s += wait_s
+            if silent_s >= TICK_S:
+                silent_s = 0.0
+                why = self._watchdog.tick()
+                if why:
+                    self.result = self._take_over(why)
+            if timeout_s is not None and self.result is None:
+                yield None
+        self._close()
+
+    def _take(self) -> Iterator[Status]:
+        messages = self._inbox.take()
+        self._watchdog.heard()
+        for message in messages:
+            if message[0] == "status":
+                self._leftovers.remember(self._process.pid)
                 yield Status(*message[1:])
             elif message[0] == "started":
                 self.pid = message[1]
+            elif message[0] == "starting":
+                self._started = time.monotonic()
+                self._watchdog.started()
             else:
-                self.result = ProcessResult.from_message(message[1])
-        self._close()
+                self.result = replace(ProcessResult.from_message(message[1]), stopped=self._watchdog.was_stopped)
+        if self.result is None and self._inbox.forged:
+            self.result = self._take_over("was given up: something else wrote on its pipe to Assay")
+        elif self.result is None and self._inbox.closed:
+            self.result = self._take_over("")
 
     def wait(self) -> ProcessResult:
         for _ in self.statuses():
@@ -90,23 +131,57 @@ class Supervised:
         return self.result
 
     def end(self, why: str) -> None:
-        """Ends the tree: SIGTERM, after the grace SIGKILL. `wait` returns when nothing of it is left."""
+        """Ends the tree: SIGTERM, after the grace SIGKILL; asked once more, SIGKILL at once.
+
+        `wait` returns when nothing of it is left.
+        """
         if self.result is None:
+            self._words = why
+            self._watchdog.ending()
             try:
-                send(self._control, why)
+                send(self._control, self._token, why)
             except BrokenPipeError:
                 pass  # It has ended by itself meanwhile.
 
-    def _supervisor_died(self) -> ProcessResult:
-        code = self._process.wait()
-        if self.pid is not None:
-            try:
-                os.killpg(self.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
-        return ProcessResult(failure=f"its supervisor process ended unexpectedly (code {code})")
+    def _take_over(self, why: str) -> ProcessResult:
+        """The supervisor is gone, or of no use: what is left of the tree is ended from here."""
+        past_limit = self._watchdog.past_limit
+        code = self._process.poll()
+        self._process.kill()
+        try:
+            seen = self._process.wait(GIVE_UP_S)
+        except subprocess.TimeoutExpired:
+            seen = None  # It hangs in the kernel.
+        ended, immortal = self._leftovers.end()
+        code = seen if code is None and not why else code
+        what = f"its supervisor process {why or _ending(code)}"
+        if not self._started:
+            return ProcessResult(failure=f"{what} before it started the program", immortal=immortal)
+        return ProcessResult(
+            exec_time_s=time.monotonic() - self._started,
+            ended_because="timeout" if past_limit and not self._words else self._words,
+            unseen=what,
+            left_behind=ended,
+            immortal=immortal,
+            stopped=self._watchdog.was_stopped,
+        )
 
     def _close(self) -> None:
         os.close(self._control)
         os.close(self._status)
-        self._process.wait()
+        self._leftovers.let_go(self._process.pid)
+        try:
+            self._process.wait(GIVE_UP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # It has said its last word; whatever holds it up is not ours to wait for.
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "could not be ended"
+    if code >= 0:
+        return f"ended unexpectedly with code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"

@@ -1,8 +1,9 @@
 """The process that owns a run's tree.
 
-Started by `Supervised` with two pipes: on `control` comes the specification, then at most one word (why to end);
-its closing means that Assay has died. On `status` go: ("started", pid), ("status", …) twice a second,
-("finished", {…}). Sampling, output, the time limit and the memory limit all happen in one loop here.
+Started by `Supervised` with two pipes: on `control` come the token of all messages, the specification, then why to end,
+and once more to end at once; its closing means that Assay has died. On `status` go: ("starting",), ("started", pid),
+("status", …) twice a second, ("finished", {…}). Sampling, output, the time limit and the memory limit all happen in one
+loop here, which never waits for a reader: a status that finds the pipe full is left out.
 """
 
 import os
@@ -15,7 +16,8 @@ from assay.process.accounts import Accounts
 from assay.process.companion import Companion
 from assay.process.ending import Ending
 from assay.process.freezer import SIGCONT, set_frozen
-from assay.process.message import receive, send
+from assay.process.kernel_wish import adopt_orphans, keep_out
+from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.output import Pump
 from assay.process.sampler import Sampler
 from assay.process.spawn import spawn
@@ -26,10 +28,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from assay.process.gpu_watch import GpuWatch
+    from assay.process.memory_group import MemoryGroup
 
 SIGTERM, SIGKILL = 15, 9
-PR_SET_CHILD_SUBREAPER = 36
 STATUS_EVERY_S = 0.5
+TAMPERED = "something else wrote on the pipe between Assay and its supervisor process"
 REST_S = 0.005
 """Before the program starts. Our own start has used up our turn on a busy machine: without a rest the program would
 wait for it, and so would the note of its end."""
@@ -43,13 +46,18 @@ class Supervisor:
     def __init__(self, control: int, status: int) -> None:
         self._control = control
         self._status = status
-        self._spec: dict[str, Any] = receive(control)
+        self._token = os.read(control, TOKEN_BYTES)
+        self._inbox = Inbox(control, self._token)
+        os.set_blocking(status, False)
+        self._assay = os.getppid()
+        self._spec: dict[str, Any] = self._specification()
         self._tree = Tree(os.getpid())
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._main = 0
         self._wait_status: int | None = None
         self._ended_because = ""
+        self._asked = False
         self._term_at = self._kill_at = 0.0
         self._left_behind = 0
         self._companion: Companion | None = None
@@ -57,22 +65,45 @@ class Supervisor:
         self._survivors: set[int] = set()
         self._last_end = 0.0
 
+    def _specification(self) -> "dict[str, Any]":
+        while True:
+            select.select([self._control], [], [])
+            found = self._inbox.take()
+            if found:
+                return dict(found[0])
+            if self._inbox.closed:
+                raise SystemExit(1)  # Assay has died before it said what to run.
+
     def run(self) -> None:
+        try:
+            result = self._run()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the tree must end and Assay must hear of it
+            self._end("its supervisor failed")
+            self._spec["grace_s"] = 0.0
+            self._finish_tree()
+            why = " ".join(f"its supervisor process failed: {type(error).__name__}: {error}".split())
+            result = {"failure": "" if self._main else why, "unseen": why if self._main else ""}
+        if self._companion:
+            result["companion_s"] = self._companion.started_in_s
+        os.set_blocking(self._status, True)  # Nothing is left that has to be watched: now there is time to wait.
+        try:
+            send(self._status, self._token, ("finished", result))
+        except BrokenPipeError:
+            pass  # Assay has died; ending the tree was what was left to do.
+
+    def _run(self) -> "dict[str, Any]":
         result = self._start_companion() or self._start_main()
         if result is None:
             self._watch()
-            result = self._result()
-        else:
-            self._end("failed to start")
-            while not self._gone():
-                self._sweep(time.monotonic())
-                time.sleep(0.01)
-        if self._companion:
-            result["companion_s"] = self._companion.started_in_s
-        try:
-            send(self._status, ("finished", result))
-        except BrokenPipeError:
-            pass  # Assay has died; ending the tree was what was left to do.
+            return self._result()
+        self._end("failed to start")
+        self._finish_tree()
+        return result
+
+    def _finish_tree(self) -> None:
+        while not self._gone():
+            self._sweep(time.monotonic())
+            time.sleep(0.01)
 
     def _start_companion(self) -> "dict[str, Any] | None":
         if not self._spec["companion"]:
@@ -100,14 +131,20 @@ class Supervisor:
         self._ending = Ending()
         self._sampler = Sampler(self._tree, spec["usage_csv"], _gpu_watch(spec["gpus"]))
         out, err = (pump.write_end for pump in self._pumps)
+        self._tell(("starting",))  # Before: the program's first act may be to kill us.
+        self._group = _memory_group(spec["memory_mb"])
         time.sleep(REST_S)
         try:
+            if self._group:
+                self._group.enter()
             self._main, self._started = spawn(
                 spec["argv"], spec["env"], spec["cwd"], out, err, spec["cpus"], spec["nice"]
             )
         except OSError as error:
             return {"failure": f"cannot start {error.filename}: {error.strerror}", "ended_because": ""}
         finally:
+            if self._group:
+                self._group.leave()
             for pump in self._pumps:
                 pump.close_write_end()
         self._ending.watch(self._main)
@@ -133,6 +170,8 @@ class Supervisor:
                 if spec["memory_mb"] and self._sampler.rss_mb > spec["memory_mb"]:
                     self._end("memory")
             if now >= next_status:
+                if os.getppid() != self._assay:
+                    self._end("abandoned")  # Somebody may hold the pipe open whose end would say so.
                 seen = self._sampler
                 self._tell(("status", now - self._started, seen.cpu_s, seen.rss_mb, seen.gpu_pct, seen.gpu_memory_mb))
                 next_status = now + STATUS_EVERY_S
@@ -155,15 +194,23 @@ class Supervisor:
     def _read_control(self, wait_s: float) -> None:
         for descriptor, _ in self._poll.poll(int(wait_s * 1000) + 1 if wait_s else 0):
             if descriptor == self._control:
-                why = receive(self._control)
-                self._end(why or "abandoned")
-                self._poll.unregister(self._control)
+                self._read_words()
                 continue
             for pump in getattr(self, "_pumps", ()):
                 if descriptor == pump.read_end:
                     pump.copy()
                     if not pump.open:
                         self._poll.unregister(descriptor)
+
+    def _read_words(self) -> None:
+        for why in self._inbox.take():
+            if self._asked:
+                self._spec["grace_s"] = 0.0
+            self._asked = True
+            self._end(str(why))
+        if self._inbox.closed or self._inbox.forged:
+            self._end(TAMPERED if self._inbox.forged else "abandoned")
+            self._poll.unregister(self._control)
 
     def _reap(self) -> None:
         """Everything below us that is over is waited for, so that its time is in our accounts."""
@@ -227,6 +274,10 @@ class Supervisor:
 
     def _result(self) -> "dict[str, Any]":
         status = self._wait_status
+        if self._group:
+            if self._group.refused():
+                self._ended_because = self._ended_because or "memory"
+            self._group.close()
         self._tree.forget()
         left = set() if _childless() else self._tree.walk()
         return {
@@ -242,9 +293,19 @@ class Supervisor:
 
     def _tell(self, message: "tuple[Any, ...]") -> None:
         try:
-            send(self._status, message)
+            send(self._status, self._token, message)
+        except BlockingIOError:
+            pass  # Assay stands still, and has hundreds of them to read.
         except BrokenPipeError:
             self._end("abandoned")
+
+
+def _memory_group(megabytes: float) -> "MemoryGroup | None":
+    if not megabytes:
+        return None
+    from assay.process.memory_group import MemoryGroup  # Most runs have no limit.
+
+    return MemoryGroup.make(megabytes)
 
 
 def _gpu_watch(asked: "list[Any] | None") -> "GpuWatch | None":
@@ -272,19 +333,12 @@ def _append(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
 
-def _become_subreaper() -> None:
-    import _ctypes  # What `ctypes` is made of: importing that takes milliseconds of every run.
-
-    prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]  # None: what is loaded
-    if _ctypes.call_function(prctl, (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)):
-        raise OSError("prctl(PR_SET_CHILD_SUBREAPER) is refused here")
-
-
 def main() -> None:
     control, status = int(sys.argv[1]), int(sys.argv[2])
     for pipe in (control, status):
         os.set_inheritable(pipe, False)
-    _become_subreaper()
+    keep_out()
+    adopt_orphans()
     # A core file of a crashed benchmark would fill the disk of a nightly machine.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     Supervisor(control, status).run()

@@ -13,6 +13,6 @@ def write_atomic(path: Path, text: str) -> None:
             out.flush()
             os.fsync(out.fileno())
         temporary.replace(path)
-    except OSError:
+    except BaseException:  # an interrupt too
         temporary.unlink(missing_ok=True)
         raise

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -18,16 +19,17 @@ from assay.untrusted.unreadable import Unreadable
 def append_record(path: Path, record: Record, with_tasks: bool = True, sync: bool = True) -> None:
     """One line, on disk when this returns (without `sync`: in the system's hands). A line cut short is closed first."""
     line = encode(record.to_json(with_tasks)).encode() + b"\n"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o644)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Unreadable(path, "is not a regular file: records cannot be written there")
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
         end = os.lseek(descriptor, 0, os.SEEK_END)
         if end and os.pread(descriptor, 1, end - 1) != b"\n":
             line = b"\n" + line
         try:
             _write_all(descriptor, line)
-        except OSError:
+        except BaseException:  # an interrupt too: a line is there whole or not at all
             os.ftruncate(descriptor, end)
             raise
         if sync:

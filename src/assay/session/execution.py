@@ -12,6 +12,7 @@ from assay.capture.interpreter import AskedInterpreter, InterpreterUnknown
 from assay.config.entry import results_path
 from assay.errors import AssayError
 from assay.fallback.program import with_stand_ins
+from assay.process.mark import SESSION
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
@@ -26,6 +27,10 @@ from assay.session.profiler import Profiler
 from assay.session.ray_cluster import RayCluster
 from assay.session.run import Run
 from assay.session.workspace import Workspace
+
+INTERRUPTED = "interrupted"
+LOOK_EVERY_S = 0.25
+"""How soon a signal is answered. A run that goes well is heard of twice a second anyway."""
 
 
 @dataclass
@@ -58,6 +63,7 @@ class Execution:
         with ExitStack() as cleaning:
             try:
                 with _failing("its folders or files could not be made"):
+                    self.workspace.clear()
                     self.workspace.create()
                     problem = self.run.entry.problem or "; ".join(missing_datasets(self.run.entry))
                     if problem:
@@ -118,15 +124,20 @@ class Execution:
         )
 
     def _watch(self, supervised: Supervised) -> ProcessResult:
+        """Until nothing of it is left. The first signal ends the program with its grace, the next without."""
+        asked = 0
         try:
-            with self.interrupts.watching():
-                for status in supervised.statuses():
-                    if status is not None:
-                        self.listen(RunSampled(self.run_id, status.elapsed_s, status.cpu_s, status.rss_mb))
-        except KeyboardInterrupt:
-            self.interrupted = supervised.result is None
-            supervised.end("interrupted")
-        return supervised.wait()
+            for status in supervised.statuses(LOOK_EVERY_S):
+                if status is not None:
+                    self.listen(RunSampled(self.run_id, status.elapsed_s, status.cpu_s, status.rss_mb))
+                if self.interrupts.count > asked:
+                    asked = self.interrupts.count
+                    supervised.end(INTERRUPTED)
+        except KeyboardInterrupt:  # from where nobody has asked `interrupts` to take signals
+            supervised.end(INTERRUPTED)
+        result = supervised.wait()
+        self.interrupted = result.ended_because == INTERRUPTED  # not if it was over before it heard of it
+        return result
 
     def _ask(self, environment: Mapping[str, str]) -> AskedInterpreter | None:
         """Which Python it is decides no result, unless a Ray cluster must be started with it."""
@@ -155,6 +166,7 @@ class Execution:
         entry = self.run.entry
         environment = {**self.environment, **own}
         environment["ASSAY_ENTRY"] = entry.name
+        environment[SESSION] = os.path.realpath(self.workspace.session)
         environment["ASSAY_RUN_ID"] = self.run_id
         environment["ASSAY_BENCHMARK_RESULTS_PATH"] = str(self.results)
         environment["ASSAY_SCRATCH_DIR"] = str(self.workspace.scratch)

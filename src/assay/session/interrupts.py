@@ -11,21 +11,29 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """Ctrl-C, SIGTERM and SIGHUP, taken where a session can deal with them: while a run is watched.
+    """Ctrl-C, SIGTERM and SIGHUP (a closed terminal), answered where a session can deal with them.
 
-    At any other moment the wish is kept until the next such place, so that no record is left half made. A second
-    signal while nothing is watched is a user who does not want to wait: it interrupts whatever goes on.
+    While runs are made and recorded a signal is only counted: the session looks at `count` while it watches a run and
+    between two, so that no record is left half made however often somebody presses Ctrl-C. Outside, the second signal
+    is a user who does not want to wait: it interrupts whatever goes on.
     """
 
     def __init__(self) -> None:
-        self.requested = False
-        self._watching = False
+        self.count = 0
+        """Signals so far."""
+        self._held = 0
         self._before: dict[int, Any] = {}
+
+    @property
+    def requested(self) -> bool:
+        return self.count > 0
 
     def __enter__(self) -> Self:
         # Only the main thread hears signals; a session in another one is ended from there.
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+            for number in SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and a shell's `&` wish
+                    self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -33,18 +41,15 @@ class Interrupts:
             signal.signal(number, handler)
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Inside, a signal raises KeyboardInterrupt at once; so does one that came before."""
-        self._watching = True
+    def held(self) -> Iterator[None]:
+        """Inside, signals are counted and interrupt nothing."""
+        self._held += 1
         try:
-            if self.requested:
-                raise KeyboardInterrupt
             yield
         finally:
-            self._watching = False
+            self._held -= 1
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        again = self.requested
-        self.requested = True
-        if self._watching or again:
+        self.count += 1
+        if self.count > 1 and not self._held:
             raise KeyboardInterrupt

@@ -95,9 +95,11 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
     entry = execution.run.entry
     disk = _disk_reasons(execution, result)
     if result.ended_because == "timeout":
-        return Outcome.TIMEOUT, [f"ran longer than its limit of {entry.timeout_s:g} s", *disk]
+        return Outcome.TIMEOUT, [f"ran longer than its limit of {entry.timeout_s:g} s", *_unseen(result), *disk]
     if result.ended_because == "memory":
         return Outcome.FAILED, [f"used more memory than its limit of {entry.limits.memory:g} MB", *disk]
+    if result.unseen:
+        return Outcome.FAILED, [*_unseen(result), *disk]
     code = result.returncode
     if code is None or result.ended_because:
         return Outcome.FAILED, [f"was ended: {result.ended_because or 'its end could not be seen'}", *disk]
@@ -129,16 +131,27 @@ def _with_requirements(record: Record, entry: Entry, past: Past) -> Record:
 
 
 def _disk_reasons(execution: Execution, result: ProcessResult) -> list[str]:
-    full = free_mb(execution.workspace.session) < FULL_MB
+    try:
+        full = free_mb(execution.workspace.session) < FULL_MB
+    except OSError as error:
+        return [f"the folder of the session cannot be looked at any more: {error.strerror}"]
     if result.output_error:
         return [f"its output could not be kept: {result.output_error}"]
     return ["the disk with the results is full"] if full else []
+
+
+def _unseen(result: ProcessResult) -> list[str]:
+    if not result.unseen:
+        return []
+    return [f"{result.unseen} while the program ran: how it would have ended is not known, and nothing was measured"]
 
 
 def _warnings(result: ProcessResult, results: ProgramResults) -> list[str]:
     warnings = list(results.warnings)
     if result.left_behind:
         warnings.append(f"left {result.left_behind} process(es) running; they were ended")
+    if result.stopped and not result.unseen:
+        warnings.append("its supervisor process was stopped for a while: what was measured may be wrong")
     if result.immortal:
         warnings.append(f"processes {', '.join(map(str, result.immortal))} could not be ended: they hang in the kernel")
     return warnings

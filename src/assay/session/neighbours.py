@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -17,7 +18,7 @@ class Neighbours:
         found = []
         for path in sorted(self._folder.glob("*.lock")):
             try:
-                descriptor = os.open(path, os.O_RDONLY)
+                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             except OSError:
                 continue
             try:
@@ -25,19 +26,25 @@ class Neighbours:
                 path.unlink(missing_ok=True)
             except BlockingIOError:
                 found.append(os.read(descriptor, 4096).decode(errors="replace"))
+            except OSError:
+                continue
             finally:
                 os.close(descriptor)
         return found
 
     def announce(self, session: str) -> None:
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        """Where nothing can be written nobody is told; the session runs all the same."""
         path = self._folder / f"{os.getpid()}.lock"
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        os.write(self._file, f"{session} (process {os.getpid()})".encode())
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+            self._file = os.open(path, flags, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            os.write(self._file, f"{session} (process {os.getpid()})".encode())
 
     def leave(self) -> None:
         if self._file is not None:
-            (self._folder / f"{os.getpid()}.lock").unlink(missing_ok=True)
+            with suppress(OSError):
+                (self._folder / f"{os.getpid()}.lock").unlink(missing_ok=True)
             os.close(self._file)
             self._file = None

@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from assay.config.entry_config import NAME
 from assay.config.plan import Plan
+from assay.errors import AssayError, UsageError
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
 from assay.record.atomic_file import write_atomic
-from assay.record.results_file import append_record
+from assay.record.results_file import append_record, read_records
 from assay.record.strict_json import encode
+from assay.session.leftover_programs import end_leftover_programs
 from assay.session.open_session import OpenSession
-from assay.session.run import ordered_runs
+from assay.session.run_folders import started_runs
+from assay.session.session_lock import only_one
 
 
 def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
@@ -18,22 +24,39 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
 
     The session's results hold each run once, so interrupted records move to their entry's own file.
     """
+    try:
+        with only_one(folder):
+            end_leftover_programs(folder.path)
+            return _reopened(folder, plan)
+    except OSError as error:
+        raise UsageError(
+            f"session {folder.path.name} cannot go on: {error.strerror or error}: {error.filename or folder.path}"
+        ) from None
+
+
+def _reopened(folder: SessionFolder, plan: Plan) -> OpenSession:
     info = folder.info()
     environment = folder.environment()
-    finished = []
-    for record in folder.records():
-        if record.outcome is Outcome.INTERRUPTED:
-            keep_aside(folder, record)
-        else:
-            finished.append(record)
-    _rewrite(folder, finished)
-    done = {record.run_id for record in finished}
-    for run in ordered_runs(plan):
+    planned = {entry.name for entry in plan.entries}
+    records = folder.records()
+    again: list[Record] = []
+    kept: list[Record] = []
+    for record in records:
+        (again if record.outcome is Outcome.INTERRUPTED and record.name in planned else kept).append(record)
+    for record in again:
+        keep_aside(folder, record)
+    done = {record.run_id for record in kept}
+    told = {record.run_id for record in again}
+    for run in started_runs(folder.path):
         run_id = f"{info.name}/{run.key}"
-        started = folder.path / run.folder / "logs"
-        if run_id not in done and started.is_dir():
-            at = started.stat().st_mtime
-            keep_aside(folder, interrupted_record(run_id, run.entry.name, info.name, environment, at))
+        if run_id in done or run_id in told or run.entry not in planned.union(info.planned):
+            continue
+        record = interrupted_record(run_id, run.entry, info.name, environment, run.started)
+        if run.entry in planned:
+            keep_aside(folder, record)
+        else:  # Nothing will run it again: this is all that is ever known of it.
+            kept.append(record)
+    _rewrite(folder, kept)
     # Whatever jobs began it: from here on one process has it.
     info = replace(info, status="running", finished_at=None, pid=os.getpid(), joined=False)
     folder.write_info(info)
@@ -46,9 +69,20 @@ def _rewrite(folder: SessionFolder, records: list[Record]) -> None:
 
 
 def keep_aside(folder: SessionFolder, record: Record) -> None:
+    """In the entry's own file. What stands in a session folder is not to be believed: a name that could not be an
+    entry's has no folder, and a link leads elsewhere."""
     own = folder.path / record.name / "results.jsonl"
-    own.parent.mkdir(parents=True, exist_ok=True)
+    if not NAME.fullmatch(record.name) or own.parent.is_symlink() or _is_there(own, record):
+        return
+    own.parent.mkdir(exist_ok=True)
     append_record(own, replace(record, superseded=True))
+
+
+def _is_there(own: Path, record: Record) -> bool:
+    """From a resumption that was itself cut short before the run began again."""
+    with suppress(AssayError, OSError):
+        return any((one.run_id, one.started_at) == (record.run_id, record.started_at) for one in read_records(own))
+    return False
 
 
 def interrupted_record(run_id: str, name: str, session: str, environment: Environment, at: float) -> Record:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import fcntl
-import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,11 +9,10 @@ from datetime import UTC, datetime
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.config.session_config import GpuStatsRecorder
-from assay.errors import UsageError
+from assay.errors import AssayError
 from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
-from assay.record import Outcome, Record, SessionFolder
-from assay.record.joined.jobs import Jobs
+from assay.record import Outcome, Record
 from assay.record.session_info import Status
 from assay.session.disk import Reserve
 from assay.session.elsewhere import Elsewhere, Nowhere
@@ -24,14 +21,15 @@ from assay.session.execution import Execution
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.judge import judge
+from assay.session.kept_records import KeptRecords
 from assay.session.masking import session_masker
 from assay.session.neighbours import Neighbours
 from assay.session.open_session import OpenSession
 from assay.session.own_file import make_way, make_way_for_folder
 from assay.session.preflight import preflight
-from assay.session.record_files import RecordFiles
 from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
+from assay.session.session_lock import only_one
 from assay.session.workspace import Workspace, remove_links
 
 
@@ -63,28 +61,43 @@ class Session:
         self._elsewhere = elsewhere or Nowhere()
 
     def run(self) -> list[Record]:
-        lock = _only_one(self._folder)
+        with only_one(self._folder):
+            self._run()
+        records = list(self._records.values())
+        self._listen(SessionFinished(self._folder, self._info, tuple(records)))
+        if self._kept.problem:
+            raise AssayError(
+                f"records of session {self._info.name} could not be written: {self._kept.problem}. "
+                f"Make room there; `assay run --resume {self._info.name}` then runs again what has no record"
+            )
+        return records
+
+    def _run(self) -> None:
         self._reserve = Reserve(self._folder.own)
-        self._files = RecordFiles(self._folder.results, self._reserve)
+        self._kept = KeptRecords(self._folder, self._reserve)
         runs = self._order(self._plan)
         warnings = preflight(self._plan, self._neighbours, self._info.name)
         self._neighbours.announce(self._info.name)
         try:
             self._listen(SessionStarted(self._folder, self._info, self._environment, len(runs), tuple(warnings)))
-            status = self._run_all(runs)
-            if status == "finished" and not self._plan.links_hold:
-                remove_links(self._folder.path)
-            self._info = replace(self._info, status=status, finished_at=_now())
-            make_way(self._folder.path / "session.json")
-            self._reserve.writing(lambda: self._folder.write_info(self._info))
+            with self._interrupts.held():
+                status = self._run_all(runs)
+                if status == "finished" and not self._plan.links_hold:
+                    remove_links(self._folder.path)
+                self._info = replace(self._info, status=status, finished_at=_now())
+                self._write_end()
         finally:
             self._neighbours.leave()
             self._reserve.release()
-            if lock is not None:
-                os.close(lock)
-        records = list(self._records.values())
-        self._listen(SessionFinished(self._folder, self._info, tuple(records)))
-        return records
+
+    def _write_end(self) -> None:
+        if self._kept.problem:
+            self._kept.save(list(self._records.values()))
+        try:
+            make_way(self._folder.path / "session.json")
+            self._reserve.writing(lambda: self._folder.write_info(self._info))
+        except OSError as error:
+            self._kept.problem = self._kept.problem or f"{error.strerror or error}: {error.filename or 'session.json'}"
 
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
@@ -123,6 +136,8 @@ class Session:
         )  # fmt: skip
         failed = self._failed_need(run)
         if failed:
+            with suppress(OSError):
+                workspace.clear()
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
         else:
             result = _cleared(workspace) or execution.execute()
@@ -148,7 +163,8 @@ class Session:
         self._records[record.run_id] = record
         if not self._info.joined:
             self._restore_folder()
-        self._files.keep(record, self._records.values(), workspace.session / record.name / "results.jsonl")
+        self._kept.keep(record, list(self._records.values()))
+        self._kept.keep_beside(workspace.session / record.name / "results.jsonl", record)
 
     def _restore_folder(self) -> None:
         """A program can remove what says which session this is: without it nobody would find the records."""
@@ -158,9 +174,10 @@ class Session:
         ):
             path = self._folder.path / name
             if not path.is_file() or path.is_symlink():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                make_way(path)
-                self._reserve.writing(write)
+                with suppress(OSError):  # the end of the session tries again, and says why it could not
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    make_way(path)
+                    self._reserve.writing(write)
 
     def _failed_need(self, run: Run) -> str:
         for need in run.entry.needs:
@@ -186,31 +203,6 @@ def _cleared(workspace: Workspace) -> ProcessResult | None:
 def _worth_trying_again(record: Record) -> bool:
     """What is wrong with the configuration stays wrong."""
     return not record.success and record.outcome not in (Outcome.INTERRUPTED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-
-
-def is_running(folder: SessionFolder) -> bool:
-    if Jobs(folder.path).running():
-        return True
-    try:
-        lock = _only_one(folder)
-    except UsageError:
-        return True
-    if lock is not None:
-        os.close(lock)
-    return False
-
-
-def _only_one(folder: SessionFolder) -> int | None:
-    """Two processes on one session folder would each run what the other runs."""
-    if folder.lock is None:
-        return None
-    descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise UsageError(f"session {folder.path.name} is running in another process") from None
-    return descriptor
 
 
 def _now() -> str:

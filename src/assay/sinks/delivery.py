@@ -170,7 +170,11 @@ class Delivery:
                 stderr=printed,
                 # Ctrl-C is for the session, which then ends delivery itself.
                 start_new_session=True,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+                    "ASSAY_SESSION": str(self._outbox.session_folder),
+                },
             )
         self._news = self._worker.stdin
         assert self._news is not None

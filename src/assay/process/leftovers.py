@@ -1,0 +1,125 @@
+"""What is left of a tree whose supervisor is gone, found and ended.
+
+While a run goes on Assay adopts orphans (prctl(2)): when a supervisor is killed, everything below it becomes a child of
+Assay's, however it forked and whatever it did to its environment. A child is such an orphan if it was not there while
+the supervisor lived and is in another session than ours (setsid(2) leads only out of one). The mark finds the rest:
+what had left before.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import ClassVar
+
+from assay.process.kernel_wish import adopt_orphans
+from assay.process.mark import SESSION, VARIABLE, marked, running_pids, started_with
+from assay.process.tree import Tree, stat_fields
+
+SIGKILL = 9
+GIVE_UP_S = 10.0
+"""After the first SIGKILL: what is still there then hangs in the kernel."""
+_SESSION, _PARENT = 3, 1
+_CHANGING = threading.Lock()
+
+
+def own_children() -> set[int]:
+    """Of any thread of this process, zombies among them."""
+    found: set[int] = set()
+    try:
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/children", "rb") as file:
+                found.update(map(int, file.read().split()))
+    except FileNotFoundError:  # a kernel without that file, or a thread that has just ended
+        own = str(os.getpid()).encode()
+        found = {pid for pid in running_pids() if (stat_fields(pid) or [b""] * 2)[_PARENT] == own}
+    return found
+
+
+class Leftovers:
+    _supervisors: ClassVar[set[int]] = set()
+    """All that this process has now. While there is one, it adopts orphans."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._known = own_children()
+
+    def take_in(self, supervisor: int) -> None:
+        with _CHANGING:
+            adopt_orphans()
+            self._supervisors.add(supervisor)
+
+    def let_go(self, supervisor: int) -> None:
+        with _CHANGING:
+            self._supervisors.discard(supervisor)
+            if not self._supervisors:
+                adopt_orphans(False)
+
+    def remember(self, supervisor: int) -> None:
+        """Children that are there while the supervisor lives are ours, not its."""
+        children = own_children()
+        if _runs(supervisor):  # looked at afterwards: its orphans come when it has died
+            self._known |= children
+
+    def end(self) -> tuple[int, tuple[int, ...]]:
+        """How many ran and were ended, and those that could not be."""
+        ended: set[int] = set()
+        until = time.monotonic() + GIVE_UP_S
+        while True:
+            orphans = self._orphans()
+            there = {pid for pid in orphans | self._below(orphans) | marked(self._mark) if pid != os.getpid()}
+            for pid in there:
+                if _kill(pid):
+                    ended.add(pid)
+            for pid in orphans:
+                _bury(pid)
+            left = {pid for pid in there if _runs(pid)}
+            if not left and not self._orphans():
+                return len(ended), ()
+            if time.monotonic() > until:
+                return len(ended - left), tuple(sorted(left))
+            time.sleep(0.005)
+
+    def _orphans(self) -> set[int]:
+        own = str(os.getsid(0)).encode()
+        found = set()
+        for pid in own_children() - self._known - self._supervisors:
+            fields = stat_fields(pid)
+            if fields and fields[_SESSION] != own and not _of_another(pid, self._mark):
+                found.add(pid)
+        return found
+
+    def _below(self, roots: set[int]) -> set[int]:
+        return {pid for root in roots for pid in Tree(root).walk()}
+
+
+def _of_another(pid: int, mark: str) -> bool:
+    """A process of another supervisor, or one of Assay's own, which has the session's variable and no mark of ours."""
+    environment = started_with(pid)
+    value = environment.get(VARIABLE.encode(), b"").decode(errors="replace")
+    inside = value == mark or value.startswith(f"{mark}/")
+    return not inside and (bool(value) or SESSION.encode() in environment)
+
+
+def _runs(pid: int) -> bool:
+    fields = stat_fields(pid)
+    return bool(fields) and fields[0] != b"Z"
+
+
+def _kill(pid: int) -> bool:
+    if not _runs(pid):
+        return False
+    try:
+        os.kill(pid, SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _bury(pid: int) -> None:
+    """It became our child: nobody else waits for it."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass

@@ -1,0 +1,90 @@
+"""A memory limit that the kernel keeps: a control group (cgroups(7)) of the run's own, where the machine permits one.
+
+Samples see a tree ten times a second; what is taken and used between two of them only the kernel can refuse. The
+supervisor steps into the group, starts the program, which is born there with all that it starts, and steps out again.
+"""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+_MOUNT = "/sys/fs/cgroup"
+
+
+class MemoryGroup:
+    def __init__(self, parent: str, megabytes: float) -> None:
+        """`parent`: folder of the group that this process is in. Raises OSError where no group can be made."""
+        self._parent = parent
+        self._folder = f"{parent}/assay-{os.getpid()}"
+        size = str(int(megabytes * 2**20))
+        self.close()  # One of a supervisor that was killed and had our number.
+        os.mkdir(self._folder)
+        try:
+            newer = os.path.exists(f"{self._folder}/memory.max")
+            _write(f"{self._folder}/{'memory.max' if newer else 'memory.limit_in_bytes'}", size)
+        except OSError:
+            self.close()
+            raise
+        try:  # Without it memory goes to the swap instead; not every kernel counts that.
+            _write(*((f"{self._folder}/memory.swap.max", "0") if newer else (f"{self._folder}/{_BOTH}", size)))
+        except OSError:
+            pass
+
+    @classmethod
+    def make(cls, megabytes: float) -> "Self | None":
+        """None where this machine has no such groups, or does not permit them."""
+        try:
+            return cls(_own_folder(), megabytes)
+        except (OSError, LookupError):
+            return None
+
+    def enter(self) -> None:
+        _write(f"{self._folder}/cgroup.procs", "0")
+
+    def leave(self) -> None:
+        _write(f"{self._parent}/cgroup.procs", "0")
+
+    def refused(self) -> bool:
+        """Whether the kernel has ended a process because there was no more memory in the group."""
+        for name in ("memory.events", "memory.oom_control"):
+            try:
+                with open(f"{self._folder}/{name}", "rb") as file:
+                    told = dict(line.split() for line in file)
+            except (OSError, ValueError):
+                continue
+            return int(told.get(b"oom_kill", b"0")) > 0
+        return False
+
+    def close(self) -> None:
+        try:
+            os.rmdir(self._folder)
+        except OSError:
+            pass  # It is not there, or something that cannot be ended is still in it.
+
+
+_BOTH = "memory.memsw.limit_in_bytes"
+
+
+def _own_folder() -> str:
+    """Of version 1, or of version 2 where the group hands memory down. LookupError where there is neither."""
+    with open("/proc/self/cgroup", encoding="utf-8") as file:
+        groups = [line.rstrip("\n").split(":", 2) for line in file]
+    for _, controllers, path in groups:
+        if "memory" in controllers.split(","):
+            return f"{_MOUNT}/memory{path}".rstrip("/")
+    path = next(path for _, controllers, path in groups if not controllers) if groups else ""
+    folder = f"{_MOUNT}{path}".rstrip("/")
+    with open(f"{folder}/cgroup.subtree_control", encoding="utf-8") as file:
+        if "memory" not in file.read().split():
+            raise LookupError("memory is not handed down")
+    return folder
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
