@@ -26,7 +26,7 @@ from assay.weights.store import StoreStats, Tensor
 from assay.weights.writer_lock import WriterLock
 
 if TYPE_CHECKING:
-    from assay.weights.collector import Collected
+    from assay.weights.collected import Collected
     from assay.weights.ingest import Ingest
     from assay.weights.verifier import Verification
 
