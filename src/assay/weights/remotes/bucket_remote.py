@@ -38,6 +38,8 @@ class BucketRemote(Remote):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
+        if not self.exists():
+            self.files.make()
         while True:
             await_end(self.files, PATIENCE_S, *COLLECTOR)
             lease = Lease(self.files, WRITERS, uuid4().hex)
@@ -53,7 +55,6 @@ class BucketRemote(Remote):
                 return
 
     def init(self, config: dict[str, Any]) -> None:
-        self.files.make()
         self.log.begin()
         try:
             self.files.create(seal({"format": FORMAT, "config": config}), "format")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -75,7 +75,7 @@ class RemoteFiles:
 
     def make(self) -> None:
         """The folder or bucket that everything is in."""
-        with self._answers("made"):
+        with self._answers("made"), suppress(FileExistsError):
             self._files.makedirs(self._root, exist_ok=True)
 
     def _make_folder(self, path: str) -> None:
