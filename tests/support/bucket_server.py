@@ -18,7 +18,8 @@ class BucketHandler(BaseHTTPRequestHandler):
         data = self.rfile.read(int(self.headers["Content-Length"]))
         with self.server.lock:
             if self.headers.get("If-None-Match") == "*" and self._key in self.server.objects:
-                return self._answer(412)
+                self._answer(412)
+                return
             self.server.objects[self._key] = data
         self._answer(200)
 
@@ -26,7 +27,8 @@ class BucketHandler(BaseHTTPRequestHandler):
         if self._key.endswith("/"):
             with self.server.lock:
                 found = {key: len(value) for key, value in self.server.objects.items() if key.startswith(self._key)}
-            return self._answer(200, json.dumps(found).encode())
+            self._answer(200, json.dumps(found).encode())
+            return
         data = self.server.objects.get(self._key)
         self._answer(404 if data is None else 200, data or b"")
 

@@ -176,6 +176,7 @@ def _fetch_once(repository: Repository, remote: Remote, commits: list[Commit]) -
                 needed[current] = available[current]
                 current = needed[current][1].base
     if not needed:
+        _check_entries(repository, remote, commits)
         return 0, 0
     with PackWriter(repository.disk, repository.temporary, repository.objects.folder) as pack:
         for source, record in needed.values():
@@ -185,11 +186,24 @@ def _fetch_once(repository: Repository, remote: Remote, commits: list[Commit]) -
     repository.objects.refresh()
     try:
         _check(repository, list(needed))
+        _check_entries(repository, remote, commits)
     except DataError:
         repository.disk.remove(path)
         repository.objects.refresh()
         raise
     return len(needed), path.stat().st_size
+
+
+def _check_entries(repository: Repository, remote: Remote, commits: list[Commit]) -> None:
+    """A digest covers dtype and shape, so a commit that says others of its tensor is not what anybody committed."""
+    for commit in commits:
+        for entry in commit.entries:
+            record = repository.objects.record(bytes.fromhex(entry.digest))
+            if (record.kind.name, record.shape) != (entry.dtype, entry.shape):
+                raise DataError(
+                    f"{remote.url}: commit {commit.id[:12]} says another dtype or shape of tensor {entry.name!r} "
+                    "than its digest does; nothing taken"
+                )
 
 
 def _check(repository: Repository, digests: list[bytes]) -> None:
