@@ -3,7 +3,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import struct
+import subprocess
+import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -48,7 +51,9 @@ def test_a_safetensors_header_that_lies_is_one_message(tmp_path, capsys, header)
     path.write_bytes(struct.pack("<Q", len(written)) + written + bytes(64))
     assert main(["weights", "import", str(tmp_path / "repo"), str(path), "-m", "x"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"assay: {path}") and said.count("\n") == 1 and len(said) < 600
+    assert said.startswith(f"assay: {path}")
+    assert said.count("\n") == 1
+    assert len(said) < 600
 
 
 def doubled_tuple() -> bytes:
@@ -112,8 +117,7 @@ def test_a_remote_commit_whose_shape_is_not_its_digests_is_refused_at_clone(repo
         target = tmp_path / lie.entries[0].dtype
         with pytest.raises(DataError, match="another dtype or shape of tensor 'a'"):
             clone(str(repo.path), target)
-        assert Repository.open(target).references.branches == {}
-        assert Repository.open(target).verify().passed
+        assert not target.exists()
 
 
 def replace_entry(commit, **fields):
@@ -172,3 +176,46 @@ def test_threads_on_one_repository(tmp_path):
         assert all(pool.map(write, range(6)))
     assert {len(repo.log(f"thread-{number}")) for number in range(6)} == {4}
     assert repo.verify().problems == ()
+
+
+WRITES = {
+    "init": "init {new}",
+    "import": "import {repo} {model} -m x",
+    "branch": "branch {repo} third",
+    "tag": "tag {repo} v1",
+    "gc": "gc {repo}",
+    "export": "export {repo} main {new}/x.safetensors",
+    "push": "push {repo} {new}",
+    "clone": "clone {repo} {new}",
+    "pull": "pull {repo} {other}",
+}
+
+
+@pytest.mark.parametrize("command", WRITES)
+def test_a_disk_that_takes_no_more_is_one_message_and_leaves_nothing_half(tmp_path, command):
+    repo, other = Repository.init(tmp_path / "repo"), Repository.init(tmp_path / "other")
+    other.commit({"z": np.zeros(900, np.float32)}, branch="elsewhere")
+    for number in range(10):
+        repo.commit({"a": np.full(900, number, np.float32)})
+    kept = repo.references
+    header = json.dumps(entry(shape=[900], offsets=[0, 3600])).encode()
+    model = tmp_path / "model.safetensors"
+    model.write_bytes(struct.pack("<Q", len(header)) + header + bytes(3600))
+    words = WRITES[command].format(repo=repo.path, other=other.path, model=model, new=tmp_path / "new").split()
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", "weights", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40)),
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("assay: ")
+    assert "cannot be written: File too large" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list((repo.path / "tmp").iterdir())
+    assert not list(tmp_path.rglob("*.part"))
+    assert command not in ("init", "clone") or not (tmp_path / "new").exists()
+    assert repo.references == kept
+    assert repo.verify().passed

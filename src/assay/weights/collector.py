@@ -94,16 +94,14 @@ def _copy_live(repository: Repository, live: set[bytes]) -> None:
         stale = objects.packs
     if not stale:
         return
-    writer = PackWriter(repository.disk, repository.temporary, objects.folder)
-    for pack in stale:
-        for record in pack.records:
-            if record.digest in live and owner[record.digest] == pack.path:
-                _copy(repository, writer, record)
     new = None
-    if writer.records:
-        new = writer.finish()
-    else:
-        writer.abandon()
+    with PackWriter(repository.disk, repository.temporary, objects.folder) as writer:
+        for pack in stale:
+            for record in pack.records:
+                if record.digest in live and owner[record.digest] == pack.path:
+                    _copy(repository, writer, record)
+        if writer.records:
+            new = writer.finish()
     for pack in stale:
         if pack.path != new:
             repository.disk.remove(pack.path)

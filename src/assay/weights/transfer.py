@@ -15,6 +15,7 @@ from assay.names import unknown
 from assay.weights.commit import Commit
 from assay.weights.digest import content_digest
 from assay.weights.dtype import bits_of
+from assay.weights.new_folder import check_unused, new_folder
 from assay.weights.pack_writer import PackWriter
 from assay.weights.references import References
 from assay.weights.remotes.lease import LostLease
@@ -217,9 +218,12 @@ def clone(url: str, path: str | Path) -> Repository:
     remote = open_remote(url)
     if not remote.exists():
         raise UsageError(f"{url} is not a weight repository")
-    repository = Repository.init(path, remote.config())
-    pull(repository, url)
-    head = remote.references().head
-    if head in repository.references.branches:
-        repository.switch(head)
+    path, config = Path(path), remote.config()
+    check_unused(path)
+    with new_folder(path):
+        repository = Repository.init(path, config)
+        pull(repository, url)
+        head = remote.references().head
+        if head in repository.references.branches:
+            repository.switch(head)
     return repository

@@ -11,6 +11,7 @@ import mmap
 import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -119,8 +120,14 @@ def write_safetensors(path: Path, tensors: Iterable[tuple[str, str, tuple[int, .
     encoded = json.dumps(header, separators=(",", ":")).encode()
     encoded += b" " * (-len(encoded) % 8)
     temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(_LENGTH.pack(len(encoded)) + encoded)
-        for _, _, _, read in listed:
-            file.write(bits_of(read()).view(np.uint8).data)
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(_LENGTH.pack(len(encoded)) + encoded)
+            for _, _, _, read in listed:
+                file.write(bits_of(read()).view(np.uint8).data)
+        temporary.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
