@@ -11,3 +11,7 @@ $(VENV)/.weights-kernels: $(WEIGHTS_KERNELS) $(VENV)/.assay
 .PHONY: bench-weights
 bench-weights: setup ## the weight store: size against the limit, CPU against safetensors, every scenario
 	$(BIN)/python -m assay.benchmarks.weights.curve
+
+.PHONY: torture-weights
+torture-weights: setup ## 30 pushes from three processes at once to a folder, or URL=s3://… , with collections running
+	$(BIN)/python -m tests.weights.two_writers $(or $(URL),$$(mktemp -d)/remote)

@@ -38,6 +38,11 @@ _DTYPES = {
 }
 
 
+_PythonUnpickler: Any = pickle._Unpickler
+_LARGEST_KEY = 1 << 60
+_LONGEST_KEY = 4096
+
+
 class Inert:
     """Stands for anything a pickle names that is not data. Calling it gives another one."""
 
@@ -61,7 +66,15 @@ class Dtype:
         self.name = name
 
 
-class TorchUnpickler(pickle.Unpickler):
+class TorchUnpickler(_PythonUnpickler):  # type: ignore[misc]
+    """Python's own, because the one in C hashes whatever a pickle uses as a key, which can take for ever.
+
+    A key must be text or a whole number: a tuple of tuples can be of exponential size, and large numbers can be
+    chosen so that all of them have one hash.
+    """
+
+    dispatch = dict(_PythonUnpickler.dispatch)
+
     def __init__(self, data: bytes, storage: Any, rebuild: Any) -> None:
         super().__init__(io.BytesIO(data))
         self._storage = storage
@@ -69,7 +82,7 @@ class TorchUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
-            return OrderedDict
+            return _ordered
         if module == "torch._utils" and name in ("_rebuild_tensor_v2", "_rebuild_tensor", "_rebuild_tensor_v3"):
             return self._rebuild
         if module == "torch._utils" and name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
@@ -87,7 +100,54 @@ class TorchUnpickler(pickle.Unpickler):
         described = isinstance(saved, tuple) and len(saved) >= 3 and saved[0] == "storage"
         if not described or not isinstance(saved[1], Storage):
             raise DataError("a storage is not described as PyTorch does")
-        return self._storage(str(saved[2]), saved[1].dtype)
+        if not isinstance(saved[2], str) or len(saved[2]) > _LONGEST_KEY:
+            raise DataError("a storage is not described as PyTorch does")
+        return self._storage(saved[2], saved[1].dtype)
+
+    def _set_item(self) -> None:
+        _check_key(self.stack[-2])
+        self.load_setitem()
+
+    def _set_items(self) -> None:
+        for key in self.stack[::2]:
+            _check_key(key)
+        self.load_setitems()
+
+    def _make_dict(self) -> None:
+        for key in self.stack[::2]:
+            _check_key(key)
+        self.load_dict()
+
+    def _add_items(self) -> None:
+        for key in self.stack:
+            _check_key(key)
+        self.load_additems()
+
+    def _make_frozen(self) -> None:
+        for key in self.stack:
+            _check_key(key)
+        self.load_frozenset()
+
+    dispatch[pickle.SETITEM[0]] = _set_item
+    dispatch[pickle.SETITEMS[0]] = _set_items
+    dispatch[pickle.DICT[0]] = _make_dict
+    dispatch[pickle.ADDITEMS[0]] = _add_items
+    dispatch[pickle.FROZENSET[0]] = _make_frozen
+
+
+def _check_key(key: Any) -> None:
+    if not isinstance(key, str | bytes | bool | None) and not (type(key) is int and abs(key) < _LARGEST_KEY):
+        raise DataError("a dictionary or set has a key that is neither text nor a number of at most 60 bits")
+
+
+def _ordered(*given: Any) -> OrderedDict[Any, Any]:
+    """The class itself would hash what it is given."""
+    pairs = [pair for some in given if isinstance(some, list | tuple) for pair in some]
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise DataError("an OrderedDict is not made of pairs")
+        _check_key(pair[0])
+    return OrderedDict(pairs)
 
 
 def _parameter(data: Any, *_: Any) -> Any:

@@ -6,31 +6,19 @@ Nothing old is removed before what replaces it is on disk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
+from assay.weights.collected import Collected
 from assay.weights.pack_writer import PackWriter
 from assay.weights.tensor_record import TensorRecord
+from assay.weights.work_folder import is_in_use
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository
 
 _SMALL_PACKS = 8
 """This many packs are worth joining even if nothing in them is dead."""
-
-
-@dataclass(frozen=True)
-class Collected:
-    commits_removed: int
-    tensors_removed: int
-    packs_before: int
-    packs_after: int
-    bytes_before: int
-    bytes_after: int
-
-    @property
-    def bytes_freed(self) -> int:
-        return self.bytes_before - self.bytes_after
 
 
 def collect(repository: Repository, recluster: bool) -> Collected:
@@ -63,10 +51,12 @@ def collect(repository: Repository, recluster: bool) -> Collected:
 
 
 def _clear(repository: Repository) -> None:
-    """What a killed writer left behind; nobody else writes while we hold the lock."""
-    for leftover in sorted(repository.temporary.rglob("*"), reverse=True):
-        if leftover.is_dir():
-            leftover.rmdir()
+    """What a killed writer left behind; while we hold the lock nobody writes here but who sends to a remote."""
+    for leftover in repository.temporary.iterdir():
+        if is_in_use(leftover):
+            continue
+        if leftover.is_dir() and not leftover.is_symlink():
+            rmtree(leftover)
         else:
             repository.disk.remove(leftover)
 
@@ -104,16 +94,14 @@ def _copy_live(repository: Repository, live: set[bytes]) -> None:
         stale = objects.packs
     if not stale:
         return
-    writer = PackWriter(repository.disk, repository.temporary, objects.folder)
-    for pack in stale:
-        for record in pack.records:
-            if record.digest in live and owner[record.digest] == pack.path:
-                _copy(repository, writer, record)
     new = None
-    if writer.records:
-        new = writer.finish()
-    else:
-        writer.abandon()
+    with PackWriter(repository.disk, repository.temporary, objects.folder) as writer:
+        for pack in stale:
+            for record in pack.records:
+                if record.digest in live and owner[record.digest] == pack.path:
+                    _copy(repository, writer, record)
+        if writer.records:
+            new = writer.finish()
     for pack in stale:
         if pack.path != new:
             repository.disk.remove(pack.path)

@@ -14,8 +14,11 @@ from assay.weights.commit import Commit, TensorEntry
 from assay.weights.digest import DIGEST_BYTES, bytes_digest
 from assay.weights.disk import Disk
 from assay.weights.dtype import ELEMENT_TYPES
+from assay.weights.tensor_record import is_storable
 
 LARGEST_COMMIT = 1 << 28
+_LATEST = 253402300799.0
+"""The end of the year 9999, in seconds since 1970."""
 _DIGEST = re.compile(rf"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 
 
@@ -82,17 +85,26 @@ def parse_commit(commit_id: str, data: bytes) -> Commit:
         parents = tuple(str(parent) for parent in body["parents"])
         if not all(map(_is_digest, parents)):
             raise ValueError("parents")
-        return Commit(commit_id, parents, str(body["message"]), str(body["branch"]), float(body["created_at"]), entries)
+        created_at = float(body["created_at"])
+        if not 0 <= created_at <= _LATEST:
+            raise ValueError(f"its time, {created_at:g}, is not one between the years 1970 and 9999")
+        return Commit(commit_id, parents, str(body["message"]), str(body["branch"]), created_at, entries)
     except Unreadable as error:
         raise DataError(f"commit {commit_id[:12]} is not a commit: it {error.reason}") from None
-    except (ZstdError, ValueError, KeyError, TypeError) as error:
+    except (ZstdError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise DataError(f"commit {commit_id[:12]} is not a commit: {error}") from None
 
 
 def _entry(commit_id: str, name: Any, dtype: Any, shape: Any, digest: Any) -> TensorEntry:
-    good = isinstance(name, str) and dtype in ELEMENT_TYPES and isinstance(digest, str) and _is_digest(digest)
-    for length in shape:
-        good = good and type(length) is int and length >= 0
+    good = (
+        isinstance(name, str)
+        and isinstance(dtype, str)
+        and dtype in ELEMENT_TYPES
+        and isinstance(digest, str)
+        and _is_digest(digest)
+    )
+    good = good and isinstance(shape, list) and all(type(length) is int and length >= 0 for length in shape)
+    good = good and is_storable(shape)
     if not good:
         raise DataError(f"commit {commit_id[:12]} has an entry that makes no sense: {str(name)[:80]!r}")
     return TensorEntry(name, dtype, tuple(shape), digest)

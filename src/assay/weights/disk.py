@@ -7,10 +7,14 @@ whole, and a reference is only ever written after what it refers to. Tests repla
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import DataError
+
+_BLOCK = 1 << 20
 
 
 class Disk:
@@ -44,10 +48,29 @@ class Disk:
         self.sync_folder(target.parent)
 
     def write_file(self, temporary: Path, target: Path, data: bytes) -> None:
+        self._place(temporary, target, (data,))
+
+    def copy_file(self, source: Path, temporary: Path, target: Path) -> None:
+        with source.open("rb") as file:
+            self._place(temporary, target, iter(lambda: file.read(_BLOCK), b""))
+
+    def _place(self, temporary: Path, target: Path, pieces: Iterable[bytes]) -> None:
         try:
             file = self.create(temporary)
-            self.write(file, data)
-            self.sync(file)
-            self.publish(temporary, target)
+            try:
+                for piece in pieces:
+                    self.write(file, piece)
+                self.sync(file)
+                self.publish(temporary, target)
+            except OSError:
+                self.give_up(file, temporary)
+                raise
         except OSError as error:
             raise DataError(f"{target} cannot be written: {error.strerror}") from None
+
+    def give_up(self, file: BinaryIO, temporary: Path) -> None:
+        """After an error: what did not get to the disk need not, and what did makes room."""
+        with suppress(OSError):
+            file.close()
+        with suppress(OSError):
+            self.remove(temporary)

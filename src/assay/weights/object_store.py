@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,14 +36,16 @@ class ObjectStore:
         self.cache = ChunkCache(memory_limit // 2)
         self._packs: dict[str, PackReader] = {}
         self._places: dict[bytes, PackReader] = {}
+        self._refreshing = RLock()
         self._checked: tuple[bytes, int, Tensor] | None = None
         """The chunk that was last read where it lies: a base is looked at twice, first to see whether it is one."""
 
     def refresh(self) -> None:
         """Takes up packs that have come, lets go of packs that have gone."""
-        for _ in range(_PATIENCE):
-            if self._take_up():
-                return
+        with self._refreshing:
+            for _ in range(_PATIENCE):
+                if self._take_up():
+                    return
         raise DataError(f"{self.folder} does not keep still: packs vanish while they are opened")
 
     def _take_up(self) -> bool:
@@ -58,9 +61,11 @@ class ObjectStore:
             for name in gone:
                 del self._packs[name]
             # From all that are left: what a pack that has gone held may be in one that was known before it went.
-            self._places = {}
+            # Other threads read the old places until the new ones are there as a whole.
+            places: dict[bytes, PackReader] = {}
             for pack in self._packs.values():
-                self._index(pack)
+                _index(places, pack)
+            self._places = places
         for name in sorted(present - self._packs.keys()):
             try:
                 pack = PackReader(self.folder / name, self._mapped)
@@ -69,13 +74,8 @@ class ObjectStore:
                     raise
                 return False
             self._packs[name] = pack
-            self._index(pack)
+            _index(self._places, pack)
         return True
-
-    def _index(self, pack: PackReader) -> None:
-        """What another pack holds too is read from that one."""
-        known = self._places
-        known.update(dict.fromkeys([digest for digest in pack.digests if digest not in known], pack))
 
     def _listed(self) -> set[str]:
         try:
@@ -229,3 +229,8 @@ class ObjectStore:
         if size < elements:
             raise DataError(f"tensor {record.digest.hex()[:16]}… has a base that is too short")
         return pack, base, size
+
+
+def _index(places: dict[bytes, PackReader], pack: PackReader) -> None:
+    """What another pack holds too is read from that one."""
+    places.update(dict.fromkeys([digest for digest in pack.digests if digest not in places], pack))

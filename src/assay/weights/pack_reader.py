@@ -41,6 +41,7 @@ class PackReader:
 
     def _bytes(self, start: int, end: int) -> memoryview:
         if self._view is not None:
+            self._check_size()
             return self._view[start:end]
         try:
             with self.path.open("rb") as file:
@@ -48,6 +49,19 @@ class PackReader:
                 return memoryview(file.read(end - start))
         except OSError as error:
             raise DataError(f"{self.path} cannot be read: {error.strerror}") from None
+
+    def _check_size(self) -> None:
+        """Reading what a mapped file does not have any more would end the process, not raise."""
+        try:
+            size = os.stat(self.path).st_size
+        except OSError:
+            # Removed: what is mapped is still whole.
+            return
+        if size < self.size:
+            raise DataError(
+                f"{self.path} is damaged: it was cut short from {self.size:,} to {size:,} bytes; "
+                "restore it from a copy, for instance with: assay weights pull"
+            )
 
     def _footer(self) -> tuple[int, int, int, bytes]:
         offset, length, checksum, end = FOOTER.unpack(self._bytes(self.size - FOOTER.size, self.size))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 from uuid import uuid4
 
+from assay.errors import DataError
 from assay.weights.codec_methods import Method
 from assay.weights.digest import bytes_digest
 from assay.weights.disk import Disk
@@ -21,9 +24,13 @@ class PackWriter:
     def __init__(self, disk: Disk, temporary: Path, packs: Path) -> None:
         self._disk, self._packs = disk, packs
         self._path = temporary / f"{uuid4().hex}.pack"
-        self._file = disk.create(self._path)
+        try:
+            self._file = disk.create(self._path)
+        except OSError as error:
+            raise DataError(f"{packs} cannot be written: {error.strerror}") from None
         disk.write(self._file, MAGIC)
         self._offset = len(MAGIC)
+        self._finished = False
         self.records: list[TensorRecord] = []
 
     def add_chunk(self, method: Method | int, data: bytes | memoryview) -> ChunkPlace:
@@ -53,8 +60,18 @@ class PackWriter:
         self._disk.sync(self._file)
         target = self._packs / f"{bytes_digest(index).hex()[:32]}.pack"
         self._disk.publish(self._path, target)
+        self._finished = True
         return target
 
     def abandon(self) -> None:
-        self._file.close()
-        self._disk.remove(self._path)
+        self._disk.give_up(self._file, self._path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """What was not finished is removed; what the disk refused is said in one message."""
+        if not self._finished:
+            self.abandon()
+        if isinstance(error, OSError):
+            raise DataError(f"{self._packs} cannot be written: {error.strerror}") from None

@@ -54,6 +54,9 @@ def parse_references(path: str, value: dict[str, Any]) -> References:
     return References(head, branches, tags)
 
 
+def sealed_references(references: References) -> bytes:
+    return seal({"head": references.head, "branches": references.branches, "tags": references.tags})
+
+
 def write_references(disk: Disk, path: Path, temporary: Path, references: References) -> None:
-    value = {"head": references.head, "branches": references.branches, "tags": references.tags}
-    disk.write_file(temporary, path, seal(value))
+    disk.write_file(temporary, path, sealed_references(references))

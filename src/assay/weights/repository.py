@@ -18,6 +18,7 @@ from assay.weights.commit_store import CommitStore
 from assay.weights.config import RepositoryConfig, repository_config, stored_config
 from assay.weights.disk import Disk
 from assay.weights.lazy_tensors import LazyTensors
+from assay.weights.new_folder import check_unused, new_folder
 from assay.weights.object_store import ObjectStore
 from assay.weights.references import References, checked_name, read_references, write_references
 from assay.weights.sealed import seal, unseal
@@ -26,7 +27,7 @@ from assay.weights.store import StoreStats, Tensor
 from assay.weights.writer_lock import WriterLock
 
 if TYPE_CHECKING:
-    from assay.weights.collector import Collected
+    from assay.weights.collected import Collected
     from assay.weights.ingest import Ingest
     from assay.weights.verifier import Verification
 
@@ -51,17 +52,15 @@ class Repository:
     @classmethod
     def init(cls, path: str | Path, config: Given = None, disk: Disk | None = None) -> Repository:
         path, disk = Path(path), disk or Disk()
-        if (path / "format").exists():
-            raise UsageError(f"{path} is a repository already; open it, or choose another folder")
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise UsageError(f"{path} is not an empty folder; choose another one for the repository")
+        check_unused(path)
         checked = repository_config(config)
-        for folder in ("commits", "packs", "tmp"):
-            (path / folder).mkdir(parents=True)
-        disk.sync_folder(path)
-        write_references(disk, path / "refs", path / "tmp" / uuid4().hex, References())
-        value = {"format": FORMAT, "config": checked.as_dict()}
-        disk.write_file(path / "tmp" / uuid4().hex, path / "format", seal(value))
+        with new_folder(path):
+            for folder in ("commits", "packs", "tmp"):
+                (path / folder).mkdir(parents=True)
+            disk.sync_folder(path)
+            write_references(disk, path / "refs", path / "tmp" / uuid4().hex, References())
+            value = {"format": FORMAT, "config": checked.as_dict()}
+            disk.write_file(path / "tmp" / uuid4().hex, path / "format", seal(value))
         return cls(path, checked, disk)
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.errors import DataError
@@ -19,6 +20,8 @@ _HAS_BASE, _LOSSY = 1, 2
 MOST_DIMENSIONS = 64
 _SHAPES = tuple(struct.Struct(f"<{dimensions}Q") for dimensions in range(MOST_DIMENSIONS + 1))
 LARGEST_CHUNK = 1 << 31
+LARGEST_TENSOR = 1 << 58
+"""Elements: with 16 bytes each, what an address can still count."""
 _tuple = tuple.__new__
 """Of a named tuple that hundreds are made of: as its own constructor, without a call of Python's."""
 
@@ -65,6 +68,16 @@ def elements_of(kind: ElementType, shape: tuple[int, ...]) -> int:
     return elements
 
 
+def is_storable(shape: Sequence[int]) -> bool:
+    """Whether arrays can have such a shape; the lengths beside a zero count, too."""
+    elements = 1
+    for length in shape:
+        elements *= length or 1
+        if elements > LARGEST_TENSOR:
+            return False
+    return len(shape) <= MOST_DIMENSIONS
+
+
 def chunk_count(elements: int) -> int:
     return -(-elements // CHUNK_ELEMENTS)
 
@@ -102,6 +115,8 @@ def _unpack(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
         place += DIGEST_BYTES
         if len(base) != DIGEST_BYTES:
             raise DataError("the index ends inside a record")
+    if not is_storable(shape):
+        raise DataError("the index has a record of a shape that no memory could hold")
     elements = elements_of(kind, shape)
     count = chunk_count(elements)
     if count * _CHUNK_BYTES > len(data) - place:

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from uuid import uuid4
 
 from assay.errors import DataError, UsageError
 from assay.names import unknown
 from assay.weights.commit import Commit
 from assay.weights.digest import content_digest
 from assay.weights.dtype import bits_of
+from assay.weights.new_folder import check_unused, new_folder
 from assay.weights.pack_writer import PackWriter
-from assay.weights.remote import Remote
-from assay.weights.remote_pack import RemotePack
+from assay.weights.references import References
+from assay.weights.remotes.lease import LostLease
+from assay.weights.remotes.open_remote import open_remote
+from assay.weights.remotes.remote import Change, Remote
+from assay.weights.remotes.remote_pack import RemotePack, VanishedPack
 from assay.weights.repository import Repository
 from assay.weights.tensor_record import TensorRecord
+from assay.weights.work_folder import WorkFolder
+
+_ATTEMPTS = 8
 
 
 @dataclass(frozen=True)
@@ -32,28 +38,52 @@ class Carried:
 
 def push(repository: Repository, url: str, branch: str | None = None, force: bool = False) -> Carried:
     """Sends a branch and every tag on its way; refuses to drop commits of the remote unless told to."""
-    remote = Remote(url)
-    if not remote.exists():
-        remote.init(repository.config.as_dict())
+    remote = open_remote(url)
     references = repository.references
     name = branch or references.head
     if name not in references.branches:
         raise UsageError(unknown("branch", name, references.branches))
-    theirs = remote.references()
-    history = {commit.id: commit for commit in repository.log(name)}
-    if not force and theirs.branches.get(name, next(iter(history))) not in history:
-        raise UsageError(f"{url} has commits on {name!r} that are not here; pull and merge first, or push with --force")
-    known = remote.names("commits")
+    history = {commit.id: commit for commit in repository.log(references.branches[name])}
+    tags = {tag: tip for tag, tip in references.tags.items() if tip in history}
+
+    def moved(theirs: References) -> References:
+        if not force and theirs.branches.get(name, references.branches[name]) not in history:
+            raise UsageError(
+                f"{url} has commits on {name!r} that are not here; pull and merge first, or push with --force"
+            )
+        others = [tag for tag, tip in tags.items() if theirs.tags.get(tag, tip) != tip]
+        if others and not force:
+            raise UsageError(
+                f"{url} has the tag {others[0]!r} on another commit, and tags do not move; "
+                "choose another name for yours, or push with --force"
+            )
+        return replace(
+            theirs, branches={**theirs.branches, name: references.branches[name]}, tags={**theirs.tags, **tags}
+        )
+
+    for attempt in range(_ATTEMPTS):
+        try:
+            with remote.writing():
+                return _push(repository, remote, history, moved)
+        except LostLease:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError
+
+
+def _push(repository: Repository, remote: Remote, history: dict[str, Commit], moved: Change) -> Carried:
+    """While writing to the remote: tensors, then commits, then the branch, so that it never refers to nothing."""
+    if not remote.exists():
+        remote.init(repository.config.as_dict())
+    # Looked at before anything is sent, and again when the branch is moved.
+    moved(remote.references())
+    known = remote.files.names("commits")
     commits = [commit for commit_id, commit in history.items() if commit_id not in known]
     missing = _missing(repository, commits, set(remote.records()))
     sent = _send(repository, remote, missing) if missing else 0
     for commit in reversed(commits):
-        remote.write(repository.commits.raw(commit.id), "commits", commit.id)
-    tags = {tag: tip for tag, tip in references.tags.items() if tip in history}
-    updated = replace(
-        theirs, branches={**theirs.branches, name: references.branches[name]}, tags={**theirs.tags, **tags}
-    )
-    remote.write_references(updated)
+        remote.write_commit(repository.commits.raw(commit.id), commit.id)
+    remote.change(moved)
     return Carried(len(commits), len(missing), sent)
 
 
@@ -73,10 +103,7 @@ def _missing(repository: Repository, commits: list[Commit], known: set[bytes]) -
 
 
 def _send(repository: Repository, remote: Remote, records: list[TensorRecord]) -> int:
-    folder = repository.temporary / f"push-{uuid4().hex}"
-    folder.mkdir()
-    pack = PackWriter(repository.disk, folder, folder)
-    try:
+    with WorkFolder(repository.temporary) as folder, PackWriter(repository.disk, folder, folder) as pack:
         for record in records:
             places = tuple(
                 pack.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
@@ -84,17 +111,13 @@ def _send(repository: Repository, remote: Remote, records: list[TensorRecord]) -
             )
             pack.add_record(record._replace(chunks=places))
         path = pack.finish()
-        remote.upload(path, "packs", path.name)
+        remote.add_pack(path)
         return path.stat().st_size
-    finally:
-        for leftover in folder.iterdir():
-            leftover.unlink()
-        folder.rmdir()
 
 
 def pull(repository: Repository, url: str, branch: str | None = None) -> Carried:
     """Brings a branch (or all) and its tags; a branch that has gone another way here is left, and said so."""
-    remote = Remote(url)
+    remote = open_remote(url)
     if not remote.exists():
         raise UsageError(f"{url} is not a weight repository")
     theirs = remote.references()
@@ -132,6 +155,16 @@ def _fetch_commits(repository: Repository, remote: Remote, tips: list[str]) -> d
 
 
 def _fetch_tensors(repository: Repository, remote: Remote, commits: list[Commit]) -> tuple[int, int]:
+    """Again if the remote is repacked meanwhile."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _fetch_once(repository, remote, commits)
+        except VanishedPack:
+            continue
+    return _fetch_once(repository, remote, commits)
+
+
+def _fetch_once(repository: Repository, remote: Remote, commits: list[Commit]) -> tuple[int, int]:
     repository.objects.refresh()
     available = remote.records()
     needed: dict[bytes, tuple[RemotePack, TensorRecord]] = {}
@@ -144,20 +177,34 @@ def _fetch_tensors(repository: Repository, remote: Remote, commits: list[Commit]
                 needed[current] = available[current]
                 current = needed[current][1].base
     if not needed:
+        _check_entries(repository, remote, commits)
         return 0, 0
-    pack = PackWriter(repository.disk, repository.temporary, repository.objects.folder)
-    for source, record in needed.values():
-        places = tuple(pack.add_chunk(chunk.method, source.chunk(chunk)) for chunk in record.chunks)
-        pack.add_record(record._replace(chunks=places))
-    path = pack.finish()
+    with PackWriter(repository.disk, repository.temporary, repository.objects.folder) as pack:
+        for source, record in needed.values():
+            places = tuple(pack.add_chunk(chunk.method, source.chunk(chunk)) for chunk in record.chunks)
+            pack.add_record(record._replace(chunks=places))
+        path = pack.finish()
     repository.objects.refresh()
     try:
         _check(repository, list(needed))
+        _check_entries(repository, remote, commits)
     except DataError:
         repository.disk.remove(path)
         repository.objects.refresh()
         raise
     return len(needed), path.stat().st_size
+
+
+def _check_entries(repository: Repository, remote: Remote, commits: list[Commit]) -> None:
+    """A digest covers dtype and shape, so a commit that says others of its tensor is not what anybody committed."""
+    for commit in commits:
+        for entry in commit.entries:
+            record = repository.objects.record(bytes.fromhex(entry.digest))
+            if (record.kind.name, record.shape) != (entry.dtype, entry.shape):
+                raise DataError(
+                    f"{remote.url}: commit {commit.id[:12]} says another dtype or shape of tensor {entry.name!r} "
+                    "than its digest does; nothing taken"
+                )
 
 
 def _check(repository: Repository, digests: list[bytes]) -> None:
@@ -168,12 +215,15 @@ def _check(repository: Repository, digests: list[bytes]) -> None:
 
 
 def clone(url: str, path: str | Path) -> Repository:
-    remote = Remote(url)
+    remote = open_remote(url)
     if not remote.exists():
         raise UsageError(f"{url} is not a weight repository")
-    repository = Repository.init(path, remote.config())
-    pull(repository, url)
-    head = remote.references().head
-    if head in repository.references.branches:
-        repository.switch(head)
+    path, config = Path(path), remote.config()
+    check_unused(path)
+    with new_folder(path):
+        repository = Repository.init(path, config)
+        pull(repository, url)
+        head = remote.references().head
+        if head in repository.references.branches:
+            repository.switch(head)
     return repository

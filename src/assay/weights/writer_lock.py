@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import RLock
 from types import TracebackType
 
-from assay.errors import UsageError
+from assay.errors import DataError, UsageError
 
 PATIENCE_S = 60.0
 
@@ -15,8 +15,8 @@ PATIENCE_S = 60.0
 class WriterLock:
     """One writer at a time, over processes and threads; the kernel lets go when a writer dies. May be taken again."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, patience_s: float = PATIENCE_S) -> None:
+        self._path, self._patience_s = path, patience_s
         self._handle = -1
         self._depth = 0
         self._threads = RLock()
@@ -39,8 +39,11 @@ class WriterLock:
         self._threads.release()
 
     def _take(self) -> None:
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        until = time.monotonic() + PATIENCE_S
+        try:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise DataError(f"{self._path.parent} cannot be written: {error.strerror}") from None
+        until = time.monotonic() + self._patience_s
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

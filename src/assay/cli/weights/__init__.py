@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from assay.cli.extras import missing
-from assay.errors import MissingExtra
+from assay.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
     from assay.cli.command import CommandModule
@@ -59,6 +59,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     try:
         return int(args.subcommand_module.run(args))
+    except OSError as error:
+        # Of a disk that is full, a place that can only be read, a folder that went away.
+        where = error.filename or getattr(args, "repo", "the repository")
+        raise DataError(f"{where} cannot be used: {error.strerror or error}") from None
     except ModuleNotFoundError:
         # Rooms below import what they need where they need it; only here is there one place that can say so.
         if lacking := missing("weights"):

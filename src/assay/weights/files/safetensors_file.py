@@ -11,6 +11,8 @@ import mmap
 import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.unreadable import Unreadable
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
 from assay.weights.store import Tensor
+from assay.weights.tensor_record import LARGEST_TENSOR, MOST_DIMENSIONS, is_storable
 
 _LENGTH = struct.Struct("<Q")
 LARGEST_HEADER = 100 << 20
@@ -66,15 +69,21 @@ class SafetensorsFile(Mapping[str, Tensor]):
     def _entry(self, name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
         try:
             dtype, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
-            whole = all(type(number) is int and number >= 0 for number in (*shape, begin, end))
+            shaped = isinstance(entry["shape"], list) and isinstance(dtype, str)
+            whole = shaped and all(type(number) is int and number >= 0 for number in (*shape, begin, end))
         except (KeyError, TypeError, ValueError):
             raise DataError(f"{self.path}: tensor {name!r} is not described as it should be") from None
+        if not whole:
+            raise DataError(f"{self.path}: tensor {name!r} is not described as it should be")
         if dtype not in DTYPES:
-            raise DataError(f"{self.path}: tensor {name!r} has dtype {dtype}, which cannot be stored")
-        count = 1
-        for length in shape:
-            count *= length
-        if not whole or end > len(self._data) or end - begin != count * ELEMENT_TYPES[DTYPES[dtype]].itemsize:
+            raise DataError(f"{self.path}: tensor {name!r} has dtype {dtype[:40]!r}, which cannot be stored")
+        if not is_storable(shape):
+            raise DataError(
+                f"{self.path}: tensor {name!r} has a shape that cannot be stored: {len(shape)} dimensions, the first "
+                f"of them {shape[:4]}; there may be {MOST_DIMENSIONS}, of {LARGEST_TENSOR:,} elements together"
+            )
+        count = prod(shape)
+        if end > len(self._data) or end - begin != count * ELEMENT_TYPES[DTYPES[dtype]].itemsize:
             raise DataError(f"{self.path}: tensor {name!r} does not fit: shape {shape}, bytes {begin} to {end}")
         return DTYPES[dtype], shape, begin, end
 
@@ -111,8 +120,14 @@ def write_safetensors(path: Path, tensors: Iterable[tuple[str, str, tuple[int, .
     encoded = json.dumps(header, separators=(",", ":")).encode()
     encoded += b" " * (-len(encoded) % 8)
     temporary = path.with_name(path.name + ".part")
-    with temporary.open("wb") as file:
-        file.write(_LENGTH.pack(len(encoded)) + encoded)
-        for _, _, _, read in listed:
-            file.write(bits_of(read()).view(np.uint8).data)
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(_LENGTH.pack(len(encoded)) + encoded)
+            for _, _, _, read in listed:
+                file.write(bits_of(read()).view(np.uint8).data)
+        temporary.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()

@@ -7,30 +7,36 @@ a handful of names and turns every other into an inert object; tensors become vi
 from __future__ import annotations
 
 import mmap
-import pickle
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from assay.errors import DataError
+from assay.errors import AssayError, DataError
 from assay.untrusted.read_limit import WEIGHTS
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.torch_pickle import Dtype, Inert, TorchUnpickler
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
+from assay.weights.tensor_record import MOST_DIMENSIONS, is_storable
 
-LARGEST_PICKLE = 256 << 20
+LARGEST_PICKLE = 64 << 20
+LONGEST_NAME = 4096
+_LONGEST_REASON = 200
+_MOST_SKIPPED = 10_000
 _DEEPEST = 64
+MOST_REPEATED = 1 << 26
+"""Elements of a tensor that has more of them than its storage, because some stand for many."""
 MOST_VALUES = 1_000_000
 """A list that holds itself twice would otherwise be walked for ever."""
 
 
 class TorchFile(Mapping[str, Tensor]):
-    """The tensors of a checkpoint by their path in it (`model.layer.weight`); `skipped` are other values."""
+    """The tensors of a checkpoint by their path in it (`model.layer.weight`); `skipped` names other values."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,8 +53,11 @@ class TorchFile(Mapping[str, Tensor]):
                 with zipfile.ZipFile(file) as archive:
                     self._map = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
                     self._collect("", self._unpickle(archive), 0)
-        except (zipfile.BadZipFile, pickle.UnpicklingError, OSError, EOFError, struct.error, RecursionError) as error:
-            raise DataError(f"{path} cannot be read as a PyTorch file: {error}") from None
+        except AssayError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a damaged archive makes its reader fail anywhere)
+            why = str(error)[:_LONGEST_REASON] or type(error).__name__
+            raise DataError(f"{path} cannot be read as a PyTorch file: {why}") from None
 
     def __getitem__(self, name: str) -> Tensor:
         return self._tensors[name]
@@ -73,7 +82,8 @@ class TorchFile(Mapping[str, Tensor]):
         except DataError as error:
             raise DataError(f"{self.path}: {error}") from None
         except Exception as error:  # noqa: BLE001  (a pickle can make any method of a plain value fail)
-            raise DataError(f"{self.path} has a pickle that does not describe tensors: {error}") from None
+            why = str(error)[:_LONGEST_REASON] or type(error).__name__
+            raise DataError(f"{self.path} has a pickle that does not describe tensors: {why}") from None
 
     def _storage(self, archive: zipfile.ZipFile, prefix: str, key: str, dtype: str) -> Tensor:
         try:
@@ -93,6 +103,8 @@ class TorchFile(Mapping[str, Tensor]):
     def _collect(self, prefix: str, value: Any, depth: int) -> None:
         if depth > _DEEPEST:
             raise DataError(f"{self.path} is nested deeper than {_DEEPEST} levels")
+        if len(prefix) > LONGEST_NAME:
+            raise DataError(f"{self.path} has a value with a name of more than {LONGEST_NAME} characters")
         self._left -= 1
         if self._left < 0:
             raise DataError(f"{self.path} names more than {MOST_VALUES:,} values")
@@ -104,7 +116,7 @@ class TorchFile(Mapping[str, Tensor]):
         elif isinstance(value, list | tuple):
             for number, item in enumerate(value):
                 self._collect(f"{prefix}.{number}" if prefix else str(number), item, depth + 1)
-        else:
+        elif len(self.skipped) < _MOST_SKIPPED:
             self.skipped.append(prefix)
 
 
@@ -115,12 +127,19 @@ def _rebuild(storage: Any, offset: Any, size: Any, stride: Any, *rest: Any) -> A
     for extra in rest:
         if isinstance(extra, Dtype):
             storage = storage.view(np.uint8).view(ELEMENT_TYPES[extra.name].numpy)
+    shaped = isinstance(size, list | tuple) and isinstance(stride, list | tuple) and len(size) == len(stride)
+    if not shaped or len(size) > MOST_DIMENSIONS:
+        raise DataError(f"a tensor has no shape and strides of at most {MOST_DIMENSIONS} dimensions")
     numbers = (offset, *size, *stride)
-    if len(size) != len(stride) or not all(type(number) is int and number >= 0 for number in numbers):
+    if not all(type(number) is int and number >= 0 for number in numbers):
         raise DataError("a tensor has a shape or stride that makes no sense")
     farthest = offset + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    if not is_storable(size):
+        raise DataError("a tensor has a shape that no memory could hold")
     if 0 in size:
         return np.empty(tuple(size), storage.dtype)
+    if prod(size) > max(storage.size, MOST_REPEATED):
+        raise DataError(f"a tensor of shape {tuple(size)} repeats a storage of {storage.size} elements too often")
     if farthest >= storage.size:
         raise DataError(f"a tensor of shape {tuple(size)} goes beyond its storage of {storage.size} elements")
     steps = tuple(step * storage.itemsize for step in stride)

@@ -1,0 +1,122 @@
+"""The files of a remote, wherever fsspec finds them. Whatever a service answers, one `DataError` says so.
+
+A file that is not there is a FileNotFoundError, and one that is there already a FileExistsError: both are answers.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+from assay.errors import AssayError, DataError, MissingExtra, UsageError
+
+_WHOLE = frozenset(("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "r2", "memory"))
+"""Protocols by which a file appears as a whole or not at all; by any other it is renamed into its place."""
+
+
+class RemoteFiles:
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+        except ImportError:
+            raise MissingExtra("fsspec, which remotes need,", "weights") from None
+        self.url = url
+        try:
+            self._files, self._root = fsspec.core.url_to_fs(url)
+        except Exception as error:  # noqa: BLE001  (each of fsspec's services fails in its own way)
+            raise UsageError(f"{url} cannot be reached: {error}") from None
+        protocol = self._files.protocol
+        self._whole = not _WHOLE.isdisjoint((protocol,) if isinstance(protocol, str) else protocol)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files are, if that is a folder of this machine."""
+        from fsspec.implementations.local import LocalFileSystem
+
+        return Path(self._root) if isinstance(self._files, LocalFileSystem) else None
+
+    def path(self, *parts: str) -> str:
+        return posixpath.join(self._root, *parts)
+
+    @contextmanager
+    def _answers(self, verb: str, *parts: str) -> Iterator[None]:
+        try:
+            yield
+        except (FileNotFoundError, FileExistsError, AssayError):
+            raise
+        except Exception as error:  # noqa: BLE001  (see the module)
+            why = str(error) or type(error).__name__
+            raise DataError(f"{'/'.join((self.url, *parts))} cannot be {verb}: {why}") from None
+
+    def exists(self, *parts: str) -> bool:
+        with self._answers("looked at", *parts):
+            self._files.invalidate_cache()
+            return bool(self._files.exists(self.path(*parts)))
+
+    def read(self, *parts: str, start: int | None = None, end: int | None = None) -> bytes:
+        with self._answers("read", *parts):
+            return bytes(self._files.cat_file(self.path(*parts), start=start, end=end))
+
+    def size(self, *parts: str) -> int:
+        with self._answers("read", *parts):
+            size = self._files.size(self.path(*parts))
+        if type(size) is not int:
+            raise DataError(f"{'/'.join((self.url, *parts))} cannot be read: its size is not known")
+        return size
+
+    def create(self, data: bytes, *parts: str) -> None:
+        """FileExistsError if it is there: of all who try at once, one succeeds, where the store sees to it."""
+        with self._answers("written", *parts):
+            self._make_folder(self.path(*parts))
+            self._files.pipe_file(self.path(*parts), data, mode="create")
+
+    def make(self) -> None:
+        """The folder or bucket that everything is in."""
+        with self._answers("made"), suppress(FileExistsError):
+            self._files.makedirs(self._root, exist_ok=True)
+
+    def _make_folder(self, path: str) -> None:
+        if not self._whole:
+            self._files.makedirs(posixpath.dirname(path), exist_ok=True)
+
+    def write(self, data: bytes, *parts: str) -> None:
+        with self._answers("written", *parts), self._placed(*parts) as place:
+            self._files.pipe_file(place, data)
+
+    def upload(self, source: Path, *parts: str) -> None:
+        with self._answers("written", *parts), self._placed(*parts) as place:
+            self._files.put_file(str(source), place)
+
+    @contextmanager
+    def _placed(self, *parts: str) -> Iterator[str]:
+        """Where to write so that nobody reads half of it."""
+        target = self.path(*parts)
+        if self._whole:
+            yield target
+            return
+        temporary = self.path("tmp", uuid4().hex)
+        for path in (target, temporary):
+            self._make_folder(path)
+        yield temporary
+        self._files.mv(temporary, target)
+
+    def names(self, folder: str) -> set[str]:
+        with self._answers("listed", folder):
+            self._files.invalidate_cache()
+            try:
+                listed = self._files.ls(self.path(folder), detail=False)
+            except FileNotFoundError:
+                return set()
+        names = (posixpath.basename(str(path).rstrip("/")) for path in listed)
+        return {name for name in names if name and name != folder}
+
+    def remove(self, *parts: str) -> None:
+        """Also if somebody was faster."""
+        with self._answers("removed", *parts):
+            try:
+                self._files.rm_file(self.path(*parts))
+            except FileNotFoundError:
+                return
