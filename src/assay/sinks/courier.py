@@ -107,7 +107,7 @@ class Courier:
             names = ", ".join(self._spec.missing)
             raise Unavailable(f"set {names} in the environment (secrets are not kept on disk) and flush again")
         first = next(iter(self._outbox.log.read(0)))
-        info = SessionInfo.from_json(first.body.get("info") or {"name": "", "started_at": ""})
+        info = SessionInfo.from_json(first.body.get("info") or {"name": "", "started_at": "1970-01-01"})
         environment = dict(first.body.get("environment") or {})
         sink = make_sink(self._spec)
         self._context.info = info
