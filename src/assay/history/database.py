@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ class Database:
         self._connection = self._opened(read_only)
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        if read_only and not self.path.is_file():
+        if read_only and not os.path.isfile(self.path):
             raise DataError(f"there is no history at {self.path}: run `assay history import` to make it")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -165,7 +165,9 @@ class Record:
             canary=current.flag("canary", False),
             margins=current.number_mapping("margins"),
             metrics_detail=current.mapping("metrics_detail"),
-            environment=PythonEnvironment.from_json(current.object("environment")) if "environment" in current else None,
+            environment=PythonEnvironment.from_json(current.object("environment"))
+            if "environment" in current
+            else None,
             host=current.text("host", ""),
             schema_version=current.whole("schema_version"),
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +46,8 @@ class SessionFolder:
 
     @staticmethod
     def is_one(path: Path) -> bool:
-        return (path / "session.json").is_file()
+        """False, too, for what no file system could hold: such a name is nobody's session."""
+        return os.path.isfile(path / "session.json")
 
     def info(self) -> SessionInfo:
         written = self._read("session.json")
