@@ -122,7 +122,7 @@ def tried(reading: str, read: Callable[[], Answered]) -> Finding | None:
         return Finding(reading, f"exit code {answer.code}")
     if answer.code == 2 and not answer.err.startswith(("assay: ", "usage: ")):
         return Finding(reading, f"refused without a message: {answer.err[:200]!r}")
-    shown = answer.err if reading.endswith(_FILES_ONLY) else answer.out + answer.err
+    shown = "" if reading.endswith(_FILES_ONLY) else answer.out
     raw = _CONTROL.search(shown)
     return Finding(reading, f"control character {raw[0]!r} is shown") if raw and reading != "logs" else None
 

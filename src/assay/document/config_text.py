@@ -38,7 +38,7 @@ def _read(descriptor: int, path: Path) -> bytes:
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         raise ConfigError([f"{path}: is neither a file nor a pipe"])
     blocks: list[bytes] = []
-    while block := _block(descriptor):
+    while block := _block(descriptor, stat.S_ISFIFO(mode)):
         blocks.append(block)
         if len(blocks) * _BLOCK > MOST_BYTES and sum(map(len, blocks)) > MOST_BYTES:
             raise ConfigError([f"{path}: is larger than {MOST_BYTES // 2**20} MB"])
@@ -47,9 +47,12 @@ def _read(descriptor: int, path: Path) -> bytes:
     return b"".join(blocks)
 
 
-def _block(descriptor: int) -> bytes:
+def _block(descriptor: int, waits: bool) -> bytes:
+    """Of a pipe what its writer has written so far; empty at the end."""
     while True:
         try:
             return os.read(descriptor, _BLOCK)
         except BlockingIOError:
+            if not waits:
+                raise
             select.select([descriptor], [], [])

@@ -97,7 +97,7 @@ def _by_revision(word: str, folders: list[SessionFolder]) -> SessionFolder | Non
 
 def _commit(word: str) -> str | None:
     """A branch or tag is asked of git; digits are taken as they are, so that it works outside the repository too."""
-    if word.startswith("-"):
+    if word.startswith("-") or "\0" in word:
         return None
     try:
         asked = subprocess.run(
