@@ -43,6 +43,8 @@ class Database:
             raise self._broken(error) from None
         except OSError as error:
             raise DataError(f"{self.path}: {error.strerror}") from None
+        except ValueError:
+            raise DataError(f"{str(self.path)!r} is not a path: it has a null character") from None
         return connection
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:

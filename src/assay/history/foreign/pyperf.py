@@ -9,6 +9,7 @@ from assay.history.foreign.foreign_session import (
     ForeignSession,
     MalformedForeign,
     Timed,
+    cores,
     mapping,
     seconds,
     text,
@@ -26,12 +27,11 @@ def read(written: Mapping[str, Any], name: str, changed: str) -> ForeignSession:
     common = mapping(written.get("metadata"))
     benchmarks = list(_timed(written["benchmarks"], common, changed))
     first = _first_metadata(written["benchmarks"], common)
-    cores = first.get("cpu_count")
     environment = Environment(
         host=text(first.get("hostname")),
         os=text(first.get("platform")),
         cpu_model=text(first.get("cpu_model_name")),
-        cores=cores if isinstance(cores, int) else 0,
+        cores=cores(first.get("cpu_count")),
         python=text(first.get("python_version")),
     )
     return ForeignSession.build(name, "pyperf", environment, benchmarks)
