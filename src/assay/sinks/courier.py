@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from assay.errors import DataError
 from assay.record import Environment, SessionInfo
 from assay.record.metrics_files import plain
 from assay.sinks.context import Closing, SinkContext
@@ -33,7 +34,7 @@ STARTING_S = 120.0
 # A hook that stumbles over one message this often, in a way no service would cause (a service's garbled answer is
 # another thing), must not hold up the others.
 STUMBLES = 3
-_STUMBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
+_STUMBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError, DataError)
 
 
 class Courier:
