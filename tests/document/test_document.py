@@ -79,3 +79,39 @@ def test_components_are_found_by_name_and_by_path_under_assay() -> None:
         registry.find("plane")
     with pytest.raises(UnknownComponent, match="does not inherit from Stage"):
         registry.find("pathlib.Path")
+
+
+ENDLESS = {
+    "lists": ("a: " + "[" * 5000 + "]" * 5000, "nested deeper than 100 levels"),
+    "open lists": ("[" * 100_000, "nested deeper than 100 levels"),
+    "mappings": ("{a: " * 5000 + "1" + "}" * 5000, "nested deeper than 100 levels"),
+    "dashes": ("- " * 5000 + "x", "nested deeper than 100 levels"),
+    "indented": ("\n".join(" " * level + "a:" for level in range(3000)), "nested deeper than 100 levels"),
+    "aliases": (
+        "\n".join(["a0: &a0 [1]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 3000))]), "deeper than 100 levels",
+    ),
+    "merges": (
+        "\n".join(["a0: &a0 {x: 1}", *(f"a{n}: &a{n} {{<<: *a{n - 1}}}" for n in range(1, 3000)), "<<: *a2999"]),
+        "more than 100 mappings",
+    ),
+    "itself": ("a: &a {<<: *a}", "more than 100 mappings"),
+    "no mapping": ("a: {<<: 3}", "takes a mapping"),
+    "no date": ("a: 2026-13-45", "'2026-13-45' cannot be read as timestamp"),
+    "no time": ("a: !!timestamp x", "'x' cannot be read as timestamp"),
+    "no truth": ("a: !!bool x", "'x' cannot be read as bool"),
+    "digits": ("a: " + "9" * 5000, "cannot be read as int"),
+    "bits": ("a: 0x" + "f" * 90_000, "more than 1024 bits"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), ENDLESS.values(), ids=ENDLESS)
+def test_yaml_without_end_or_sense_is_one_message_with_its_place(text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words) as refused:
+        parse_yaml(text, "bench.yaml")
+    assert str(refused.value).startswith("bench.yaml:")
+
+
+def test_mappings_merged_many_times_over_stay_small() -> None:
+    twice = "\n".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], n: {n}}}" for n in range(1, 60))
+    merged = parse_yaml(f"a0: &a0 {{x: 1}}\n{twice}\n<<: *a59\nx: 2", "bench.yaml").plain()
+    assert (merged["x"], merged["n"], merged["a59"]) == (2, 59, {"x": 1, "n": 59})

@@ -86,5 +86,5 @@ def test_a_damaged_folder_hides_no_other(results: Path, capsys: pytest.CaptureFi
     assert main(["history", "--results-dir", str(results), "import"]) == 2
     captured = capsys.readouterr()
     assert captured.out.count("1 new") == 3
-    assert "broken__2/session.json: has no name and no started_at" in captured.err
+    assert "broken__2/session.json: name is missing" in captured.err
     assert "3 could not be read; the rest was" in captured.err

@@ -130,7 +130,7 @@ def test_a_resumed_session_replaces_its_archive(tmp_path: Path, drive: Drive) ->
     drive.server.matching = lambda request: request.method == "PATCH"
     drive.server.fail_next(Answer(503))
     again.run(a_record(2))
-    again.delivery.session_finished(type(again.info)(name="nightly", started_at="x", finished_at="later"))
+    again.delivery.session_finished(type(again.info)(name="nightly", started_at="2026-03-01", finished_at="2026-03-02"))
     [status] = again.delivery.close(30)
     assert status.state == "delivered", status
     [file] = drive.files

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ _SECONDS = ("time_taken", "time_taken_s", "elapsed_s")
 
 def is_results_folder(path: Path) -> bool:
     """What a program that was run alone left: not a session, but it holds what it measured."""
-    written = any((path / name).is_file() for name in ("metrics.json", COLOCATION))
+    written = any(os.path.isfile(path / name) for name in ("metrics.json", COLOCATION))
     return written and not SessionFolder.is_one(path)
 
 

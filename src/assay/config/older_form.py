@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.config.session_config import SessionConfig
+from assay.document.config_text import read_config
 from assay.document.node import Mark, Node
 from assay.errors import ConfigError
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.unreadable import Unreadable
 
 SERVICES = ("mlflow", "wandb")
 
@@ -72,13 +74,9 @@ def read_dataset_paths(path: Path) -> Node:
     """`{"name": {"format": "path"}}` as the newer form's list."""
     mark = Mark(str(path), 1, 1)
     try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError([f"{path}: no such file"]) from None
-    except json.JSONDecodeError as error:
-        raise ConfigError([f"{path}:{error.lineno}:{error.colno}: {error.msg}"]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError([f"{path}: cannot be read: {error}"]) from None
+        written = parse_json(read_config(path).encode(), path)
+    except Unreadable as error:
+        raise ConfigError([str(error)]) from None
     problems = []
     datasets = []
     if not isinstance(written, dict):

@@ -5,29 +5,30 @@ from typing import Any
 
 import yaml
 
+from assay.document.config_text import read_config
+from assay.document.depth import DEEPEST, too_deep
 from assay.document.node import Mark, Node
 from assay.errors import ConfigError
+from assay.names import quoted
 
 MAX_NODES = 500_000
 """Aliases can make a small file expand without end; no real configuration comes near this."""
 
+_MOST_BITS = 1024
+"""Of a whole number: more than any quantity needs, and short enough to be printed."""
 _PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(path: Path) -> Node:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ConfigError([f"{path}: no such file"]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError([f"{path}: cannot be read: {error}"]) from None
-    return parse_yaml(text, str(path))
+    return parse_yaml(read_config(path), str(path))
 
 
 def parse_yaml(text: str, file: str) -> Node:
     """Only plain data: tags that would construct objects are refused by the safe loader."""
     try:
+        if deep := too_deep(text, file, _LOADER):
+            raise ConfigError([f"{deep}: is nested deeper than {DEEPEST} levels"])
         loader = _LOADER(text)
         try:
             root = loader.get_single_node()
@@ -51,6 +52,7 @@ class _Builder:
         self._text = text
         self._left = MAX_NODES
         self._open: set[int] = set()
+        self._known_pairs: dict[int, dict[str, tuple[Any, Any]]] = {}
         self.problems: list[str] = []
 
     def build(self, node: Any, key: Mark | None = None) -> Node:
@@ -60,6 +62,8 @@ class _Builder:
             raise ConfigError([f"{mark}: aliases expand to more than {MAX_NODES:,} values"])
         if id(node) in self._open:
             raise ConfigError([f"{mark}: an alias contains itself"])
+        if len(self._open) >= DEEPEST:
+            raise ConfigError([f"{mark}: is nested deeper than {DEEPEST} levels"])
         if not isinstance(node, yaml.ScalarNode) and node.tag not in _PLAIN_TAGS:
             raise ConfigError([f"{mark}: the tag {node.tag!r} is not allowed: only plain data"])
         if isinstance(node, yaml.MappingNode):
@@ -71,7 +75,7 @@ class _Builder:
             value = [self.build(item) for item in node.value]
             self._open.discard(id(node))
         else:
-            value = self._loader.construct_object(node)
+            value = self._scalar(node, mark)
         anchored = self._text[node.start_mark.index : node.start_mark.index + 1] == "&"
         return Node(value, mark, key, anchored)
 
@@ -86,11 +90,41 @@ class _Builder:
                     f"{self._mark(child)}: {child.value}: stands here twice, first in line {first.line}"
                 )
             seen.setdefault(child.value, self._mark(child))
-        self._loader.flatten_mapping(node)
-        mapping: dict[str, Node] = {}
+        pairs = self._pairs(node)
+        return {name: self.build(value, self._mark(child)) for name, (child, value) in pairs.items()}
+
+    def _pairs(self, node: Any, depth: int = 0) -> dict[str, tuple[Any, Any]]:
+        """Name → key and value, with what `<<` brings in before the mapping's own. Each mapping is looked at once:
+        a few lines merged into each other could otherwise hold more pairs than there is memory."""
+        if id(node) in self._known_pairs:
+            return self._known_pairs[id(node)]
+        if depth > DEEPEST:
+            raise ConfigError([f"{self._mark(node)}: merges (`<<`) more than {DEEPEST} mappings into each other"])
+        merged: dict[str, tuple[Any, Any]] = {}
+        own: dict[str, tuple[Any, Any]] = {}
         for child, value in node.value:
-            mapping[str(child.value)] = self.build(value, self._mark(child))
-        return mapping
+            if not isinstance(child, yaml.ScalarNode):
+                raise ConfigError([f"{self._mark(child)}: a key must be a plain word"])
+            if child.tag != "tag:yaml.org,2002:merge":
+                own[str(child.value)] = child, value
+                continue
+            for other in reversed(value.value) if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(other, yaml.MappingNode):
+                    raise ConfigError([f"{self._mark(other)}: `<<` takes a mapping or a list of mappings"])
+                merged.update(self._pairs(other, depth + 1))
+        self._known_pairs[id(node)] = merged | own
+        return self._known_pairs[id(node)]
+
+    def _scalar(self, node: Any, mark: Mark) -> Any:
+        """What looks like a date or a number, or says so by its tag, may be none: 2026-13-45, `!!bool x`."""
+        try:
+            value = self._loader.construct_object(node)
+        except (ValueError, OverflowError, LookupError, AttributeError):
+            kind = node.tag.rpartition(":")[2]
+            raise ConfigError([f"{mark}: {quoted(node.value[:60])} cannot be read as {kind}"]) from None
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise ConfigError([f"{mark}: is a number of more than {_MOST_BITS} bits"])
+        return value
 
     def _mark(self, node: Any) -> Mark:
         return Mark(self._file, node.start_mark.line + 1, node.start_mark.column + 1)

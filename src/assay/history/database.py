@@ -22,7 +22,7 @@ class Database:
         self._connection = self._opened(read_only)
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        if read_only and not self.path.is_file():
+        if read_only and not os.path.isfile(self.path):
             raise DataError(f"there is no history at {self.path}: run `assay history import` to make it")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,6 +43,8 @@ class Database:
             raise self._broken(error) from None
         except OSError as error:
             raise DataError(f"{self.path}: {error.strerror}") from None
+        except ValueError:
+            raise DataError(f"{str(self.path)!r} is not a path: it has a null character") from None
         return connection
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:

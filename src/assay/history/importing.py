@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,7 @@ class Import:
         for path in paths or [self.results_dir]:
             if SessionFolder.is_one(path):
                 yield _as_it_is(path)
-            elif path.is_dir():
+            elif os.path.isdir(path):
                 # By name and not by what is in them: one that is damaged must be told, not passed over.
                 found = sorted(inside for inside in path.iterdir() if SessionFolder.is_one(inside))
                 if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from contextlib import suppress
@@ -29,7 +30,7 @@ def ordinary_sessions(results_dir: Path) -> list[SessionFolder]:
 
 
 def _with_kinds(results_dir: Path) -> list[tuple[SessionFolder, SessionKind]]:
-    if not results_dir.is_dir():
+    if not os.path.isdir(results_dir):
         return []
     found = []
     for path in results_dir.iterdir():
@@ -88,14 +89,15 @@ def _by_revision(word: str, folders: list[SessionFolder]) -> SessionFolder | Non
     # Of an experiment it says only which commit was checked out, not which ones it ran.
     ordinary = [folder for folder in folders if folder.info().kind in BASELINES]
     for folder in ordinary:
-        if (folder.environment().git_commit or "").startswith(commit):
-            return folder
+        with suppress(DataError):  # one whose env.json is damaged hides no other
+            if (folder.environment().git_commit or "").startswith(commit):
+                return folder
     return None
 
 
 def _commit(word: str) -> str | None:
     """A branch or tag is asked of git; digits are taken as they are, so that it works outside the repository too."""
-    if word.startswith("-"):
+    if word.startswith("-") or "\0" in word:
         return None
     try:
         asked = subprocess.run(

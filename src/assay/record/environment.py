@@ -1,7 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from assay.untrusted.written import Written
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,26 @@ class Environment:
         return {**asdict(self), "gpus": list(self.gpus), "machine_class": self.machine_class}
 
     @classmethod
-    def from_json(cls, written: dict[str, Any]) -> Environment:
-        known = {f.name for f in fields(cls)}
-        values = {key: value for key, value in written.items() if key in known}
-        values["gpus"] = tuple(values.get("gpus") or ())
-        return cls(**values)
+    def from_json(cls, values: Mapping[str, Any]) -> Environment:
+        written = Written(values)
+        return cls(
+            host=written.text("host", ""),
+            os=written.text("os", ""),
+            kernel=written.text("kernel", ""),
+            cpu_model=written.text("cpu_model", ""),
+            cores=written.whole("cores", 0),
+            memory_mb=written.whole("memory_mb", 0),
+            python=written.text("python", ""),
+            interpreter=written.text_or_none("interpreter"),
+            assay=written.text("assay", ""),
+            git_commit=written.text_or_none("git_commit"),
+            git_branch=written.text_or_none("git_branch"),
+            git_dirty=written.flag_or_none("git_dirty"),
+            container_image=written.text_or_none("container_image"),
+            gpus=written.texts("gpus"),
+            gpu_driver=written.text_or_none("gpu_driver"),
+            cuda=written.text_or_none("cuda"),
+            packages=written.text_mapping("packages"),
+            reason=written.text_or_none("reason"),
+            user=written.text_or_none("user"),
+        )

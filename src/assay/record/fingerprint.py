@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.record.strict_json import encode
+from assay.untrusted.written import Written
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Fingerprint:
         return {**asdict(self), "key": self.key}
 
     @classmethod
-    def from_json(cls, written: dict[str, Any]) -> Fingerprint:
-        return cls(**{part: str(written.get(part, "")) for part in ("entry", "params", "workload", "machine")})
+    def from_json(cls, written: Written) -> Fingerprint:
+        return cls(**{part: written.text(part, "") for part in ("entry", "params", "workload", "machine")})
 
 
 def digest(value: Any) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from assay.untrusted.written import Written
+
 
 @dataclass(frozen=True)
 class PythonEnvironment:
@@ -20,5 +22,5 @@ class PythonEnvironment:
         return {**asdict(self), "packages": dict(self.packages)}
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> PythonEnvironment:
-        return cls(str(written.get("interpreter", "")), str(written.get("python", "")), written.get("packages") or {})
+    def from_json(cls, written: Written) -> PythonEnvironment:
+        return cls(written.text("interpreter", ""), written.text("python", ""), written.text_mapping("packages"))

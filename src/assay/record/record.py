@@ -12,6 +12,7 @@ from assay.record.python_environment import PythonEnvironment
 from assay.record.requirement_result import RequirementResult
 from assay.record.task_perf import TaskPerf
 from assay.record.usage import Usage
+from assay.untrusted.written import Written
 
 SCHEMA_VERSION = 2
 
@@ -134,38 +135,39 @@ class Record:
     def from_json(cls, written: Mapping[str, Any]) -> Record:
         from assay.record.schema import upgrade
 
-        current = upgrade(written)
-        told = current.get("environment")
+        current = Written(upgrade(written))
         return cls(
-            name=current["name"],
-            session=current["session"],
-            run_id=current["run_id"],
-            outcome=Outcome(current["outcome"]),
-            started_at=current["started_at"],
-            fingerprint=Fingerprint.from_json(current["fingerprint"]),
-            exec_time_s=float(current.get("exec_time_s") or 0.0),
-            returncode=current.get("returncode"),
-            command=current.get("command", ""),
-            stdouterr_file=current.get("stdouterr_file", ""),
-            script_params=current.get("script_params") or {},
-            script_metrics=current.get("script_metrics") or {},
-            tasks=tuple(TaskPerf.from_json(task) for task in current.get("tasks", ())),
-            reasons=tuple(current.get("reasons", ())),
-            warnings=tuple(current.get("warnings", ())),
-            requirements=tuple(RequirementResult.from_json(item) for item in current.get("requirements", ())),
-            usage=Usage.from_json(current.get("usage") or {}),
-            repeat=current.get("repeat", 1),
-            attempt=current.get("attempt", 1),
-            warmup=current.get("warmup", False),
-            superseded=current.get("superseded", False),
-            files=current.get("files") or {},
-            git_commit=current.get("git_commit"),
-            reason=current.get("reason"),
-            sink_data=current.get("sink_data") or {},
-            canary=bool(current.get("canary", False)),
-            margins=current.get("margins") or {},
-            metrics_detail=current.get("metrics_detail") or {},
-            environment=PythonEnvironment.from_json(told) if isinstance(told, Mapping) else None,
-            host=current.get("host") or "",
-            schema_version=current["schema_version"],
+            name=current.text("name"),
+            session=current.text("session"),
+            run_id=current.text("run_id"),
+            outcome=Outcome(current.one_of("outcome", tuple(Outcome))),
+            started_at=current.moment("started_at"),
+            fingerprint=Fingerprint.from_json(current.object("fingerprint")),
+            exec_time_s=current.number("exec_time_s", 0.0),
+            returncode=current.whole_or_none("returncode"),
+            command=current.text("command", ""),
+            stdouterr_file=current.text("stdouterr_file", ""),
+            script_params=current.mapping("script_params"),
+            script_metrics=current.mapping("script_metrics"),
+            tasks=tuple(TaskPerf.from_json(task.values) for task in current.objects("tasks")),
+            reasons=current.texts("reasons"),
+            warnings=current.texts("warnings"),
+            requirements=tuple(RequirementResult.from_json(item) for item in current.objects("requirements")),
+            usage=Usage.from_json(current.object("usage")),
+            repeat=current.whole("repeat", 1),
+            attempt=current.whole("attempt", 1),
+            warmup=current.flag("warmup", False),
+            superseded=current.flag("superseded", False),
+            files=current.text_mapping("files"),
+            git_commit=current.text_or_none("git_commit"),
+            reason=current.text_or_none("reason"),
+            sink_data=current.mapping("sink_data"),
+            canary=current.flag("canary", False),
+            margins=current.number_mapping("margins"),
+            metrics_detail=current.mapping("metrics_detail"),
+            environment=PythonEnvironment.from_json(current.object("environment"))
+            if "environment" in current
+            else None,
+            host=current.text("host", ""),
+            schema_version=current.whole("schema_version"),
         )

@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from assay.untrusted.written import Written
+
 
 @dataclass(frozen=True)
 class RequirementResult:
@@ -18,11 +20,11 @@ class RequirementResult:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, written: dict[str, Any]) -> RequirementResult:
+    def from_json(cls, written: Written) -> RequirementResult:
         return cls(
-            metric=str(written["metric"]),
-            expected=str(written["expected"]),
-            actual=written.get("actual"),
-            ok=bool(written["ok"]),
-            reason=str(written.get("reason", "")),
+            metric=written.text("metric"),
+            expected=written.text("expected"),
+            actual=written.values.get("actual"),
+            ok=written.flag("ok"),
+            reason=written.text("reason", ""),
         )

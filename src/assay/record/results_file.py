@@ -60,10 +60,8 @@ def read_records(path: Path) -> Iterator[Record]:
 def _record(written: dict[str, Any], where: str) -> Record:
     try:
         return Record.from_json(written)
-    except DataError as error:
-        raise Unreadable(where, str(error)) from None
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise Unreadable(where, f"is not a record: {type(error).__name__}: {error}") from None
+    except (DataError, ValueError) as error:
+        raise Unreadable(where, f"is not a record: {error}") from None
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

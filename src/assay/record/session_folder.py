@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from assay.record.session_info import SessionInfo
 from assay.record.strict_json import encode, untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
+from assay.untrusted.unreadable import Unreadable
 
 
 class SessionFolder:
@@ -44,7 +46,8 @@ class SessionFolder:
 
     @staticmethod
     def is_one(path: Path) -> bool:
-        return (path / "session.json").is_file()
+        """False, too, for what no file system could hold: such a name is nobody's session."""
+        return os.path.isfile(path / "session.json")
 
     def info(self) -> SessionInfo:
         written = self._read("session.json")
@@ -53,7 +56,7 @@ class SessionFolder:
         try:
             info = SessionInfo.from_json(written)
         except DataError as error:
-            raise DataError(f"{self.path / 'session.json'}: {error}") from None
+            raise Unreadable(self.path / "session.json", str(error)) from None
         if info.joined and info.status == "running":
             return replace(info, planned=Jobs(self.path).planned())
         return info
@@ -62,7 +65,15 @@ class SessionFolder:
         write_atomic(self.path / "session.json", encode(info.to_json(), indent=2))
 
     def environment(self) -> Environment:
-        return Environment.from_json(self._read("env.json"))
+        return self._environment("env.json")
+
+    def _environment(self, name: str) -> Environment:
+        try:
+            return Environment.from_json(self._read(name))
+        except Unreadable:
+            raise
+        except DataError as error:
+            raise Unreadable(self.path / name, str(error)) from None
 
     def write_environment(self, environment: Environment) -> None:
         write_atomic(self.path / "env.json", encode(environment.to_json(), indent=2))
@@ -85,5 +96,5 @@ class SessionFolder:
         except FileNotFoundError:
             raise DataError(f"{self.path} is not a session folder: it has no {name}") from None
         if not isinstance(written, dict):
-            raise DataError(f"{path}: is not a JSON object")
+            raise Unreadable(path, "is not a JSON object")
         return written

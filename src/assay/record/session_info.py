@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from assay.errors import DataError
 from assay.record.session_kind import SessionKind, session_kind
+from assay.untrusted.written import Written
 
 Status = Literal["running", "finished", "interrupted"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,25 @@ class SessionInfo:
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> SessionInfo:
-        known = {f.name for f in fields(cls)}
-        values = {key: value for key, value in written.items() if key in known}
-        missing = [key for key in ("name", "started_at") if not isinstance(values.get(key), str)]
-        if missing:
-            raise DataError(f"has no {' and no '.join(missing)}")
-        values["kind"] = session_kind(written)
-        for key in ("command", "config_files", "planned"):
-            values[key] = tuple(values.get(key) or ())
-        return cls(**values)
+    def from_json(cls, values: Mapping[str, Any]) -> SessionInfo:
+        written = Written(values)
+        status = written.one_of("status", STATUSES, "running")
+        return cls(
+            name=written.text("name"),
+            started_at=written.moment("started_at"),
+            status=next(known for known in STATUSES if known == status),
+            finished_at=written.moment_or_none("finished_at"),
+            command=written.texts("command"),
+            config_files=written.texts("config_files"),
+            reason=written.text_or_none("reason"),
+            pid=written.whole_or_none("pid"),
+            planned=written.texts("planned"),
+            plan=written.mapping("plan"),
+            kind=session_kind(values),
+            viewer_url=written.text_or_none("viewer_url"),
+            joined=written.flag("joined", False),
+            schema_version=written.whole("schema_version", 1),
+        )
 
 
 def _plain(value: Any) -> Any:

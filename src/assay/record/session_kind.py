@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from assay.errors import DataError
+from assay.record.shortened import shortened
 
 SessionKind = Literal["run", "ab", "calibrate", "confirm", "rerun", "profile", "import"]
 KINDS: tuple[SessionKind, ...] = get_args(SessionKind)
@@ -22,7 +23,7 @@ def session_kind(written: Mapping[str, Any]) -> SessionKind:
     for kind in KINDS:
         if said == kind:
             return kind
-    raise DataError(f"has kind {said!r}, which is none of {', '.join(KINDS)}")
+    raise DataError(f"has kind {shortened(repr(said), 80)}, which is none of {', '.join(KINDS)}")
 
 
 def _followed(written: Mapping[str, Any]) -> SessionKind:

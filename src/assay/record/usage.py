@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
+
+from assay.untrusted.written import Written
+
+_WHOLE = ("peak_threads", "peak_processes", "samples")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class Usage:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, written: dict[str, Any]) -> Usage:
-        known = {f.name for f in fields(cls)}
-        return cls(**{key: value for key, value in written.items() if key in known})
+    def from_json(cls, written: Mapping[str, Any] | Written) -> Usage:
+        given = written if isinstance(written, Written) else Written(written)
+        there = [f.name for f in fields(cls) if f.name in given]
+        values: dict[str, Any] = {name: given.whole(name) if name in _WHOLE else given.number(name) for name in there}
+        return cls(**values)

@@ -7,6 +7,7 @@ from assay.errors import UsageError
 from assay.names import quoted, unknown
 from assay.record import Outcome, Record, SessionFolder
 from assay.report.run_folder import RunFolder
+from assay.untrusted.inside import inside
 
 _RAY = "logs/ray_startup.log"
 _FILES = {"both": "stdouterr.log", "stdout": "logs/stdout.log", "stderr": "logs/stderr.log", "ray": _RAY}
@@ -24,8 +25,8 @@ class EntryLog:
         runs = [record for record in folder.records() if record.name == entry and repeat in (None, record.repeat)]
         places = [RunFolder(folder, record).path for record in reversed(runs)]
         root = folder.path.resolve()
-        own = (root / entry).resolve()
-        if own.is_relative_to(root) and own != root:
+        own = inside(root, entry)
+        if own is not None:
             places += [*sorted(own.glob(f"run-{repeat:02d}*" if repeat else "run-*"), reverse=True), own]
         for place in sorted(places, key=_changed, reverse=True) if repeat is None else places:
             if (place / _FILES[stream]).is_file():

@@ -7,6 +7,7 @@ from pathlib import Path
 from assay.analysis.colocation.colocation_result import colocation_file
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
+from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG, USAGE
 from assay.untrusted.text_file import last_lines, read_text
 from assay.untrusted.unreadable import Unreadable
@@ -51,8 +52,7 @@ class RunFolder:
 
     def _inside(self, written: str) -> Path:
         """A record may come from anywhere: a path that leads out of the session leads to a file that is not there."""
-        path = (self._session / written).resolve()
-        return path if path.is_relative_to(self._session) else self._session / "outside" / "not-read"
+        return inside(self._session, written) or self._session / "outside" / "not-read"
 
     @property
     def log(self) -> Path:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 class Backoff:
     first_s: float = 0.5
     most_s: float = 60.0
+    most_asked_s: float = 3600.0
 
     def delay(self, failures: int, asked_s: float | None = None) -> float:
-        """`asked_s`: what the service itself said (Retry-After); never sooner than that."""
+        """`asked_s`: what the service itself said (Retry-After); never sooner than that, but no service can put it off
+        for longer than `most_asked_s`."""
         ceiling = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30))
-        return max(asked_s or 0.0, ceiling / 2 + random.uniform(0, ceiling / 2))
+        return max(min(asked_s or 0.0, self.most_asked_s), ceiling / 2 + random.uniform(0, ceiling / 2))

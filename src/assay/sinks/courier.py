@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from assay.errors import DataError
 from assay.record import Environment, SessionInfo
 from assay.record.metrics_files import plain
 from assay.sinks.context import Closing, SinkContext
@@ -33,7 +34,7 @@ STARTING_S = 120.0
 # A hook that stumbles over one message this often, in a way no service would cause (a service's garbled answer is
 # another thing), must not hold up the others.
 STUMBLES = 3
-_STUMBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
+_STUMBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError, DataError)
 
 
 class Courier:
@@ -107,7 +108,7 @@ class Courier:
             names = ", ".join(self._spec.missing)
             raise Unavailable(f"set {names} in the environment (secrets are not kept on disk) and flush again")
         first = next(iter(self._outbox.log.read(0)))
-        info = SessionInfo.from_json(first.body.get("info") or {"name": "", "started_at": ""})
+        info = SessionInfo.from_json(first.body.get("info") or {"name": "", "started_at": "1970-01-01"})
         environment = dict(first.body.get("environment") or {})
         sink = make_sink(self._spec)
         self._context.info = info

@@ -12,6 +12,7 @@ from typing import Any
 
 from assay.sinks.context import Memory
 from assay.sinks.failure import Rejected, Unavailable
+from assay.sinks.http_target import asked_seconds
 
 # Drive takes multiples of 256 KiB.
 CHUNK = 8 * 1024 * 1024
@@ -75,7 +76,7 @@ def told_of(error: Exception) -> Exception:
     reason = f"Drive answered {status}: {getattr(error, 'reason', '') or error}"[:400]
     if status == 400 or status == 413:
         return Rejected(reason)
-    return Unavailable(reason, _seconds(response.get("retry-after")))
+    return Unavailable(reason, asked_seconds(response.get("retry-after")))
 
 
 def call(what: Callable[[], Any]) -> Any:
@@ -83,7 +84,3 @@ def call(what: Callable[[], Any]) -> Any:
         return what()
     except Exception as error:  # noqa: BLE001 - see above
         raise told_of(error) from None
-
-
-def _seconds(written: str | None) -> float | None:
-    return float(written) if written and written.isdigit() else None

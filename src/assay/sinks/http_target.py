@@ -5,11 +5,15 @@ import urllib.request
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from http.client import HTTPException
 from typing import NoReturn
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from assay.sinks.failure import Rejected, Unavailable
+
+_MOST_BYTES = 16 * 2**20
+"""Of an answer: a receipt is short, and what is sent without end is none."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,29 @@ class HttpTarget:
             address, data=body, method=method, headers={**credentials, **self.headers, **named}
         )
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout_s) as response:
-                return bytes(response.read())
+            with _opener().open(request, timeout=self.timeout_s) as response:
+                answer = bytes(response.read(_MOST_BYTES + 1))
         except urllib.error.HTTPError as error:
             told = error.read(2000).decode(errors="replace").strip()
             refused(error.code, told, error.headers.get("Retry-After"))
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise Unavailable(f"{_host(address)}: {reason or type(error).__name__}") from None
+        if len(answer) > _MOST_BYTES:
+            raise Unavailable(f"{_host(address)}: answered with more than {_MOST_BYTES // 2**20} MB")
+        return answer
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """What is posted to an address that moved would be asked for at the new one, and its page taken for a receipt."""
+
+    def redirect_request(self, *args: object, **more: object) -> None:
+        return None
+
+
+@cache
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_NoRedirect())
 
 
 def refused(status: int, told: str, retry_after: str | None = None) -> NoReturn:
@@ -42,13 +61,14 @@ def refused(status: int, told: str, retry_after: str | None = None) -> NoReturn:
     right by people, any other 4xx is about the message itself."""
     words = f"answered {status}: {' '.join(told.split())[:300]}"
     if status in (408, 425, 429) or status >= 500:
-        raise Unavailable(words, _seconds(retry_after))
+        raise Unavailable(words, asked_seconds(retry_after))
     if status in (301, 302, 303, 307, 308, 401, 402, 403, 404, 405, 407):
         raise Unavailable(words)
     raise Rejected(words)
 
 
-def _seconds(retry_after: str | None) -> float | None:
+def asked_seconds(retry_after: str | None) -> float | None:
+    """What `Retry-After` says, where that is a number; a date is not looked at."""
     try:
         return None if retry_after is None else max(0.0, float(retry_after))
     except ValueError:

@@ -4,6 +4,7 @@ off: the outbox waits as long as Slack asks (Retry-After) and loses nothing when
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from typing import Any
 
 from assay.errors import MissingExtra
@@ -55,7 +56,7 @@ class SlackBot:
             unfurl_links=False,
             unfurl_media=False,
         )
-        return str(answer["ts"])
+        return _text(answer, "ts")
 
     def update(self, message: str, text: str, blocks: Blocks, key: str) -> None:
         metadata = {"event_type": EVENT, "event_payload": {"key": key}}
@@ -73,13 +74,14 @@ class SlackBot:
             if "missing_scope" in str(failure):
                 return None
             raise
-        for message in answer.get("messages") or []:
-            if ((message.get("metadata") or {}).get("event_payload") or {}).get("key") == key:
-                return str(message["ts"])
+        messages = answer.data.get("messages") if isinstance(answer.data, Mapping) else None
+        for message in messages if isinstance(messages, list) else ():
+            if _key(message) == key:
+                return _text(message, "ts")
         return None
 
     def address(self, message: str) -> str:
-        return str(self._call("chat_getPermalink", message_ts=message)["permalink"])
+        return _text(self._call("chat_getPermalink", message_ts=message), "permalink")
 
     def _call(self, method: str, **arguments: Any) -> Any:
         from slack_sdk.errors import SlackApiError
@@ -87,15 +89,35 @@ class SlackBot:
         try:
             return getattr(self._client, method)(channel=self._channel, **arguments)
         except SlackApiError as error:
-            response = error.response
-            told = str(response.get("error") or "") if hasattr(response, "get") else str(response)
-            if response.status_code == 429:
+            response: Any = error.response
+            status = int(getattr(response, "status_code", 0) or 0)
+            data = getattr(response, "data", response)
+            told = str(data.get("error") or "") if isinstance(data, Mapping) else str(data)[:300]
+            if status == 429:
                 refused(429, told, _header(response.headers, "retry-after"))
             if told in _NEVER:
                 raise Rejected(f"Slack: {told}") from None
-            raise Unavailable(f"Slack: {told or response.status_code}") from None
+            raise Unavailable(f"Slack: {told or status}") from None
+        except (HTTPException, TypeError, ValueError, AttributeError, RecursionError) as error:
+            # The client reads what was answered as if it could be nothing but what Slack answers.
+            raise Unavailable(f"Slack: its answer cannot be read: {type(error).__name__}: {error}"[:300]) from None
         except OSError as error:
             raise Unavailable(f"Slack: {getattr(error, 'reason', None) or error or type(error).__name__}") from None
+
+
+def _text(answer: Any, name: str) -> str:
+    data = getattr(answer, "data", answer)
+    found = data.get(name) if isinstance(data, Mapping) else None
+    if not isinstance(found, str) or not found:
+        raise Unavailable(f"Slack: its answer has no {name}")
+    return found
+
+
+def _key(message: Any) -> object:
+    """What `post` put into a message's metadata; None in one of others."""
+    for name in ("metadata", "event_payload", "key"):
+        message = message.get(name) if isinstance(message, Mapping) else None
+    return message
 
 
 def _header(headers: Mapping[str, Any], name: str) -> str | None:

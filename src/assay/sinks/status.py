@@ -50,9 +50,13 @@ def _status(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
     if not outbox.state_path(spec.name).is_file():
         return SinkStatus(spec.name, "pending", pending=outbox.log.count(0), reason="delivery was never started")
     try:
-        state = outbox.state(spec.name)
-    except sqlite3.Error as error:
+        return _progress(outbox, spec)
+    except (sqlite3.Error, TypeError, OSError) as error:
         return SinkStatus(spec.name, "failing", pending=outbox.log.count(0), reason=f"its state: {error}")
+
+
+def _progress(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
+    state = outbox.state(spec.name)
     try:
         progress: Progress = state.progress
         pending = outbox.log.count(progress.position)

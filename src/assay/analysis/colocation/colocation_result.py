@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,4 +110,4 @@ class ColocationResult:
 def colocation_file(folder: Path) -> Path | None:
     """Where a run or `assay colocate` left it."""
     path = folder / FILE_NAME
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None

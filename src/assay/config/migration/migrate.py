@@ -13,8 +13,9 @@ from assay.config.migration.newest_form import plain as newest_plain
 from assay.config.migration.older_matrix import MOVED, OlderMatrix
 from assay.config.older_form import read_dataset_paths
 from assay.config.session_config import SessionConfig
+from assay.document.config_text import read_config
 from assay.document.node import Node
-from assay.document.yaml_file import parse_yaml, read_yaml
+from assay.document.yaml_file import parse_yaml
 from assay.errors import ConfigError
 
 
@@ -30,12 +31,13 @@ def migrated(
 ) -> Migrated:
     """The file so that `assay run --config` does what was done with it before; only lines that must change do.
     `is_sink`: whether a name is that of a sink of the user's own."""
-    root = read_yaml(file)
+    written = read_config(file)
+    root = parse_yaml(written, str(file))
     if not root.is_mapping:
         raise ConfigError([f"{root.mark}: must be a mapping"])
     if not {*root.value} & {*SessionConfig.model_fields, *MOVED}:
         raise ConfigError([f"{root.mark}: has no key of a matrix or a session, such as `entries:`"])
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = written.splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
     text = "".join(lines)

@@ -22,6 +22,8 @@ _READERS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Reader]] = {
     "pytest-benchmark": (pytest_benchmark.is_one, pytest_benchmark.read),
     "hyperfine": (hyperfine.is_one, hyperfine.read),
 }
+_MOST_OF_A_NAME = 80
+"""Letters of the file's name that its folder has: the digest tells folders apart."""
 
 
 def import_file(path: Path, results_dir: Path) -> SessionFolder:
@@ -30,7 +32,7 @@ def import_file(path: Path, results_dir: Path) -> SessionFolder:
     tool = next((tool for tool, (is_one, _) in _READERS.items() if is_one(written)), None)
     if tool is None:
         raise DataError(f"{path}: is not a file of {', '.join(_READERS)} (as JSON), nor a session folder")
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "results"
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.")[:_MOST_OF_A_NAME] or "results"
     name = f"{tool}-{stem}__{hashlib.sha256(content).hexdigest()[:8]}"
     folder = SessionFolder(results_dir / name)
     if SessionFolder.is_one(folder.path):

@@ -8,8 +8,11 @@ from typing import Any
 
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionInfo
 from assay.record.fingerprint import digest
+from assay.record.shortened import shortened
 
 METRIC = "time_s"
+_LONGEST_S = 1e12
+"""Thirty thousand years: what is longer was never measured, and sums of it stay finite."""
 
 
 class MalformedForeign(Exception):
@@ -85,21 +88,26 @@ def seconds(written: Any, where: str) -> tuple[float, ...]:
     if not isinstance(written, list) or not written:
         raise MalformedForeign(f"{where} is not a list of times")
     for value in written:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise MalformedForeign(f"{where} holds {value!r}, which is not a time")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_S:
+            raise MalformedForeign(f"{where} holds {shortened(repr(value), 60)}, which is not a time")
     return tuple(float(value) for value in written)
 
 
 def utc(written: Any, otherwise: str) -> str:
     try:
         parsed = datetime.fromisoformat(str(written))
-    except ValueError:
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
         return otherwise
-    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
 
 
 def mapping(written: Any) -> Mapping[str, Any]:
     return written if isinstance(written, Mapping) else {}
+
+
+def cores(written: Any) -> int:
+    """0 where the file does not tell."""
+    return written if isinstance(written, int) and 0 < written < 2**31 else 0
 
 
 def text(written: Any) -> str:

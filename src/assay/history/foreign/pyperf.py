@@ -9,6 +9,7 @@ from assay.history.foreign.foreign_session import (
     ForeignSession,
     MalformedForeign,
     Timed,
+    cores,
     mapping,
     seconds,
     text,
@@ -26,12 +27,11 @@ def read(written: Mapping[str, Any], name: str, changed: str) -> ForeignSession:
     common = mapping(written.get("metadata"))
     benchmarks = list(_timed(written["benchmarks"], common, changed))
     first = _first_metadata(written["benchmarks"], common)
-    cores = first.get("cpu_count")
     environment = Environment(
         host=text(first.get("hostname")),
         os=text(first.get("platform")),
         cpu_model=text(first.get("cpu_model_name")),
-        cores=cores if isinstance(cores, int) else 0,
+        cores=cores(first.get("cpu_count")),
         python=text(first.get("python_version")),
     )
     return ForeignSession.build(name, "pyperf", environment, benchmarks)
@@ -46,7 +46,7 @@ def _timed(benchmarks: list[Any], common: Mapping[str, Any], changed: str) -> It
         if not isinstance(benchmark["runs"], list):
             raise MalformedForeign(f"{where}.runs is not a list")
         runs = [mapping(run) for run in benchmark["runs"]]
-        values = [value for run in runs for value in run.get("values") or ()]
+        values = [value for at, run in enumerate(runs) for value in _values(run, f"{where}.runs[{at}].values")]
         dates = [mapping(run.get("metadata")).get("date") for run in runs]
         at = next((date for date in dates if date), about.get("date"))
         yield Timed(
@@ -55,6 +55,14 @@ def _timed(benchmarks: list[Any], common: Mapping[str, Any], changed: str) -> It
             started_at=utc(at, changed),
             command=text(about.get("command")),
         )
+
+
+def _values(run: Mapping[str, Any], where: str) -> list[Any]:
+    """None of a run that only calibrated."""
+    values = run.get("values")
+    if values is not None and not isinstance(values, list):
+        raise MalformedForeign(f"{where} is not a list of times")
+    return values or []
 
 
 def _first_metadata(benchmarks: list[Any], common: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from assay.untrusted.written import Written
 
 JobStatus = Literal["running", "finished", "interrupted", "refused"]
+JOB_STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,10 @@ class StartedRun:
     run_id: str
     name: str
     started_at: str
+
+    @classmethod
+    def from_json(cls, written: Written) -> StartedRun:
+        return cls(written.text("run_id"), written.text("name"), written.moment("started_at"))
 
 
 @dataclass(frozen=True)
@@ -49,10 +56,23 @@ class Job:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> Job:
-        known = {item.name for item in fields(cls)}
-        values = {key: value for key, value in written.items() if key in known}
-        for key in ("asked", "planned", "expect", "command"):
-            values[key] = tuple(values.get(key) or ())
-        values["at"] = StartedRun(**values["at"]) if values.get("at") else None
-        return cls(**values)
+    def from_json(cls, values: Any) -> Job:
+        written = Written(values)
+        status = written.one_of("status", JOB_STATUSES, "running")
+        runs = written.object("runs")
+        return cls(
+            id=written.text("id"),
+            host=written.text("host"),
+            pid=written.whole("pid"),
+            place=written.text("place"),
+            ticks=written.whole("ticks"),
+            started_at=written.text("started_at"),
+            status=next(known for known in JOB_STATUSES if known == status),
+            asked=written.texts("asked"),
+            planned=written.texts("planned"),
+            runs={name: runs.whole(name) for name in runs.values},
+            expect=written.texts("expect"),
+            command=written.texts("command"),
+            at=StartedRun.from_json(written.object("at")) if written.values.get("at") else None,
+            inputs=written.mapping("inputs"),
+        )

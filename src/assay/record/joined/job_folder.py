@@ -39,7 +39,7 @@ class JobFolder(SessionFolder):
         return None  # no other process has this job's name, and not every shared file system has locks
 
     def environment(self) -> Environment:
-        return Environment.from_json(self._read(f".jobs/{self.job.id}/env.json"))
+        return self._environment(f".jobs/{self.job.id}/env.json")
 
     def write_own_environment(self, environment: Environment) -> None:
         write_atomic(self.own / "env.json", encode(environment.to_json(), indent=2))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.errors import DataError
 from assay.record.atomic_file import write_atomic
 from assay.record.joined.claims import Claims
 from assay.record.joined.heartbeat import is_alive
@@ -15,7 +16,6 @@ from assay.record.results_file import read_records
 from assay.record.strict_json import encode, untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
-from assay.untrusted.unreadable import Unreadable
 
 NAME = ".jobs"
 _SESSION = "session"
@@ -71,7 +71,7 @@ class Jobs:
         """None for one that has not said yet who it is, or whose file is damaged."""
         try:
             return Job.from_json(read_json(self.folder / name / "job.json", SESSION, untagged, own=True))
-        except (OSError, Unreadable, TypeError, ValueError, AttributeError):
+        except (OSError, DataError):
             return None
 
     def write(self, job: Job) -> None:

@@ -90,7 +90,12 @@ def _live(store: Store) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         from starlette.responses import JSONResponse
 
-        return JSONResponse(session_pages.live(store, dict(request.query_params)), headers=HEADERS)
+        try:
+            now = session_pages.live(store, dict(request.query_params))
+        except AssayError as error:
+            # The page's script asks for the page anew, which says the same to a person.
+            return JSONResponse({"status": "unreadable", "message": str(error)}, status_code=400, headers=HEADERS)
+        return JSONResponse(now, headers=HEADERS)
 
     return answer
 

@@ -36,6 +36,8 @@ def entries(store: Store, asked: Asked) -> tuple[EntryRow, ...]:
         for name in names[:500]:
             assert history is not None
             latest = history.runs(entry=name, limit=20)
+            if not latest:
+                continue  # a name that only fingerprints have: its runs were replaced, or say another one
             times = [run.exec_time_s for run in reversed(latest) if run.counts and run.outcome in ("passed", "missed")]
             rows.append(EntryRow(name, latest[0], sparkline_svg(times, f"{len(times)} latest times of {name}")))
     rows.sort(key=lambda row: row.latest.started_at, reverse=True)

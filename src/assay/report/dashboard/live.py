@@ -5,6 +5,7 @@ from pathlib import Path
 
 from assay.record import SessionFolder
 from assay.report.printable import printable
+from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG
 from assay.untrusted.text_file import last_lines
 from assay.untrusted.unreadable import Unreadable
@@ -26,8 +27,8 @@ def live_entry(folder: SessionFolder) -> LiveEntry | None:
     ended = {record.run_id for record in folder.records()}
     newest: tuple[float, str, str] | None = None
     for name in info.planned:
-        own = (root / name).resolve()
-        if own == root or not own.is_relative_to(root):
+        own = inside(root, name)
+        if own is None:
             continue
         for log in [own / "stdouterr.log", *own.glob("*/stdouterr.log"), *own.glob("*/*/stdouterr.log")]:
             if not log.is_file() or _run_id(info.name, name, log.parent.name) in ended:
