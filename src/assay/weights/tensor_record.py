@@ -116,7 +116,7 @@ def _unpack(data: bytes, place: int, end_of_chunks: int) -> TensorRecord:
         if len(base) != DIGEST_BYTES:
             raise DataError("the index ends inside a record")
     if not is_storable(shape):
-        raise DataError("the index has a record of a shape that no memory could hold")
+        raise DataError(f"the index claims a tensor of shape {shape}, which no memory could hold")
     elements = elements_of(kind, shape)
     count = chunk_count(elements)
     if count * _CHUNK_BYTES > len(data) - place:

@@ -73,10 +73,12 @@ class SafetensorsFile(Mapping[str, Tensor]):
             whole = shaped and all(type(number) is int and number >= 0 for number in (*shape, begin, end))
         except (KeyError, TypeError, ValueError):
             raise DataError(f"{self.path}: tensor {name!r} is not described as it should be") from None
-        if not whole:
+        if not shaped:
             raise DataError(f"{self.path}: tensor {name!r} is not described as it should be")
+        if not whole:
+            raise DataError(f"{self.path}: tensor {name!r} does not fit: a length or place is not a whole number")
         if dtype not in DTYPES:
-            raise DataError(f"{self.path}: tensor {name!r} has dtype {dtype[:40]!r}, which cannot be stored")
+            raise DataError(f"{self.path}: tensor {name!r} has dtype {dtype[:40]}, which cannot be stored")
         if not is_storable(shape):
             raise DataError(
                 f"{self.path}: tensor {name!r} has a shape that cannot be stored: {len(shape)} dimensions, the first "
