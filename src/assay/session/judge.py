@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.capture.fingerprint import fingerprint
 from assay.config.entry import Entry
+from assay.errors import DataError
 from assay.fallback.words import advice
 from assay.process.result import ProcessResult
 from assay.record import Environment, Outcome, Record, TaskPerf, Usage
@@ -158,7 +159,10 @@ def _warnings(result: ProcessResult, results: ProgramResults) -> list[str]:
 
 
 def _usage(execution: Execution, result: ProcessResult) -> Usage:
-    usage = Usage.from_json(dict(result.usage))
+    try:
+        usage = Usage.from_json(dict(result.usage))
+    except DataError:
+        usage = Usage()  # a supervisor that a program got at may report anything; the run is judged all the same
     if execution.gpu is None:
         return usage
     return replace(
