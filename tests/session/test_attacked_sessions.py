@@ -265,3 +265,27 @@ def test_what_can_only_be_read_is_still_shown(workplace: Workplace, disk: Path) 
         answer = workplace.assay(*words)
         assert answer.code in (0, 1, 2), (words, answer)
         assert answer.code == 0 or answer.err.startswith("assay: "), (words, answer)
+
+
+@pytest.mark.parametrize("kind", ["full", "read-only"])
+def test_a_place_that_cannot_be_written_is_one_message(workplace: Workplace, disk: Path, kind: str) -> None:
+    workplace.write("session.yaml", "results_dir: results\nentries:\n  - {name: one, command: 'true'}\n")
+    assert workplace.assay("run", "--config", "session.yaml").code == 0
+    if kind == "full":
+        with (disk / "big").open("wb", buffering=0) as big, pytest.raises(OSError, match="No space"):
+            while True:
+                big.write(b"x" * 4096)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    for words in (
+        ("run", "--config", "session.yaml", "--results-dir", f"{disk}/results"),
+        ("run", "--runs", "1", "--results-dir", f"{disk}/results", "--", "true"),
+        ("report", "latest", "--output", f"{disk}/page.html"),
+        ("history", "export", "--output", f"{disk}/rows.jsonl"),
+        ("init", f"{disk}/new"),
+    ):
+        answer = workplace.assay(*words)
+        assert answer.code == 2, (words, answer)
+        assert (
+            len([line for line in answer.err.splitlines() if line.startswith("assay: ")]) == 1 or "usage" in answer.err
+        )
