@@ -183,6 +183,20 @@ def test_what_stands_in_a_session_folder_leads_nowhere_else(workplace: Workplace
     assert list(elsewhere.iterdir()) == []
 
 
+def test_a_program_that_took_the_place_of_its_results_keeps_nobody_from_going_on(workplace: Workplace) -> None:
+    five(workplace, seconds=0.01)
+    assert workplace.assay("run", "--config", "session.yaml").code == 0
+    session = workplace.sessions()[-1]
+    lines = [json.loads(line) for line in session.results.read_text().splitlines()]
+    lines[0].update(outcome="interrupted", success=False)
+    session.results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    own = session.path / "a" / "results.jsonl"
+    own.unlink()
+    os.mkfifo(own)
+    assert workplace.assay("run", "--resume", "latest").code == 0
+    assert [json.loads(line)["outcome"] for line in own.read_text().splitlines()] == ["interrupted", "passed"]
+
+
 def test_what_still_runs_of_a_killed_session_ends_before_it_goes_on(workplace: Workplace) -> None:
     five(workplace, seconds=0.01)
     assert workplace.assay("run", "--config", "session.yaml").code == 0
