@@ -162,7 +162,8 @@ def test_an_entry_that_is_no_longer_configured_gets_its_record(workplace: Workpl
         assert sorted(name for name, _ in records) == ["a", "b", "c", "d", "e", "z"]
 
 
-@pytest.mark.parametrize("name", ["../outside", "/tmp/assay-outside", "link", "."])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["../outside", "/tmp/assay-outside", "link"])
 def test_what_stands_in_a_session_folder_leads_nowhere_else(workplace: Workplace, name: str) -> None:
     five(workplace, seconds=0.01)
     assert workplace.assay("run", "--config", "session.yaml").code == 0
@@ -252,6 +253,7 @@ def test_a_disk_that_fills_up_costs_what_ran_then(workplace: Workplace, disk: Pa
     assert not outcomes["fills"]
 
 
+@pytest.mark.slow
 def test_what_can_only_be_read_is_still_shown(workplace: Workplace, disk: Path) -> None:
     workplace.write("session.yaml", f"results_dir: {disk}/results\nentries:\n  - {{name: one, command: 'true'}}\n")
     for _ in range(2):
@@ -281,6 +283,7 @@ def test_what_can_only_be_read_is_still_shown(workplace: Workplace, disk: Path) 
         assert answer.code == 0 or answer.err.startswith("assay: "), (words, answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["full", "read-only"])
 def test_a_place_that_cannot_be_written_is_one_message(workplace: Workplace, disk: Path, kind: str) -> None:
     workplace.write("session.yaml", "results_dir: results\nentries:\n  - {name: one, command: 'true'}\n")
