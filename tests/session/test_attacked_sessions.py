@@ -162,7 +162,8 @@ def test_an_entry_that_is_no_longer_configured_gets_its_record(workplace: Workpl
         assert sorted(name for name, _ in records) == ["a", "b", "c", "d", "e", "z"]
 
 
-@pytest.mark.parametrize("name", ["../outside", "/tmp/assay-outside", "link", "."])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["../outside", "/tmp/assay-outside", "link"])
 def test_what_stands_in_a_session_folder_leads_nowhere_else(workplace: Workplace, name: str) -> None:
     five(workplace, seconds=0.01)
     assert workplace.assay("run", "--config", "session.yaml").code == 0
@@ -181,6 +182,20 @@ def test_what_stands_in_a_session_folder_leads_nowhere_else(workplace: Workplace
     assert outside == set()
     assert not Path("/tmp/assay-outside").exists()
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_program_that_took_the_place_of_its_results_keeps_nobody_from_going_on(workplace: Workplace) -> None:
+    five(workplace, seconds=0.01)
+    assert workplace.assay("run", "--config", "session.yaml").code == 0
+    session = workplace.sessions()[-1]
+    lines = [json.loads(line) for line in session.results.read_text().splitlines()]
+    lines[0].update(outcome="interrupted", success=False)
+    session.results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    own = session.path / "a" / "results.jsonl"
+    own.unlink()
+    os.mkfifo(own)
+    assert workplace.assay("run", "--resume", "latest").code == 0
+    assert [json.loads(line)["outcome"] for line in own.read_text().splitlines()] == ["interrupted", "passed"]
 
 
 def test_what_still_runs_of_a_killed_session_ends_before_it_goes_on(workplace: Workplace) -> None:
@@ -238,6 +253,7 @@ def test_a_disk_that_fills_up_costs_what_ran_then(workplace: Workplace, disk: Pa
     assert not outcomes["fills"]
 
 
+@pytest.mark.slow
 def test_what_can_only_be_read_is_still_shown(workplace: Workplace, disk: Path) -> None:
     workplace.write("session.yaml", f"results_dir: {disk}/results\nentries:\n  - {{name: one, command: 'true'}}\n")
     for _ in range(2):
@@ -265,3 +281,26 @@ def test_what_can_only_be_read_is_still_shown(workplace: Workplace, disk: Path) 
         answer = workplace.assay(*words)
         assert answer.code in (0, 1, 2), (words, answer)
         assert answer.code == 0 or answer.err.startswith("assay: "), (words, answer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["full", "read-only"])
+def test_a_place_that_cannot_be_written_is_one_message(workplace: Workplace, disk: Path, kind: str) -> None:
+    workplace.write("session.yaml", "results_dir: results\nentries:\n  - {name: one, command: 'true'}\n")
+    assert workplace.assay("run", "--config", "session.yaml").code == 0
+    if kind == "full":
+        with (disk / "big").open("wb", buffering=0) as big, pytest.raises(OSError, match="No space"):
+            while True:
+                big.write(b"x" * 4096)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    for words in (
+        ("run", "--config", "session.yaml", "--results-dir", f"{disk}/results"),
+        ("run", "--runs", "1", "--results-dir", f"{disk}/results", "--", "true"),
+        ("report", "latest", "--output", f"{disk}/page.html"),
+        ("history", "export", f"{disk}/rows.csv"),
+        ("init", f"{disk}/new"),
+    ):
+        answer = workplace.assay(*words)
+        assert answer.code == 2, (words, answer)
+        assert [line.startswith("assay: ") for line in answer.err.splitlines()] == [True], (words, answer)

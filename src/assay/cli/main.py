@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from assay.cli.command import COMMANDS, Command
 from assay.cli.standard_streams import StandardStream, take_standard_streams
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
     except AssayError as error:
         print(f"assay: {_shown(str(error), [*words, *(after or ())])}", file=sys.stderr)
         return command, error.exit_code
+    except OSError as error:
+        if error.errno is None or error.strerror is None:
+            raise  # Not the system's word: a fault of ours.
+        where = f": {_place(error)}" if error.filename is not None else ""
+        print(f"assay: the system refused: {error.strerror}{where}", file=sys.stderr)
+        return command, UsageError.exit_code
     except KeyboardInterrupt:
         print("assay: interrupted", file=sys.stderr)
         return command, 130
@@ -51,13 +58,17 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
 
 def _shown(message: str, words: list[str]) -> str:
     """Without secrets, and without anything that moves a terminal's cursor: a message quotes what others wrote."""
-    import os
-
     from assay.record.secret_words import secrets_of_words
     from assay.record.secrets import Masker
     from assay.report.printable import printable
 
     return printable(Masker(os.environ, secrets_of_words(words)).text(message), keep_lines=True)
+
+
+def _place(error: OSError) -> str:
+    """On one line, whatever the name holds."""
+    name = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
+    return name if name.isprintable() else repr(name)
 
 
 def _heard(output: StandardStream, command: Command | None, code: int) -> int:

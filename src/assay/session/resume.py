@@ -75,6 +75,8 @@ def keep_aside(folder: SessionFolder, record: Record) -> None:
     if not NAME.fullmatch(record.name) or own.parent.is_symlink() or _is_there(own, record):
         return
     own.parent.mkdir(exist_ok=True)
+    if own.is_symlink() or (own.exists() and not own.is_file()):
+        os.replace(own, own.with_name(f"{own.name}.not-ours"))  # put there by the program
     append_record(own, replace(record, superseded=True))
 
 

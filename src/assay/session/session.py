@@ -83,7 +83,8 @@ class Session:
             with self._interrupts.held():
                 status = self._run_all(runs)
                 if status == "finished" and not self._plan.links_hold:
-                    remove_links(self._folder.path)
+                    with suppress(OSError):  # links that lead nowhere outside the container harm nobody
+                        remove_links(self._folder.path)
                 self._info = replace(self._info, status=status, finished_at=_now())
                 self._write_end()
         finally:

@@ -25,14 +25,19 @@ def start_session(
     kind: SessionKind = "run",
 ) -> OpenSession:
     """Makes the folder of a new session, with all that is known before the first run."""
-    now = datetime.now(UTC)
     try:
-        plan.results_dir.mkdir(parents=True, exist_ok=True)
-        folder = _make(plan, name, now)
+        return _started(plan, name, reason, command, masker, kind)
     except OSError as error:
-        raise UsageError(
-            f"results_dir {plan.results_dir} cannot be written: {error.strerror}: {error.filename}"
-        ) from None
+        where = error.filename or plan.results_dir
+        raise UsageError(f"results_dir {plan.results_dir} cannot be written: {error.strerror}: {where}") from None
+
+
+def _started(
+    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], masker: Masker, kind: SessionKind
+) -> OpenSession:
+    now = datetime.now(UTC)
+    plan.results_dir.mkdir(parents=True, exist_ok=True)
+    folder = _make(plan, name, now)
     repository = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
     said = masker.text(reason) if reason else None
     environment = masked_environment(
