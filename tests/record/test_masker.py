@@ -25,7 +25,7 @@ def test_names_that_are_none(name: str) -> None:
 
 def test_secrets_among_words() -> None:
     words = ["--password", "one-two", "--api-key=three", "--use-token", "--rows", "5", "a.b.DB_PASSWORD=four",
-             "-H", "Authorization: Bearer five", "-u", "me:six", "https://u:seven@h/?x=1&access_token=eight"]  # fmt: skip
+             "-H", "Authorization: Bearer five", "-u", "me:six", "x://u:seven@h/?x=1&access_token=eight"]  # fmt: skip
     assert [value for _, value in secrets_of_words(words)] == [
         "one-two", "three", "four", "five", "six", "seven", "eight",
     ]  # fmt: skip

@@ -18,8 +18,8 @@ __all__ = ["SHORTEST", "Masker", "is_secret"]
 class Masker:
     """Keeps secrets out of what is kept and shown: known values, values of options by name, passwords in addresses.
 
-    A value is shown as `***NAME***`, after the variable, option or key that it was given by; where it comes in one of the
-    usual encodings, as `***NAME_ENCODED***`.
+    A value is shown as `***NAME***`, after the variable, option or key that it was given by; where it comes in one of
+    the usual encodings, as `***NAME_ENCODED***`.
     """
 
     def __init__(self, environment: Mapping[str, str], found: Iterable[tuple[str, str]] = ()) -> None:
