@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from assay.process.output import Pump
+from assay.record import Fingerprint, Outcome, Record, SessionFolder
 from assay.record.secret_words import is_secret, secrets_of_words
 from assay.record.secrets import Masker
+from assay.report.run_folder import RunFolder
 
 VALUE = "s3cr3t/with+signs"
 
@@ -66,3 +68,11 @@ def test_output_is_masked_in_whatever_pieces_it_comes(tmp_path: Path, size: int)
         pump.close_write_end()
         pump.copy()
     assert (tmp_path / "log").read_bytes() == b"a ***A_TOKEN*** s3cr s3***A_TOKEN******A_TOKEN*** s3cr3t/with"
+
+
+def test_a_log_from_before_it_was_masked_is_shown_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_TOKEN", VALUE)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "stdouterr.log").write_text(f"said {VALUE}\n")
+    record = Record("a", "s", "s/a/run-01", Outcome.FAILED, "2026-01-01T00:00:00+00:00", Fingerprint("a", "", "", ""))
+    assert RunFolder(SessionFolder(tmp_path), record).log_tail() == "said ***A_TOKEN***"
