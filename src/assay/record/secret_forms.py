@@ -9,14 +9,15 @@ _CERTAIN = 8
 
 
 def secret_forms(value: str) -> set[str]:
-    """A secret as it is met: plain, in an address, in JSON, quoted by Python, and within base64."""
+    """A secret as it is met: plain, in an address, in JSON, quoted by Python, within base64, and by its lines."""
     if not value.isalnum() or not value.isascii():
         encoded = value.encode("utf-8", "surrogateescape")
         forms = {value, quote(encoded, safe=""), quote(encoded), quote_plus(encoded), repr(value)[1:-1]}
         forms |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
     else:
         forms = {value}
-    return forms | _in_base64(value)
+    lines = {line.strip() for line in value.splitlines()}
+    return forms | _in_base64(value) | {line for line in lines if len(line) >= _CERTAIN and "-----" not in line}
 
 
 def _in_base64(value: str) -> set[str]:

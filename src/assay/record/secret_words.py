@@ -42,7 +42,12 @@ def option_secret(word: str) -> str | None:
 def secrets_of_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Names, as those of environment variables, and values."""
     waiting = ""
+    before = ""
     for word in words:
+        user, colon, password = word.partition(":")
+        if before in ("-u", "--user") and user and colon and not password.isdigit():
+            yield "PASSWORD", password
+        before = word
         if waiting and not word.startswith("--"):  # otherwise it was a switch without a value
             yield waiting, word
             waiting = ""

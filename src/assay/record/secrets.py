@@ -7,7 +7,9 @@ from typing import Any
 from assay.record.secret_forms import secret_forms
 from assay.record.secret_words import is_secret, option_secret, secrets_of_text
 
-_IN_ADDRESS = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^/\s:@]*:)(?P<secret>[^/\s@*]+)(?P<after>@)", re.IGNORECASE)
+_IN_ADDRESS = re.compile(
+    r"(?P<before>[a-z][a-z0-9+.-]*://[^/\s:@]*:)(?!\*\*\*)(?P<secret>[^/\s@]+)(?P<after>@)", re.IGNORECASE
+)
 SHORTEST = 6
 """Characters of a value that is looked for everywhere; shorter ones are too likely to be part of something else."""
 __all__ = ["SHORTEST", "Masker", "is_secret"]
@@ -16,8 +18,8 @@ __all__ = ["SHORTEST", "Masker", "is_secret"]
 class Masker:
     """Keeps secrets out of what is kept and shown: known values, values of options by name, passwords in addresses.
 
-    A value is shown as `***NAME***`, after the variable, option or key that it was given by, in whichever of the usual
-    encodings it comes.
+    A value is shown as `***NAME***`, after the variable, option or key that it was given by; where it comes in one of
+    the usual encodings, as `***NAME_ENCODED***`.
     """
 
     def __init__(self, environment: Mapping[str, str], found: Iterable[tuple[str, str]] = ()) -> None:
@@ -30,8 +32,12 @@ class Masker:
             if "://" in value and value not in self._names:
                 self._add((f"{name}_{kind}", secret) for kind, secret in secrets_of_text(value))
         self._add(found)
-        known = {form: name for value, name in self._names.items() if len(value) >= SHORTEST
-                 for form in secret_forms(value)}  # fmt: skip
+        known: dict[str, str] = {}
+        for value, name in self._names.items():
+            if len(value.strip()) >= SHORTEST:
+                # Another name, so that what is put back for it (`--resume`) is never the plain value.
+                encoded = f"{name}_ENCODED" if name else ""
+                known |= {form: name if form == value else encoded for form in secret_forms(value)}
         # Longest first: one secret may contain another.
         self._values = sorted(known.items(), key=lambda item: -len(item[0]))
 

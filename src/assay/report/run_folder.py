@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import csv
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.analysis.colocation.colocation_result import colocation_file
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
+from assay.record.secrets import Masker
 from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG, USAGE
 from assay.untrusted.text_file import last_lines, read_text
@@ -75,7 +77,8 @@ class RunFolder:
     def log_tail(self, lines: int = 40, most_bytes: int = 16_384) -> str:
         """The end of what the program printed, without reading the rest of it."""
         try:
-            return "\n".join(last_lines(self.log, LOG, most_bytes)[-lines:])
+            # Logs are masked as they are written; older ones, and what another program put there, are not.
+            return Masker(os.environ).text("\n".join(last_lines(self.log, LOG, most_bytes)[-lines:]))
         except (FileNotFoundError, Unreadable):
             return ""
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.record import SessionFolder
+from assay.record.secrets import Masker
 from assay.report.printable import printable
 from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG
@@ -42,7 +44,7 @@ def live_entry(folder: SessionFolder) -> LiveEntry | None:
         lines = last_lines(Path(newest[2]), LOG, _TAIL_BYTES)
     except (FileNotFoundError, Unreadable):
         lines = []
-    return LiveEntry(newest[1], printable("\n".join(lines[-60:]), keep_lines=True))
+    return LiveEntry(newest[1], printable(Masker(os.environ).text("\n".join(lines[-60:])), keep_lines=True))
 
 
 def _run_id(session: str, entry: str, folder: str) -> str:
