@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
 from assay.analysis.colocation.fields import Fields
 
 MOST_BINS = 200
@@ -39,6 +37,8 @@ class TimeHistogram:
 
     def shares(self, edges: Sequence[float]) -> tuple[float, ...]:
         """Between other edges, as shares of the whole. What a bin holds is spread evenly over its logarithm."""
+        import numpy as np  # Reading results needs no statistics; only drawing these does.
+
         if not self.counts:
             return (0.0,) * (len(edges) - 1)
         up_to = np.concatenate([[0.0], np.cumsum(self.counts)])
