@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.analysis.colocation.fields import Fields
-from assay.analysis.insights.load import BEHIND, KNEE
+from assay.analysis.knee import BEHIND, KNEE
 
 _MOST_TRIALS = 500
 _MOST_REASONS = 10

@@ -7,10 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from assay.analysis.insights.insight import EntryRuns, Insight
+from assay.analysis.knee import BEHIND, KNEE
 
-KNEE = 2.0
-"""Times the latency at the lowest rate."""
-BEHIND = 0.95
 _LOADS = ("rate", "asked_rate", "offered", "offered_rate", "load", "concurrency")
 _LATENCIES = ("p99", "p99_s", "p99_ms", "p95", "p95_s", "p95_ms", "p50")
 _DONE = ("throughput", "completed_rate", "achieved", "achieved_rate")
