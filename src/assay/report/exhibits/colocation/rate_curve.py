@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.pipeline_run import PipelineRun
 from assay.analysis.colocation.rate_search import RateSearch, RateTrial, knee
-from assay.analysis.insights.load import BEHIND, KNEE
+from assay.analysis.knee import BEHIND, KNEE
 from assay.report.exhibits.plot import Plot
 from assay.report.quantity import number
 
