@@ -174,7 +174,12 @@ def test_of_a_run_that_two_jobs_recorded_there_is_one(jobs: Callable[..., Jobs])
 
 
 def test_an_entry_that_a_dead_job_has_finished_is_not_taken_over(jobs: Callable[..., Jobs]) -> None:
-    dead = job(ticks=1, planned=("a", "b"), runs={"a": 1, "b": 1}, at=StartedRun("s/b/run-01", "b", "…"))
+    dead = job(
+        ticks=1,
+        planned=("a", "b"),
+        runs={"a": 1, "b": 1},
+        at=StartedRun("s/b/run-01", "b", "2026-01-01T00:00:00+00:00"),
+    )
     found = jobs(j1=(dead, [a_record("a")]))
     found.take("a", replace(dead, id="j1"))
     found.take("b", replace(dead, id="j1"))
