@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,12 @@ from workplace import Workplace
 
 if TYPE_CHECKING:
     from grouped_tests import GroupedTests
+
+
+# A job in the background of a shell, or under nohup, starts with these ignored; every program that tests start would too.
+for _ignored, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_ignored) is signal.SIG_IGN:
+        signal.signal(_ignored, _usual)
 
 
 @pytest.fixture(scope="session", autouse=True)

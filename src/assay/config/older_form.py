@@ -9,7 +9,7 @@ from assay.config.session_config import SessionConfig
 from assay.document.config_text import read_config
 from assay.document.node import Mark, Node
 from assay.errors import ConfigError
-from assay.untrusted.json_text import parse_json
+from assay.untrusted.json_text import BrokenJson, parse_json
 from assay.untrusted.unreadable import Unreadable
 
 SERVICES = ("mlflow", "wandb")
@@ -75,6 +75,8 @@ def read_dataset_paths(path: Path) -> Node:
     mark = Mark(str(path), 1, 1)
     try:
         written = parse_json(read_config(path).encode(), path)
+    except BrokenJson as error:
+        raise ConfigError([f"{path}:{error.place}"]) from None
     except Unreadable as error:
         raise ConfigError([str(error)]) from None
     problems = []

@@ -32,6 +32,15 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 
+
+class BrokenJson(Unreadable):
+    """Where the parser gave up, for who names a place as file:line:column."""
+
+    def __init__(self, where: Path | str, error: json.JSONDecodeError) -> None:
+        self.place = f"{error.lineno}:{error.colno}: {error.msg}"
+        super().__init__(where, f"is not valid JSON: line {error.lineno}, column {error.colno}: {error.msg}")
+
+
 Made = Callable[[dict[str, Any]], Any]
 
 
@@ -51,8 +60,7 @@ def parse_json(data: bytes, where: Path | str, made: Made | None = None, *, own:
             return json.loads(text, object_hook=made)
         return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, where, made))
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise Unreadable(where, f"is not valid JSON: {place}: {error.msg}") from None
+        raise BrokenJson(where, error) from None
     except (ValueError, RecursionError) as error:
         raise Unreadable(where, f"cannot be read as JSON: {error}") from None
 

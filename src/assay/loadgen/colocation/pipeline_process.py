@@ -286,7 +286,10 @@ class PipelineProcess:
     def _ending(self, ended: ProcessResult) -> Ending:
         written = self._folder / ENDING
         if written.exists():
-            return Ending.from_json(read_json(written, SESSION, own=True))
+            told = Ending.from_json(read_json(written, SESSION, own=True))
+            # One that was ended from outside knows only that it was stopped; who ended it knows why.
+            if not (self._why and told.how is How.KILLED):
+                return told
         if ended.failure:
             return Ending(How.FAILED, ended.failure)
         if self._why:
