@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from grouped_tests import GroupedTests
 
 
-# A job in the background of a shell, or under nohup, starts with these ignored; every program that tests start would too.
+# A job in the background of a shell, or under nohup, starts with these ignored, and hands that on to what tests start.
 for _ignored, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_ignored) is signal.SIG_IGN:
         signal.signal(_ignored, _usual)
