@@ -159,7 +159,7 @@ def test_half_numbers_train_too():
     data = loader(stage, batch_size=8)
     losses = [stage.process(data.process(n)).loss for n in range(12)]
     assert losses[-1] < losses[0]
-    assert stage.notes() == ["asked for cuda, which this machine does not have: it ran on the CPU"]
+    assert stage.notes() == ["asked for cuda, which torch cannot use here: it ran on the CPU"]
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_what_is_neither_prompts_nor_text_is_refused():
 
 def test_what_was_asked_for_and_not_given_is_told():
     loaded = set_up(Inference(device="cuda:3", max_new_tokens=2))
-    assert loaded.notes() == ["asked for cuda:3, which this machine does not have: it ran on the CPU"]
+    assert loaded.notes() == ["asked for cuda:3, which torch cannot use here: it ran on the CPU"]
     sharing = set_up(
         Inference(dtype="torch.bfloat16", device="cuda:3", depends_on_id=1, max_new_tokens=2), stage_1=loaded
     )

@@ -131,7 +131,7 @@ def test_without_adapters_all_weights_are_trained() -> None:
 
 def test_a_device_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert stage(device="cuda").notes() == ["asked for cuda, which this machine does not have: it ran on the CPU"]
+    assert stage(device="cuda").notes() == ["asked for cuda, which torch cannot use here: it ran on the CPU"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert stage(device="cuda").notes()[0].startswith("asked for cuda, but its process is shown no GPU (`device: cpu`")
 

@@ -20,9 +20,9 @@ def gpus(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Non
     [
         (None, "cpu", ""),
         ("cpu", "cuda", ""),
-        (None, "cuda", "asked for cuda, which this machine does not have: it ran on the CPU"),
-        ("cuda:3", "cpu", "asked for cuda:3, which this machine does not have: it ran on the CPU"),
-        ("mps", "cpu", "asked for mps, which this machine does not have: it ran on the CPU"),
+        (None, "cuda", "asked for cuda, which torch cannot use here: it ran on the CPU"),
+        ("cuda:3", "cpu", "asked for cuda:3, which torch cannot use here: it ran on the CPU"),
+        ("mps", "cpu", "asked for mps, which torch cannot use here: it ran on the CPU"),
     ],
 )
 @pytest.mark.usefixtures("gpus")

@@ -95,7 +95,7 @@ def test_the_users_file_runs_on_the_tiny_model_and_has_its_figures(tmp_path: Pat
     # The tiny model names neither index, which is the model itself: one call to ask, one to answer.
     assert found["calls_per_question"] == 2
     assert figures(result, 2)["unclear"] == 2
-    assert any("asked for cuda, which this machine does not have" in note for note in result.warnings)
+    assert any("asked for cuda, which torch cannot use here" in note for note in result.warnings)
 
 
 @pytest.mark.slow

@@ -140,9 +140,7 @@ def test_users_files_run_where_the_data_is(tmp_path: Path, monkeypatch: pytest.M
     trained = drive(config(tmp_path, training(size=5)), 3)
     told = figures(trained, 1)
     assert (trained.completed, told["optimizer_steps"].value, len(told["inference_s"].samples)) == (3, 2, 1)
-    assert (
-        "stage 1 (EfficientNet): asked for mps, which this machine does not have: it ran on the CPU" in trained.warnings
-    )
+    assert "stage 1 (EfficientNet): asked for mps, which torch cannot use here: it ran on the CPU" in trained.warnings
     assert drive(config(tmp_path, inference(size=2)), 2).completed == 2
 
 

@@ -171,7 +171,7 @@ def test_notes_say_what_a_reader_of_the_numbers_must_know(tmp_path: Path, monkey
     monkeypatch.syspath_prepend(str(tmp_path))
     assert notes(training=False, model={"component": "own_trained.net"}) == [], "it may have loaded weights by itself"
     for device in ("cuda", "cuda:1", "mps"):
-        said = f"asked for {device}, which this machine does not have: it ran on the CPU"
+        said = f"asked for {device}, which torch cannot use here: it ran on the CPU"
         assert notes(model=CONVNEXT, device=device) == [said]
     assert notes(model={**CONVNEXT, "replace_classifier": True}) == [
         (

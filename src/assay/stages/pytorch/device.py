@@ -23,7 +23,8 @@ class Device:
 
 
 def choose_device(asked: str | None, of_pipeline: str = "cpu") -> Device:
-    """The device a stage names, else the pipeline's. One that this machine lacks is the CPU, with a note."""
+    """The device a stage names, else the pipeline's. One that torch cannot use is the CPU, with a note: the machine may
+    lack it, or this build of torch."""
     torch = library("torch", "llm")
     word = asked or of_pipeline
     try:
@@ -47,5 +48,5 @@ def choose_device(asked: str | None, of_pipeline: str = "cpu") -> Device:
             "CUDA_VISIBLE_DEVICES does): it ran on the CPU",
         )
     if device.type in ("cuda", "mps"):
-        return Device(torch.device("cpu"), f"asked for {word}, which this machine does not have: it ran on the CPU")
+        return Device(torch.device("cpu"), f"asked for {word}, which torch cannot use here: it ran on the CPU")
     raise ValueError(f"device {word!r} is not one that stages run on; use cpu, cuda, cuda:N or mps")
