@@ -1,0 +1,32 @@
+"""Makes the compiled library part of the package: in a wheel for this platform, or in place for an editable install.
+
+Without a compiler the editable install succeeds without it; a wheel is then refused unless ASSAY_PURE=1 asks for one
+that serves every platform, slower.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class NativeHook(BuildHookInterface):  # type: ignore[type-arg]
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel" or (version != "editable" and os.environ.get("ASSAY_PURE") == "1"):
+            return
+        native = Path(self.root, "src", "assay", "native")
+        made = runpy.run_path(str(native / "build.py"))["build"]()
+        if version == "editable":
+            return
+        if made is None:
+            raise SystemExit(
+                "a wheel needs a C compiler (gcc or cc); ASSAY_PURE=1 makes one without the compiled library"
+            )
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        build_data["force_include"][str(made)] = "assay/native/lib/libassay.so"
