@@ -45,9 +45,7 @@ def arguments(parser: ArgumentParser) -> None:
     older = parser.add_argument_group("the older form")
     older.add_argument("--matrix", metavar="FILE", help="matrix YAML")
     older.add_argument("--datasets", metavar="FILE", help="JSON with the data sets' paths")
-    older.add_argument(
-        "--sink", metavar="NAME", default="none", help="mlflow, wandb, none, or your own: its name or dotted path"
-    )
+    older.add_argument("--sink", metavar="NAME", help="mlflow, wandb, none, or your own: its name or dotted path")
     command = parser.add_argument_group("a command, without YAML")
     command.add_argument("--runs", metavar="N", type=int, default=10, help="how often (default: 10)")
     command.add_argument("--warmup", metavar="N", type=int, default=0, help="runs before, not counted (default: 0)")
@@ -81,6 +79,8 @@ def run(args: Namespace) -> int:
         return join(args, lambda: _inputs(args))
     if args.resume is not None:
         ran = run_on(args.resume, results_dir(args), _change(args))
+        if ran.untouched:
+            print(f"Session {ran.folder.path.name} is complete: there is nothing to resume. Look at it: assay show")
     else:
         inputs = _inputs(args)
         ran = run_new(inputs, name=args.session_name, reason=args.reason, command=["assay", *sys.argv[1:]])
@@ -128,13 +128,15 @@ def _inputs(args: Namespace) -> RunInputs:
         raise UsageError(
             "--datasets goes with --matrix; in the newer form data sets are listed in the YAML under `datasets:`"
         )
+    if args.sink and args.matrix is None:
+        raise UsageError("--sink goes with --matrix; in the newer form sinks are listed in the YAML under `sinks:`")
     if args.runs < 1 or args.warmup < 0 or args.timeout <= 0:
         raise UsageError("--runs must be at least 1, --warmup at least 0, --timeout above 0")
     return RunInputs(
         config=tuple(str(Path(file).absolute()) for file in args.config),
         matrix=str(Path(args.matrix).absolute()) if args.matrix else None,
         datasets=str(Path(args.datasets).absolute()) if args.datasets else None,
-        sink=args.sink,
+        sink=args.sink or "none",
         set=tuple(args.set),
         entries=args.entries,
         entries_exact=exact_names(args),
