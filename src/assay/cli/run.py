@@ -16,6 +16,7 @@ from assay.cli.config_arguments import (
 from assay.cli.exit_code import exit_code
 from assay.cli.join import join
 from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.config.plan import Plan
 from assay.config.viewer_url import check_template
 from assay.errors import UsageError
 
@@ -71,8 +72,7 @@ def run(args: Namespace) -> int:
     if args.list:
         inputs = _inputs(args) if args.resume is None else inputs_of(args.resume, results_dir(args), _change(args))
         plan = inputs.plan()
-        for warning in plan.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+        _print_warnings(plan)
         print("\n".join(entry.name for entry in plan.entries))
         return 0
     if args.join is not None or args.finish or args.expect:
@@ -80,6 +80,7 @@ def run(args: Namespace) -> int:
     if args.resume is not None:
         ran = run_on(args.resume, results_dir(args), _change(args))
         if ran.untouched:
+            _print_warnings(ran.plan)
             print(f"Session {ran.folder.path.name} is complete: there is nothing to resume. Look at it: assay show")
     else:
         inputs = _inputs(args)
@@ -87,6 +88,11 @@ def run(args: Namespace) -> int:
     if args.profile_regressed and not ran.interrupted:
         _profile(ran)
     return exit_code(ran)
+
+
+def _print_warnings(plan: Plan) -> None:
+    for warning in plan.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def _change(args: Namespace) -> Change:

@@ -36,9 +36,12 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
 
 
 def is_complete(folder: SessionFolder, plan: Plan) -> bool:
-    """Whether the session ended by itself and nothing of the plan is left to run."""
+    """Whether the session ended by itself and nothing of the plan is left to run. Programs of it that still run, which
+    nobody waits for any more, are ended."""
     if folder.info().status != "finished":
         return False
+    with only_one(folder):
+        end_leftover_programs(folder.path)
     done = {record.run_id for record in folder.records() if record.outcome is not Outcome.INTERRUPTED}
     return all(f"{folder.info().name}/{run.key}" in done for run in ordered_runs(plan))
 
