@@ -10,10 +10,10 @@ import pytest
 from colocation_file import made_matrix, write_colocation
 
 from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.rate_search import RateTrial, knee
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
 from assay.analysis.colocation.time_histogram import TimeHistogram, pooled_shares
+from assay.analysis.fields import Fields
 from assay.errors import DataError
 
 

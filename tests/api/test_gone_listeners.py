@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,8 @@ def test_a_log_that_cannot_be_written_costs_only_itself(workplace: Workplace) ->
     )  # fmt: skip
     answer = workplace.assay("run", "--config", str(config))
     assert answer.code == 0, answer.err
+    [session] = workplace.sessions()
+    session.write_info(replace(session.info(), status="interrupted"))
     resumed = workplace.assay("run", "--resume", "latest")
     assert resumed.code == 0, resumed.err
     assert "session.log could not be written" in resumed.out

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from session_factory import MadeRun, make_session
 
 from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
+from assay.analysis.fields import Fields
 from assay.cli.main import main
 from assay.errors import DataError
 from assay.record import SessionFolder, TaskPerf

@@ -37,6 +37,13 @@ def compare(
     where = sessions_folder(results_dir or next((folder for folder in known if folder is not None), None))
     new = _records(head, where)
     old = _base(base, where, allow_missing_base)
+    if isinstance(old, Records) and _is_same(old, new):
+        if not allow_missing_base:
+            raise UsageError(
+                f"{base} and {head} are one and the same session, {_name(new)}: nothing can have changed. Give two "
+                "sessions, such as latest~1 and latest"
+            )
+        old = ()
     rules = rules_for(where, [margin] if isinstance(margin, str) else margin)
     names = _name(old) if old else str(base), _name(new)
     found = compare_sessions(old, new, where, names=names, rules=rules, across=anyway)
@@ -63,6 +70,12 @@ def _records(side: Records | str | Path, where: Path) -> Records:
         what = "the records" if isinstance(side, Records) else str(side)
         raise UsageError(f"there is nothing to compare: {what} has no runs")
     return records
+
+
+def _is_same(old: Records, new: Records) -> bool:
+    """Read from the same folders; records that a caller picked out of one session may differ all the same."""
+    runs = [record.run_id for record in old]
+    return runs == [record.run_id for record in new] and set(old.folders) == set(new.folders)
 
 
 def _name(records: Records) -> str:

@@ -18,7 +18,7 @@ from assay.names import unknown
 from assay.record import Record, SessionFolder
 from assay.record.session_kind import SessionKind
 from assay.session.masking import session_masker
-from assay.session.resume import reopen_session
+from assay.session.resume import is_complete, reopen_session
 from assay.session.start import start_session
 
 
@@ -49,6 +49,8 @@ class SessionRun:
     records: tuple[Record, ...]
     interrupted: bool = False
     regressed: bool = False
+    untouched: bool = False
+    """It was complete: nothing was run, and nothing of it was changed."""
 
 
 def run_new(
@@ -80,6 +82,8 @@ def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> Sessi
         )
     plan = inputs_of(session, results_dir, change).plan().with_results_dir(folder.path.parent)
     remember_results_dir(plan.results_dir)
+    if is_complete(folder, plan):
+        return SessionRun(plan, folder, tuple(folder.records()), untouched=True)
     ran = run_attached(plan, reopen_session(folder, plan))
     return SessionRun(plan, folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)
 

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,8 @@ def run(args: Namespace) -> int:
     results: Path = args.results or Path("colocation-results") / f"{folder_name(config.name)}__{stamp}"
     if results.exists() and any(results.iterdir()):
         raise UsageError(f"{results} is not empty; give another --results")
+    if args.events == "parquet" and find_spec("pyarrow") is None:
+        print("assay: events are kept as CSV; Parquet needs: pip install 'assay-bench[loadgen]'", file=sys.stderr)
     colocation = Colocation(config, results, None if args.quiet else _show_progress)
     if args.sweep or args.find_peak:
         good = _rates(args, config, colocation, results)

@@ -28,7 +28,8 @@ entries:
   - name: sort_large
     script: my_benchmark.py
     args: --rows 1000000
-    timeout_s: 120
+    repeat: 6
+    timeout_s: 120                 # of each run; instead of default_timeout_s
 """
 
 SCRIPT = '''\
@@ -45,10 +46,11 @@ with assay.benchmark() as b:
     rows = b.param("rows", 100_000)
     with b.task("generate"):
         data = [random.random() for _ in range(rows)]
-    with b.task("sort") as task:
+    with b.task("sort") as sort:
         data.sort()
-        task.record("rows", rows)
-    b.metric("rows_per_s", rows / b.elapsed, unit="1/s", better="higher")
+    print(f"sorted {rows:,} rows in {sort.seconds:.3f} s")
+    # Rows a second of the sorting alone: what made the rows is not in it.
+    b.metric("rows_per_s", rows / sort.seconds, unit="1/s", better="higher")
 '''
 
 

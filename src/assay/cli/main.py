@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from assay.cli.command import COMMANDS, Command
+from assay.cli.global_words import put_results_dir, take_results_dir
 from assay.cli.standard_streams import StandardStream, take_standard_streams
 from assay.errors import AssayError, UsageError
 
@@ -37,10 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int]:
-    command = _asked(words)
+    command: Command | None = None
     try:
-        args = _parser(command).parse_args(words)
+        left, results_dir = take_results_dir(words)
+        command = _asked(left)
+        args = _parser(command).parse_args(left)
         args.after = after
+        put_results_dir(args, results_dir)
         return command, int(args.command_module.run(args))
     except AssayError as error:
         print(f"assay: {_shown(str(error), [*words, *(after or ())])}", file=sys.stderr)

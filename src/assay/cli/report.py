@@ -20,7 +20,7 @@ def arguments(parser: ArgumentParser) -> None:
         "session",
         nargs="?",
         default="latest",
-        help="latest, latest~1, a name, a folder (also of `assay colocate`), a git revision",
+        help="latest, latest~1, a name, a folder of any results, a git revision",
     )
     parser.add_argument("--against", metavar="SESSION", help="what to compare with (default: the last comparable runs)")
     parser.add_argument("--format", choices=FORMATS, help="default: html, or by the name of --output")
@@ -35,6 +35,8 @@ def run(args: Namespace) -> int:
 
     if _is_colocation(Path(args.session)):
         return _colocation(args)
+    if (left := _left_alone(Path(args.session))) is not None:
+        return _results(args, left)
     folder = find_session(args.session, results_dir(args))
     markdown = (args.format or ("markdown" if args.output and args.output.suffix == ".md" else "html")) == "markdown"
     text = _rendered(folder, args, markdown)
@@ -74,6 +76,21 @@ def _colocation(args: Namespace) -> int:
         )
     folder = Path(args.session)
     return _put(render_colocation(folder), args, folder / "report.html")
+
+
+def _left_alone(folder: Path) -> Path | None:
+    """Where a program that was run alone, or one run of a session, left its metrics."""
+    from assay.analysis.results_folder import is_results_folder
+
+    return next((place for place in (folder, folder / "benchmark_results") if is_results_folder(place)), None)
+
+
+def _results(args: Namespace, folder: Path) -> int:
+    from assay.report.results_page import render_results
+
+    if args.against or args.format == "markdown" or (args.output and args.output.suffix == ".md"):
+        raise UsageError(f"{args.session} is no session: its report is HTML; `assay compare` compares such folders")
+    return _put(render_results(folder), args, folder / "report.html")
 
 
 def _rendered(folder: SessionFolder, args: Namespace, markdown: bool) -> str:

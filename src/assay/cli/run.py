@@ -16,6 +16,7 @@ from assay.cli.config_arguments import (
 from assay.cli.exit_code import exit_code
 from assay.cli.join import join
 from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.config.plan import Plan
 from assay.config.viewer_url import check_template
 from assay.errors import UsageError
 
@@ -45,9 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
     older = parser.add_argument_group("the older form")
     older.add_argument("--matrix", metavar="FILE", help="matrix YAML")
     older.add_argument("--datasets", metavar="FILE", help="JSON with the data sets' paths")
-    older.add_argument(
-        "--sink", metavar="NAME", default="none", help="mlflow, wandb, none, or your own: its name or dotted path"
-    )
+    older.add_argument("--sink", metavar="NAME", help="mlflow, wandb, none, or your own: its name or dotted path")
     command = parser.add_argument_group("a command, without YAML")
     command.add_argument("--runs", metavar="N", type=int, default=10, help="how often (default: 10)")
     command.add_argument("--warmup", metavar="N", type=int, default=0, help="runs before, not counted (default: 0)")
@@ -73,20 +72,27 @@ def run(args: Namespace) -> int:
     if args.list:
         inputs = _inputs(args) if args.resume is None else inputs_of(args.resume, results_dir(args), _change(args))
         plan = inputs.plan()
-        for warning in plan.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+        _print_warnings(plan)
         print("\n".join(entry.name for entry in plan.entries))
         return 0
     if args.join is not None or args.finish or args.expect:
         return join(args, lambda: _inputs(args))
     if args.resume is not None:
         ran = run_on(args.resume, results_dir(args), _change(args))
+        if ran.untouched:
+            _print_warnings(ran.plan)
+            print(f"Session {ran.folder.path.name} is complete: there is nothing to resume. Look at it: assay show")
     else:
         inputs = _inputs(args)
         ran = run_new(inputs, name=args.session_name, reason=args.reason, command=["assay", *sys.argv[1:]])
     if args.profile_regressed and not ran.interrupted:
         _profile(ran)
     return exit_code(ran)
+
+
+def _print_warnings(plan: Plan) -> None:
+    for warning in plan.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def _change(args: Namespace) -> Change:
@@ -128,13 +134,15 @@ def _inputs(args: Namespace) -> RunInputs:
         raise UsageError(
             "--datasets goes with --matrix; in the newer form data sets are listed in the YAML under `datasets:`"
         )
+    if args.sink and args.matrix is None:
+        raise UsageError("--sink goes with --matrix; in the newer form sinks are listed in the YAML under `sinks:`")
     if args.runs < 1 or args.warmup < 0 or args.timeout <= 0:
         raise UsageError("--runs must be at least 1, --warmup at least 0, --timeout above 0")
     return RunInputs(
         config=tuple(str(Path(file).absolute()) for file in args.config),
         matrix=str(Path(args.matrix).absolute()) if args.matrix else None,
         datasets=str(Path(args.datasets).absolute()) if args.datasets else None,
-        sink=args.sink,
+        sink=args.sink or "none",
         set=tuple(args.set),
         entries=args.entries,
         entries_exact=exact_names(args),

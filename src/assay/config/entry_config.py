@@ -8,15 +8,32 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from assay.config.ray_config import ObjectStoreSize, RayConfig
 from assay.config.requirement import Requirement, share
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=,+@-]{0,119}")
+_NAME = re.compile(r"[^\W_][\w.=,+@-]{0,119}")
+_MOST_BYTES = 200
+"""Length of a name in UTF-8: file systems hold 255 bytes, and a run's files add to it."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
+def is_name(text: str) -> bool:
+    """Letters and digits of any script, with their accents where these are characters of their own."""
+    if text.isascii():
+        return _NAME.fullmatch(text) is not None
+    from unicodedata import category
+
+    letters = "".join("a" if category(one)[0] == "M" else one for one in text[1:])
+    return _NAME.fullmatch(text[:1] + letters) is not None and len(text.encode("utf-8", "replace")) <= _MOST_BYTES
+
+
 def check_name(name: str) -> str:
-    """A name is also a folder's name."""
-    if not NAME.fullmatch(name):
+    """A name is also a folder's name; one that can be written in two ways gets the usual one (NFC)."""
+    if not name.isascii():
+        from unicodedata import normalize
+
+        name = normalize("NFC", name)
+    if not is_name(name):
         raise ValueError(
-            "a name may hold letters, digits and . _ - = , + @, begins with a letter or digit, at most 120"
+            "a name may hold letters and digits of any script and . _ - = , + @; it begins with a letter or digit, and "
+            f"has at most 120 characters and {_MOST_BYTES} bytes"
         )
     return name
 

@@ -44,7 +44,7 @@ def expand_matrix(entry: Node) -> tuple[list[Node], list[str]]:
 def _at(entry: Node, point: dict[str, Any]) -> Node:
     children = {key: _substituted(child, point) for key, child in entry.value.items() if key != "matrix"}
     name = entry.value["name"]
-    suffix = "-".join(re.sub(r"[^A-Za-z0-9._=+@]+", "_", str(value)) for value in point.values())
+    suffix = "-".join(re.sub(r"[^\w.=+@]+", "_", str(value)) for value in point.values())
     children["name"] = Node(f"{name.value}-{suffix}", name.mark, name.key)
     return Node(children, entry.mark, entry.key, entry.anchored)
 

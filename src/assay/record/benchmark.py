@@ -26,7 +26,10 @@ class Benchmark:
     """What a benchmark's author holds inside `with assay.benchmark() as b`."""
 
     def __init__(self, argv: Sequence[str] | None = None) -> None:
-        self._words = Words(_own_words() if argv is None else argv)
+        words = _own_words() if argv is None else list(argv)
+        if not {"--help", "-h"}.isdisjoint(words):
+            _print_help()
+        self._words = Words(words)
         path = self._words.take(RESULTS_PATH)
         self.results_path = None if path is None else Path(path)
         """None when the program is run alone, without `--benchmark-results-path`: results are then printed."""
@@ -152,6 +155,17 @@ def _own_words() -> list[str]:
     program = Path(sys.argv[0] if sys.argv else "")
     runner = program.parent.name if program.stem == "__main__" else program.stem
     return [] if runner.endswith("kernel_launcher") or runner in ("pytest", "py.test") else sys.argv[1:]
+
+
+def _print_help() -> None:
+    """Ends the program before anything is measured, unless its source names no parameter: it may have its own help."""
+    from assay.record.program_help import program_help
+
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    text = program_help(Path(path)) if path else None
+    if text is not None:
+        print(text)
+        raise SystemExit(0)
 
 
 def _convert(name: str, word: str, default: T) -> T:

@@ -40,6 +40,12 @@ class Environment:
         gpus = "+".join(self.gpus) or "no GPU"
         return f"{self.cpu_model}, {self.cores} cores, {round(self.memory_mb / 1024)} GB, {gpus}"
 
+    @property
+    def described(self) -> str:
+        """The machine in words, as far as it is known: files of other tools say little of it."""
+        machine = self.machine_class if self.cpu_model or self.cores else ""
+        return ": ".join(words for words in (self.host, machine) if words) or "machine not known"
+
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "gpus": list(self.gpus), "machine_class": self.machine_class}
 

@@ -19,6 +19,8 @@ class Task:
     def __init__(self, name: str, perf: TaskPerfUtils | None = None) -> None:
         self.name = name
         self.metrics: dict[str, float] = {}
+        self.seconds = 0.0
+        """How long the block took, once it has ended."""
 
     def __enter__(self) -> Self:
         self._cpu = time.process_time()
@@ -26,7 +28,7 @@ class Task:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        process_time = time.perf_counter() - self._start
+        self.seconds = process_time = time.perf_counter() - self._start
         cpu_time = time.process_time() - self._cpu
         measured = {"process_time": process_time, "cpu_time": cpu_time, **self.metrics}
         Task._finished.append(TaskPerf(self.name, measured))

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.colocation.colocation_result import ColocationResult
+from assay.analysis.serving.serving_result import ServingResult
 from assay.errors import DataError
 from assay.record import SessionFolder
 from assay.record.task_metrics import is_task_metric
@@ -17,6 +21,7 @@ from assay.report.exhibits.grid import Cell, Grid
 from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.resources import resource_plots
+from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import PipelineStages, stage_breakdown
 from assay.report.limits import Limits
@@ -30,6 +35,8 @@ from assay.untrusted.regular_file import read_bytes
 from assay.untrusted.unreadable import Unreadable
 
 _MOST_PROFILE_BYTES = 150_000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,9 @@ class EntryPage:
     """Of pipelines that ran beside each other; tables of their slowdowns and stages are then in it."""
     colocation_problem: str
     """Why what it left of them is not shown, or empty."""
+    serving: ServingExhibit | None
+    """Of a load on an endpoint."""
+    serving_problem: str
     stages: tuple[PipelineStages, ...]
     curves: tuple[Plot, ...]
     plots: tuple[Plot, ...]
@@ -66,6 +76,7 @@ class EntryPage:
         ladders, plain = _ladders([m for m in metrics if not (matrix(m) or table_of_rows(m))])
         files = RunFolder(folder, view.shown) if view.shown else None
         colocation, problem = _colocation(files, f"{anchor}-", limits)
+        serving, unread = _serving(files, limits)
         slowdowns, plain = slowdown_matrices(plain)
         dotted, plain = dotted_tables(plain)
         rows = [MetricRow.of(metric, found.get(metric.name)) for metric in _in_order(plain, view, found)]
@@ -82,6 +93,8 @@ class EntryPage:
             distributions=tuple((made, histogram_svg(made)) for made in distributions),
             colocation=colocation,
             colocation_problem=problem,
+            serving=serving,
+            serving_problem=unread,
             stages=stage_breakdown(files.tasks()) if files and not (colocation and colocation.bars) else (),
             curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),
             plots=resource_plots(files.usage_series(), limits.points)[: limits.plots] if files else (),
@@ -94,12 +107,13 @@ class EntryPage:
         """What a table of entries shows: nothing is read from disk."""
         found = {row.metric: row for row in changes.rows if row.entry == view.name} if changes else {}
         headline = tuple(MetricRow.of(metric, found.get(metric.name)) for metric in view.headline())
-        return cls("", view, found, headline, (), 0, (), (), None, "", (), (), (), "", None)
+        return cls("", view, found, headline, (), 0, (), (), None, "", None, "", (), (), (), "", None)
 
     @property
     def charts(self) -> tuple[Plot, ...]:
         """All line charts in the order of the page: its script counts them."""
-        return (*(self.colocation.plots if self.colocation else ()), *self.curves, *self.plots)
+        exhibits = (one for one in (self.colocation, self.serving) if one is not None)
+        return (*(plot for one in exhibits for plot in one.plots), *self.curves, *self.plots)
 
     @property
     def regressed(self) -> bool:
@@ -112,11 +126,24 @@ class EntryPage:
 
 
 def _colocation(files: RunFolder | None, prefix: str, limits: Limits) -> tuple[ColocationExhibit | None, str]:
-    path = files.colocation() if files else None
+    return _exhibit(
+        files.colocation() if files else None,
+        lambda path: ColocationExhibit.of(ColocationResult.read(path), prefix, limits),
+    )
+
+
+def _serving(files: RunFolder | None, limits: Limits) -> tuple[ServingExhibit | None, str]:
+    return _exhibit(
+        files.serving() if files else None, lambda path: ServingExhibit.of(ServingResult.read(path), limits)
+    )
+
+
+def _exhibit(path: Path | None, read: Callable[[Path], T]) -> tuple[T | None, str]:
+    """What is shown of a file, or why it is not."""
     if path is None:
         return None, ""
     try:
-        return ColocationExhibit.of(ColocationResult.read(path), prefix, limits), ""
+        return read(path), ""
     except FileNotFoundError:
         return None, ""
     except DataError as error:

@@ -28,8 +28,7 @@ def session_markdown(
     blocks = [
         f"# {escaped(view.info.name)}",
         f"{view.info.status} · {view.counts()} · {duration(view.seconds)}  \n"
-        f"{escaped(view.environment.host)}: {escaped(view.environment.machine_class)}"
-        + (f" · git {escaped(commit[:10])}" if commit else ""),
+        f"{escaped(view.environment.described)}" + (f" · git {escaped(commit[:10])}" if commit else ""),
         "## What changed",
         _changes(comparison) if comparison else "There is no earlier session to compare with.",
         *_insights(folder),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.analysis.colocation.colocation_result import colocation_file
+from assay.analysis.serving.serving_result import serving_file
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
 from assay.record.secrets import Masker
@@ -68,6 +69,10 @@ class RunFolder:
     def colocation(self) -> Path | None:
         """What a run of pipelines beside each other left; the older form, which only has figures, is not looked at."""
         return colocation_file(self._inside(str(self.path / "benchmark_results")))
+
+    def serving(self) -> Path | None:
+        """What a load on an endpoint left."""
+        return serving_file(self._inside(str(self.path / "benchmark_results")))
 
     def profile(self) -> Path | None:
         """Of this run, or of its entry made afterwards because it regressed."""

@@ -6,6 +6,8 @@ from typing import Any
 from assay.analysis import Comparison
 from assay.record import Outcome, SessionFolder
 from assay.report.entry_page import EntryPage
+from assay.report.exhibits.plot import Plot
+from assay.report.exhibits.serving.settings_chart import settings_charts
 from assay.report.limits import Limits
 from assay.report.view import SessionView
 
@@ -19,6 +21,8 @@ class SessionPage:
     view: SessionView
     entries: tuple[EntryPage, ...]
     changes: Comparison | None
+    settings: tuple[Plot, ...] = ()
+    """Curves of all entries that swept a load, in the same charts."""
 
     @classmethod
     def of(cls, folder: SessionFolder, changes: Comparison | None, limits: Limits) -> SessionPage:
@@ -28,7 +32,12 @@ class SessionPage:
             for number, entry in enumerate(view.ended, 1)
         ]
         pages.sort(key=lambda page: (not page.regressed, _URGENCY.get(page.view.outcome or Outcome.PASSED, 0)))
-        return cls(view, tuple(pages), changes)
+        curves = [
+            (page.view.name, page.serving.result.curve)
+            for page in sorted(pages, key=lambda page: page.anchor)
+            if page.serving and page.serving.result.curve
+        ]
+        return cls(view, tuple(pages), changes, settings_charts(curves))
 
     @property
     def anchors(self) -> dict[str, str]:
@@ -39,12 +48,11 @@ class SessionPage:
         of the plot before: a run's series were all sampled at once."""
         found: list[dict[str, Any]] = []
         before: object = None
-        for page in self.entries:
-            for plot in page.charts:
-                drawn = plot.to_json()
-                if drawn["x"] == before:
-                    del drawn["x"]
-                else:
-                    before = drawn["x"]
-                found.append(drawn)
+        for plot in (*self.settings, *(plot for page in self.entries for plot in page.charts)):
+            drawn = plot.to_json()
+            if drawn["x"] == before:
+                del drawn["x"]
+            else:
+                before = drawn["x"]
+            found.append(drawn)
         return found

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parent / "templates"
-SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css")
+SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css", "serving.css")
 
 
 @lru_cache(maxsize=1)

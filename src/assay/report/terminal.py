@@ -55,7 +55,7 @@ def _head(view: SessionView, paint: _Paint) -> str:
     )
     lines = [
         f"{paint('bold', printable(info.name))} · {info.status} · {view.counts()} · {duration(view.seconds)}",
-        f"{printable(machine.host)}: {printable(machine.machine_class)}{printable(commit)}",
+        f"{printable(machine.described)}{printable(commit)}",
     ]
     if len(view.hosts) > 1:
         lines.append(f"runs on {len(view.hosts)} hosts: {', '.join(map(printable, view.hosts))}")

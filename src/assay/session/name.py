@@ -13,7 +13,7 @@ def session_name(given: str | None, older_form: bool, now: datetime, results_dir
     """Newer form: the time is appended, and a number if need be. Older: as given, refused if the folder exists."""
     if given is not None:
         try:
-            check_name(given)
+            given = check_name(given)
         except ValueError as error:
             raise UsageError(f"--session-name {given!r}: {error}") from None
     if given is not None and older_form:

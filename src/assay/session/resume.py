@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.config.entry_config import NAME
+from assay.config.entry_config import is_name
 from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
@@ -15,6 +15,7 @@ from assay.record.results_file import append_record, read_records
 from assay.record.strict_json import encode
 from assay.session.leftover_programs import end_leftover_programs
 from assay.session.open_session import OpenSession
+from assay.session.run import ordered_runs
 from assay.session.run_folders import started_runs
 from assay.session.session_lock import only_one
 
@@ -32,6 +33,17 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
         raise UsageError(
             f"session {folder.path.name} cannot go on: {error.strerror or error}: {error.filename or folder.path}"
         ) from None
+
+
+def is_complete(folder: SessionFolder, plan: Plan) -> bool:
+    """Whether the session ended by itself and nothing of the plan is left to run. Programs of it that still run, which
+    nobody waits for any more, are ended."""
+    if folder.info().status != "finished":
+        return False
+    with only_one(folder):
+        end_leftover_programs(folder.path)
+    done = {record.run_id for record in folder.records() if record.outcome is not Outcome.INTERRUPTED}
+    return all(f"{folder.info().name}/{run.key}" in done for run in ordered_runs(plan))
 
 
 def _reopened(folder: SessionFolder, plan: Plan) -> OpenSession:
@@ -72,7 +84,7 @@ def keep_aside(folder: SessionFolder, record: Record) -> None:
     """In the entry's own file. What stands in a session folder is not to be believed: a name that could not be an
     entry's has no folder, and a link leads elsewhere."""
     own = folder.path / record.name / "results.jsonl"
-    if not NAME.fullmatch(record.name) or own.parent.is_symlink() or _is_there(own, record):
+    if not is_name(record.name) or own.parent.is_symlink() or _is_there(own, record):
         return
     own.parent.mkdir(exist_ok=True)
     if own.is_symlink() or (own.exists() and not own.is_file()):

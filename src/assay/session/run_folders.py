@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.config.entry_config import NAME
+from assay.config.entry_config import is_name
 
 _RUN = re.compile(r"(run|warmup)-\d{2,6}")
 _RETRY = re.compile(r"retry-(\d{1,4})")
@@ -28,7 +28,7 @@ def started_runs(session: Path) -> list[StartedFolder]:
     """Links are not followed: what they lead to is no run of this session."""
     found = []
     for entry in _folders(session):
-        if not NAME.fullmatch(entry.name):
+        if not is_name(entry.name):
             continue
         runs = [(entry, f"{entry.name}/run-01")]
         runs += [(folder, f"{entry.name}/{folder.name}") for folder in _folders(entry) if _RUN.fullmatch(folder.name)]

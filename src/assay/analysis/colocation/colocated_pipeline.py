@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.analysis.colocation.fields import Fields
+from assay.analysis.fields import Fields
 
 _MOST_OBJECTIVES = 20
 _MOST_STAGES = 1000

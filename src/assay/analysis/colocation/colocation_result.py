@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from assay.analysis.colocation.colocated_pipeline import ColocatedPipeline
-from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.group_run import GroupRun
 from assay.analysis.colocation.kept_contrast import KeptContrast
 from assay.analysis.colocation.rate_search import RateSearch
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, original
 from assay.analysis.colocation_folder import FILE_NAME
+from assay.analysis.fields import Fields
 from assay.errors import DataError
 from assay.record.strict_json import untagged
 from assay.untrusted.json_text import read_json

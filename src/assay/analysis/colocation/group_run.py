@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.pipeline_run import PipelineRun, stretch
+from assay.analysis.fields import Fields
 
 _MOST_MEMBERS = 64
 _MOST_WARNINGS = 50

@@ -3,10 +3,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.pipeline_run import stretch
 from assay.analysis.colocation.slowdown_estimate import is_own_copy
 from assay.analysis.colocation.stage_window import StageWindow
+from assay.analysis.fields import Fields
 
 _MOST_BESIDE = 64
 _MOST_STAGES = 200

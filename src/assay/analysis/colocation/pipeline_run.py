@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.analysis.colocation.fields import Fields, finite
 from assay.analysis.colocation.stage_window import StageWindow
+from assay.analysis.fields import Fields, finite
 
 _MOST_STAGES = 200
 _MOST_POINTS = 500

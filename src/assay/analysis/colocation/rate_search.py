@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.analysis.colocation.fields import Fields
+from assay.analysis.fields import Fields
 from assay.analysis.knee import BEHIND, KNEE
 
 _MOST_TRIALS = 500

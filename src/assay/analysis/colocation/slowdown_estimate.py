@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.analysis.colocation.fields import Fields
+from assay.analysis.fields import Fields
 
 WHAT: Final = ("throughput", "p50", "p99")
 _OF_A_STAGE: Final = ("mean", "p50", "p99")

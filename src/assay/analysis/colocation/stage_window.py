@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.analysis.colocation.fields import Fields
 from assay.analysis.colocation.time_histogram import TimeHistogram
+from assay.analysis.fields import Fields
 
 
 @dataclass(frozen=True)

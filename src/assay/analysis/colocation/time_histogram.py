@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.analysis.colocation.fields import Fields
+from assay.analysis.fields import Fields
 
 MOST_BINS = 200
 _SHORTEST_S = 1e-9

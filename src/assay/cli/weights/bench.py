@@ -4,6 +4,9 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from assay.cli.extras import missing
+from assay.errors import MissingExtra
+
 
 def arguments(parser: ArgumentParser) -> None:
     from assay.benchmarks.weights import program
@@ -12,6 +15,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    if lacking := missing("weights"):  # before any folder is made
+        raise MissingExtra(f"What the suites need ({', '.join(lacking)})", "weights")
     from assay.benchmarks.weights import program
     from assay.cli.kept_environment import keep_environment
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
@@ -14,7 +15,11 @@ EventFormat = Literal["parquet", "csv", "none"]
 
 
 def save_group(outcome: GroupOutcome, events: EventFormat = "parquet", trace: bool = False) -> None:
-    """Beside each pipeline's logs: `result.json` and its events; one trace for all that ran together."""
+    """Beside each pipeline's logs: `result.json` and its events; one trace for all that ran together.
+
+    What was measured is kept whatever is installed: without pyarrow events are CSV."""
+    if events == "parquet" and find_spec("pyarrow") is None:
+        events = "csv"
     tracks = []
     for pipeline in outcome.pipelines:
         names = {stage: times.name for stage, times in pipeline.result.stages.items()}

@@ -41,6 +41,10 @@ class Latency:
     def __getitem__(self, name: str) -> float:
         return self.percentiles[name]
 
+    def seconds(self, name: str) -> float:
+        """A percentile in seconds."""
+        return self.percentiles[name] / 1e9
+
     def to_json(self) -> dict[str, Any]:
         times = {"mean": self.mean, "min": self.least, "max": self.most, **self.percentiles}
         return {"count": self.count, **{f"{name}_us": ns / 1e3 for name, ns in times.items()}}

@@ -68,10 +68,9 @@ def join_session(
 
 def session_path(results_dir: Path, name: str) -> Path:
     try:
-        check_name(name)
+        return results_dir / check_name(name)
     except ValueError as error:
         raise UsageError(f"--join {name!r}: {error}") from None
-    return results_dir / name
 
 
 def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect: Sequence[str] = ()) -> JobFolder:
