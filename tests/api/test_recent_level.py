@@ -50,7 +50,7 @@ def test_held_against_the_recent_level_and_its_spread(
 def test_what_it_was_held_against_is_said(tmp_path: Path) -> None:
     broken = _checked(tmp_path, STEADY, 92.0, "5%")
     assert broken.reason.startswith(
-        "rows_per_s is 92, required: at most 0.05 (as a share) worse than the recent level, which was 100 "
+        "rows_per_s is 92, required: at most 5% worse than the recent level, which was 100 "
         "(median of 8 sessions; one more could differ by "
     )
 

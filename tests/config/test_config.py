@@ -89,7 +89,7 @@ entries:
     assert [problem.partition(" (known: ")[0] for problem in found] == [
         "f0.yaml:2:1: results: unknown key 'results'; did you mean 'results_dir'?",
         "f0.yaml:4:29: entries[0].timeout: unknown key 'timeout'; did you mean 'timeout_s'?",
-        "f0.yaml:5:37: entries[1].repeat: Input should be greater than or equal to 1, not 0",
+        "f0.yaml:5:37: entries[1].repeat: must be greater than or equal to 1, not 0",
         "f0.yaml:6:5: entries[2]: needs either `script` or `command`",
         "f0.yaml:9:20: entries[3].requirements[0]: needs one of exact_value, min_value, max_value, max_regression",
     ]

@@ -40,7 +40,7 @@ def test_every_problem_is_reported_at_once_with_its_place() -> None:
     assert found == [
         "f.yaml:3:5: items[0].timeout: unknown key 'timeout'; did you mean 'timeout_s'? (known: name, timeout_s)",
         "f.yaml:4:5: items[1].name: is missing",
-        "f.yaml:4:16: items[1].timeout_s: Input should be greater than 0, not -1",
+        "f.yaml:4:16: items[1].timeout_s: must be greater than 0, not -1",
     ]
 
 

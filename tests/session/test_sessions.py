@@ -182,7 +182,7 @@ entries:
         outcomes.append(workplace.assay("run", "--config", "session.yaml").code)
     assert outcomes == [0, 0, 1, 0]
     missed = workplace.sessions()[2].records()[0]
-    assert "rows_per_s is 80, required: at most 0.1 (as a share) worse" in missed.reasons[0]
+    assert "rows_per_s is 80, required: at most 10% worse" in missed.reasons[0]
     assert "which was 97.5 (median of 2 sessions; how much sessions differ is not known yet)" in missed.reasons[0]
 
 

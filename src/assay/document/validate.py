@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from assay.document.node import Mark, Node, Path, shown
+from assay.document.sentences import wrong_value
 from assay.errors import ConfigError
 from assay.names import unknown
 
@@ -31,7 +32,7 @@ def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[M
     if item["type"] == "extra_forbidden":
         place = node.key or node.mark
         return place, f"{shown((*at, *path))}: {unknown('key', str(path[-1]), _keys(model, path[:-1]))}"
-    message = str(item["msg"]).removeprefix("Value error, ")
+    message = wrong_value(item["type"], str(item["msg"]), _needed(model, path))
     if item["type"] == "missing":
         name = str(item["loc"][-1])
         return node.mark, f"{shown((*at, *path, name))}: is missing"
@@ -56,6 +57,12 @@ def _known_steps(loc: tuple[Any, ...], root: Node) -> Path:
 
 def _keys(model: type[BaseModel], path: Path) -> list[str] | None:
     """None where the model does not tell."""
+    found = _model(model, path)
+    return sorted(field.alias or name for name, field in found.model_fields.items()) if found else None
+
+
+def _model(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
+    """The model of what stands at a place; None where that is not told."""
     current: Any = model
     for step in path:
         if isinstance(step, str) and isinstance(current, type) and issubclass(current, BaseModel):
@@ -65,9 +72,13 @@ def _keys(model: type[BaseModel], path: Path) -> list[str] | None:
             current = None
         if current is None:
             return None
-    if isinstance(current, type) and issubclass(current, BaseModel):
-        return sorted(field.alias or name for name, field in current.model_fields.items())
-    return None
+    return current if isinstance(current, type) and issubclass(current, BaseModel) else None
+
+
+def _needed(model: type[BaseModel], path: Path) -> list[str]:
+    """Keys that a mapping at that place must have."""
+    found = _model(model, path)
+    return [field.alias or name for name, field in found.model_fields.items() if field.is_required()] if found else []
 
 
 def _inner(annotation: Any) -> Any:

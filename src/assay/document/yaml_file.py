@@ -8,6 +8,7 @@ import yaml
 from assay.document.config_text import read_config
 from assay.document.depth import DEEPEST, too_deep
 from assay.document.node import Mark, Node
+from assay.document.sentences import broken_yaml
 from assay.errors import ConfigError
 from assay.names import quoted
 
@@ -39,7 +40,7 @@ def parse_yaml(text: str, file: str) -> Node:
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
-        raise ConfigError([_message(error, file)]) from None
+        raise ConfigError([_message(error, file, text)]) from None
     if builder.problems:
         raise ConfigError(builder.problems)
     return node
@@ -130,8 +131,13 @@ class _Builder:
         return Mark(self._file, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
-def _message(error: yaml.YAMLError, file: str) -> str:
+def _message(error: yaml.YAMLError, file: str, text: str) -> str:
     mark = getattr(error, "problem_mark", None)
-    where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"{where}: {problem}"
+    if mark is None:
+        return f"{file}: {problem}"
+    begun = getattr(error, "context_mark", None)
+    opened = (begun.line + 1, begun.column + 1) if begun else None
+    context = getattr(error, "context", None) or ""
+    said = broken_yaml(problem, context, text.splitlines(), mark.line, mark.column, opened)
+    return f"{file}:{mark.line + 1}:{mark.column + 1}: {said}"

@@ -105,7 +105,7 @@ def _bounds_in_words(requirement: Requirement, bounds: set[str], baseline: str |
         words.append(f"≤ {_shown(requirement.max_value)}")
     if "max_regression" in bounds:
         than = "the recent level" if baseline is None else f"session {baseline}"
-        words.append(f"at most {_number(requirement.max_regression):.3g} (as a share) worse than {than}")
+        words.append(f"at most {_number(requirement.max_regression) * 100:.3g}% worse than {than}")
     return words
 
 
