@@ -55,7 +55,7 @@ def test_the_wheel_has_every_source_and_nothing_that_was_made_here(installed: In
     with ZipFile(installed.wheel) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert inside == sources()
-    assert "assay/stages/alm/kernel/kernel.c" in inside
+    assert "assay/native/c/alm/kernel.c" in inside
     assert [name for name in inside if name.endswith((".so", ".pyc", ".nbi", ".nbc"))] == []
 
 

@@ -17,7 +17,7 @@ from assay.record.benchmark import Benchmark, benchmark
 from assay.record.task_perf import TaskPerf
 from assay.record.task_statistics import TaskPerfUtils
 from assay.stages.alm.builder_stage import ALMDataBuilderStage
-from assay.stages.alm.kernel.library import library
+from assay.stages.alm.kernel import library
 from assay.stages.alm.manifest_reader import ManifestReader
 from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
@@ -47,7 +47,7 @@ def curate(args: Namespace, results: Benchmark) -> None:
     pipeline = build_pipeline(args, output)
     if args.describe:
         print(pipeline.describe())
-    library()  # Compiled before the clock starts, where it is not there yet.
+    library()  # Loaded before the clock starts.
     started = time.perf_counter()
     summary, tasks = run(pipeline, args, output)
     taken = time.perf_counter() - started

@@ -1,4 +1,4 @@
-/* ALM curation over a block of manifest lines, compiled at set-up (see build.py). The rules are in docs/alm.md.
+/* ALM curation over a block of manifest lines. The rules are in docs/alm.md.
    A block goes through alm_build, alm_overlap and then alm_digest or alm_write. Rows the scanner is not sure of are
    left PLAIN for the caller, who does them in Python. Not for several threads on one batch. */
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <malloc.h>
 #endif
 #include <unistd.h>
+#include "level.h"
 #include "emit.h"
 #include "overlap.h"
 #include "recording.h"
@@ -20,7 +21,7 @@ typedef struct { int64_t rows, native, with_windows, windows, filtered, truncati
 
 typedef struct Workspace { Parser parser; Text spoken, kept; } Workspace; /* layouts learnt from a block serve the next */
 
-Batch *alm_new(void) {
+API Batch *alm_new(void) {
     Batch *batch = calloc(1, sizeof(Batch));
     if (batch && !(batch->workspace = calloc(1, sizeof(Workspace)))) free(batch), batch = 0;
     return batch;
@@ -28,7 +29,7 @@ Batch *alm_new(void) {
 
 /* Blocks of a megabyte come and go. Left to itself the allocator gives each back to the system, which maps and
    clears it again for the next one: as much work as parsing it. */
-void alm_keep_memory(void) {
+API void alm_keep_memory(void) {
 #ifdef M_MMAP_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
@@ -36,7 +37,7 @@ void alm_keep_memory(void) {
 }
 
 /* Lines that are not blank. */
-int64_t alm_lines(const uint8_t *data, uint64_t size) {
+API int64_t alm_lines(const uint8_t *data, uint64_t size) {
     int64_t lines = 0;
     for (At p = data, end = data + size; p < end;) {
         At newline = memchr(p, '\n', end - p);
@@ -48,7 +49,7 @@ int64_t alm_lines(const uint8_t *data, uint64_t size) {
     return lines;
 }
 
-void alm_free(Batch *batch) {
+API void alm_free(Batch *batch) {
     if (!batch) return;
     free(batch->rows.at), free(batch->segments.at), free(batch->cuts.at), free(batch->windows.at);
     free(batch->losts.at), free(batch->order.at), free(batch->text.at);
@@ -73,7 +74,7 @@ static void build_row(Batch *batch, Parser *parser, At start, At end, At data) {
 }
 
 /* `data` is followed by a 0 byte, as every Python bytes object is. Returns the number of rows. */
-int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Parameters *parameters) {
+API int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Parameters *parameters) {
     GUARDED(-1);
     Parser *parser = &batch->workspace->parser;
     if (parser->serial != parameters->serial) parser->top.count = parser->segment.count = 0; /* they know what is dropped */
@@ -95,7 +96,7 @@ int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Parame
 }
 
 /* Returns how many rows it left to the caller. */
-int64_t alm_overlap(Batch *batch, const Parameters *parameters) {
+API int64_t alm_overlap(Batch *batch, const Parameters *parameters) {
     GUARDED(-1);
     int64_t unsure = 0;
     batch->order.count = 0;
@@ -112,7 +113,7 @@ int64_t alm_overlap(Batch *batch, const Parameters *parameters) {
     return unsure;
 }
 
-void alm_counts(const Batch *batch, Counts *counts) {
+API void alm_counts(const Batch *batch, Counts *counts) {
     *counts = (Counts){.rows = (int64_t)batch->rows.count};
     for (size_t i = 0; i < batch->rows.count; i++) {
         const Row *row = &batch->rows.at[i];
@@ -127,7 +128,7 @@ void alm_counts(const Batch *batch, Counts *counts) {
 }
 
 /* Rows of `kind`, from `*row` on: its number, or -1; where its line is in the block. */
-int64_t alm_find(const Batch *batch, int64_t row, uint32_t kind, uint64_t line[2]) {
+API int64_t alm_find(const Batch *batch, int64_t row, uint32_t kind, uint64_t line[2]) {
     for (; row < (int64_t)batch->rows.count; row++) {
         if (batch->rows.at[row].kind != kind) continue;
         line[0] = batch->rows.at[row].line_start;
@@ -137,16 +138,16 @@ int64_t alm_find(const Batch *batch, int64_t row, uint32_t kind, uint64_t line[2
     return -1;
 }
 
-void alm_set_kind(Batch *batch, int64_t row, uint32_t kind) { batch->rows.at[row].kind = kind; }
+API void alm_set_kind(Batch *batch, int64_t row, uint32_t kind) { batch->rows.at[row].kind = kind; }
 
 /* The duration each row keeps, for a sum in row order; rows that are not native are left as they are. */
-void alm_durations(const Batch *batch, double *durations) {
+API void alm_durations(const Batch *batch, double *durations) {
     for (size_t i = 0; i < batch->rows.count; i++)
         if (batch->rows.at[i].kind == NATIVE) durations[i] = batch->rows.at[i].filtered;
 }
 
 /* The digest of all rows in order; those of plain rows are given, bad ones left out. */
-int64_t alm_digest(Batch *batch, const uint64_t *plain, uint64_t *digest) {
+API int64_t alm_digest(Batch *batch, const uint64_t *plain, uint64_t *digest) {
     GUARDED(-1);
     uint64_t state = 0;
     int64_t counted = 0;
@@ -172,7 +173,7 @@ static int flushed(Text *out, int fd) {
 
 /* Native rows in [from, to) to a file, or, with fd -1, to `*text`, which is good until the batch is used again.
    Returns the bytes, -1 without memory, -2 with errno set. */
-int64_t alm_write(Batch *batch, int64_t from, int64_t to, int fd, const uint8_t **text) {
+API int64_t alm_write(Batch *batch, int64_t from, int64_t to, int fd, const uint8_t **text) {
     GUARDED(-1);
     Text *out = &batch->out;
     int64_t total = 0;
@@ -192,7 +193,7 @@ int64_t alm_write(Batch *batch, int64_t from, int64_t to, int fd, const uint8_t 
 #define SAVED(X) X(rows) X(segments) X(cuts) X(windows) X(losts) X(order) X(text)
 
 /* A batch as bytes, for another process. Returns their number; writes them if `bytes` is not 0. */
-uint64_t alm_save(const Batch *batch, uint8_t *bytes) {
+API uint64_t alm_save(const Batch *batch, uint8_t *bytes) {
     uint64_t at = 0;
 #define SAVE(array)                                                                        \
     do {                                                                                   \
@@ -207,7 +208,7 @@ uint64_t alm_save(const Batch *batch, uint8_t *bytes) {
     return at;
 }
 
-int64_t alm_load(Batch *batch, const uint8_t *saved) {
+API int64_t alm_load(Batch *batch, const uint8_t *saved) {
     GUARDED(-1);
     const uint8_t *bytes = saved;
 #define LOAD(array)                                                                        \
@@ -224,4 +225,4 @@ int64_t alm_load(Batch *batch, const uint8_t *saved) {
     return 0;
 }
 
-int64_t alm_float(double value, char *out) { return write_float(out, value); }
+API int64_t alm_float(double value, char *out) { return write_float(out, value); }

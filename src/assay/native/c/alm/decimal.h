@@ -1,6 +1,6 @@
 /* The shortest decimal that reads back as the same double, written as Python's repr writes it.
    Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020). POWERS holds the 617 powers of ten it
-   needs, as 128-bit significands rounded up; the build makes them with exact integers (see build.py). */
+   needs, as 128-bit significands rounded up. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
