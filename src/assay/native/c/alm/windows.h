@@ -30,11 +30,15 @@ static int cut_words(Parser *parser, const Segment *segment, double limit, Cut *
         if (!(word->end <= limit)) continue;
         if (word->word_size) {
             if (spoken->count > 1) TEXT(spoken, " ");
-            text_add(spoken, parser->line + word->word, word->word_size);
+            At from = parser->line + word->word;
+            if (parser->scan.loose) add_characters(spoken, from, from + word->word_size);
+            else text_add(spoken, from, word->word_size);
         }
         if (segment->words_value.size) {
             if (kept->count > 1) TEXT(kept, ", ");
-            text_add(kept, parser->line + word->object, word->object_size);
+            At from = parser->line + word->object;
+            if (parser->scan.loose) add_normal(kept, from, from + word->object_size);
+            else text_add(kept, from, word->object_size);
         }
         last = word;
     }
