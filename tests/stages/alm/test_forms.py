@@ -145,5 +145,5 @@ def test_the_program_writes_the_same_at_every_level(limit: str, tmp_path: Path) 
     lines = manifest.read_text(encoding="utf-8").split("\n")
     expected = b"".join(oracle.curated_line(line, overlap={"overlap_percentage": 50}) for line in lines if line.strip())
     assert output.read_bytes() == expected
-    used = json.loads((tmp_path / "results" / "params.json").read_text())["native_kernel"].split()[0]
+    used = json.loads((tmp_path / "results" / "params.json").read_text())["kernel"].split()[0]
     assert used == "none" if limit == "none" else LEVELS.index(used) <= LEVELS.index(limit)
