@@ -75,7 +75,7 @@ def forms(scratch: Path, seed: int, _: int) -> None:
     """Other forms of the same manifest against the usual one, the least of several runs that take turns."""
     for shape, count in (("short", 10_000), ("long", 200)):
         lines = list(recordings(count, SHAPES[shape], seed))
-        costs = {name: math.inf for name in FORMS}
+        costs = dict.fromkeys(FORMS, math.inf)
         for name, rewritten in FORMS.items():
             text = "".join(rewritten(line) + "\n" for line in lines)
             (scratch / f"{shape}-{name}.jsonl").write_text(text, encoding="utf-8")

@@ -77,6 +77,14 @@ int64_t BUILD(Batch *batch, const uint8_t *data, uint64_t size, const Parameters
     parser->scan.safe = size < PADDING ? data - 1 : data + size - PADDING;
     batch->rows.count = batch->segments.count = batch->cuts.count = batch->windows.count = 0;
     batch->losts.count = batch->order.count = batch->text.count = 0;
+    /* A place in an array that was never needed would be counted from a null pointer, which C does not allow. */
+    RESERVE(batch->segments, 1);
+    RESERVE(batch->cuts, 1);
+    RESERVE(batch->windows, 1);
+    RESERVE(batch->losts, 1);
+    RESERVE(batch->words, 1);
+    RESERVE(batch->text, 1);
+    RESERVE(batch->workspace->rewritten, 1);
     for (At p = data, end = data + size; p < end;) {
         At newline = memchr(p, '\n', end - p), last = newline ? newline : end, next = newline ? newline + 1 : end;
         while (p < last && (*p == ' ' || *p == '\t' || *p == '\r')) p++;

@@ -171,21 +171,25 @@ API uint64_t alm_save(const Batch *batch, uint8_t *bytes) {
     return at;
 }
 
-API int64_t alm_load(Batch *batch, const uint8_t *saved) {
+/* What alm_save wrote, of which there are `size` bytes. -1 also where they are too few for what they say they hold. */
+API int64_t alm_load(Batch *batch, const uint8_t *saved, uint64_t size) {
     GUARDED(-1);
-    const uint8_t *bytes = saved;
 #define LOAD(array)                                                                        \
     do {                                                                                   \
         uint64_t count;                                                                    \
-        memcpy(&count, bytes, 8);                                                          \
+        if (size < 8) return -1;                                                           \
+        memcpy(&count, saved, 8);                                                          \
+        saved += 8, size -= 8;                                                             \
+        if (count > size / sizeof *batch->array.at) return -1;                             \
         batch->array.count = 0;                                                            \
-        RESERVE(batch->array, count);                                                      \
-        if (count) memcpy(batch->array.at, bytes + 8, count * sizeof *batch->array.at);    \
+        RESERVE(batch->array, count + 1);                                                   \
+        uint64_t bytes = count * sizeof *batch->array.at;                                  \
+        if (bytes) memcpy(batch->array.at, saved, bytes);                                  \
         batch->array.count = count;                                                        \
-        bytes += 8 + count * sizeof *batch->array.at;                                      \
+        saved += bytes, size -= bytes;                                                     \
     } while (0);
     SAVED(LOAD)
-    return 0;
+    return size ? -1 : 0;
 }
 
 API int64_t alm_float(double value, char *out) { return write_float(out, value); }

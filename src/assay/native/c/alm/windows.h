@@ -204,6 +204,7 @@ static int windows(Parser *parser, Row *row, Text *spoken, Text *kept) {
             else if (at->narrow) lose(&row->next_narrow, first->duration);
             PUSH(batch->losts) = (Lost){i, whole, stop, cut_from ? cut_copy(parser, cut_from, &cut, spoken, kept) : -1};
             row->losts++;
+            if (batch->text.count > MOST_TEXT) return 0; /* cut copies of a long segment, one a window */
             continue;
         }
         int64_t in_window = named + (cut_from && cut_from->speaker >= 0 && !counts[cut_from->speaker]);
@@ -216,6 +217,7 @@ static int windows(Parser *parser, Row *row, Text *spoken, Text *kept) {
         if (cut_from) window->cut = cut_copy(parser, cut_from, &cut, spoken, kept);
         speaker_durations(parser, segments, window, cut_from, cut_from ? &cut : 0);
         row->windows++;
+        if (batch->text.count > MOST_TEXT) return 0;
     }
     return 1;
 }
