@@ -76,7 +76,7 @@ def test_a_damaged_line_is_never_taken_for_another(line: str, data: st.DataObjec
 def test_floats_are_printed_as_python_prints_them(value: float) -> None:
     from ctypes import create_string_buffer
 
-    from assay.stages.alm.kernel.library import library
+    from assay.stages.alm.kernel import library
 
     if value != value or value in (float("inf"), float("-inf")):
         return

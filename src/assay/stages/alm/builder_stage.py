@@ -26,7 +26,6 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
         self.parameters = parameters or BuilderParameters()
         self.skip = on_bad_line == "skip"
         self.native = native
-        self._rows = 0
         self._compiled: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -35,21 +34,20 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
     def process(self, data: Lines) -> Curated:
         for bad in data.bad:
             self._refuse(bad)
-        self._rows += data.count
         return self._native(data) if self._use_kernel() else self._plain(data)
 
     def _use_kernel(self) -> bool:
         if self._compiled is not None or not self.native:
             return self.native
-        from assay.stages.alm.kernel.library import builder_parameters, ready
+        from assay.stages.alm.kernel import builder_parameters, library
 
-        if not ready(self._rows):
+        if library() is None:
             return False
         self._compiled = builder_parameters(self.parameters)
         return True
 
     def _native(self, lines: Lines) -> Curated:
-        from assay.stages.alm.kernel.library import BAD, PLAIN
+        from assay.stages.alm.kernel import BAD, PLAIN
 
         native = NativeBatch()
         rows = native.build(lines.data, self._compiled)

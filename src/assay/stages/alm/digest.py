@@ -2,7 +2,7 @@
 
 Text is hashed in its normal form by 128-bit multiply-and-fold (as in wyhash, Wang Yi 2019), numbers by their bits,
 and lists of segments by a polynomial of their segments' hashes (Rabin–Karp), so that a compiled pass can take the
-hash of any run of segments from prefix sums. This file is the definition; `kernel/digest.h` is the fast one.
+hash of any run of segments from prefix sums. This file is the definition; `native/c/alm/digest.h` is the fast one.
 """
 
 from __future__ import annotations

@@ -58,10 +58,9 @@ class Lines(Batch):
 
 def count_lines(data: bytes) -> int:
     """Lines that are not blank."""
-    from assay.stages.alm.kernel.library import ready
+    from assay.stages.alm.kernel import library
 
-    if len(data) > 2**16 and ready(0):
-        from assay.stages.alm.kernel.library import library
-
-        return int(library().alm_lines(data, len(data)))
+    compiled = library() if len(data) > 2**16 else None
+    if compiled is not None:
+        return int(compiled.alm_lines(data, len(data)))
     return sum(1 for line in data.split(b"\n") if line.strip(BLANK))

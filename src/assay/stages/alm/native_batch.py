@@ -13,11 +13,11 @@ class NativeBatch:
     """A block's recordings as the compiled kernel holds them. Travels to another process as bytes."""
 
     def __init__(self) -> None:
-        from assay.stages.alm.kernel.library import library
+        from assay.stages.alm.kernel import library
 
         self._library = library()
         if self._library is None:
-            raise RuntimeError("this batch needs the compiled kernel: run `python -m assay.stages.alm.kernel.build`")
+            raise RuntimeError("this batch was made by the compiled library, which is missing here")
         self._handle = _idle.pop() if _idle else self._library.alm_new()
         if not self._handle:
             raise MemoryError
@@ -49,7 +49,7 @@ class NativeBatch:
         self._library.alm_set_kind(self._handle, row, kind)
 
     def counts(self) -> Any:
-        from assay.stages.alm.kernel.library import Counts
+        from assay.stages.alm.kernel import Counts
 
         counts = Counts()
         self._library.alm_counts(self._handle, counts)
@@ -98,7 +98,7 @@ class NativeBatch:
 
     def __setstate__(self, saved: bytes) -> None:
         NativeBatch.__init__(self)
-        self._checked(self._library.alm_load(self._handle, saved))
+        self._checked(self._library.alm_load(self._handle, saved, len(saved)))
 
     def _checked(self, answer: int) -> int:
         if answer < 0:

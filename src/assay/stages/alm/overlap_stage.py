@@ -25,7 +25,7 @@ class ALMDataOverlapStage(Stage[Curated, Curated]):
     def process(self, data: Curated) -> Curated:
         plain = {row: filter_overlap(built, self.parameters) for row, built in data.plain.items()}
         if data.native is not None:
-            from assay.stages.alm.kernel.library import PLAIN, overlap_parameters
+            from assay.stages.alm.kernel import PLAIN, overlap_parameters
 
             if data.native.overlap(overlap_parameters(self.parameters)):
                 # Spans that agree to almost six digits: only decimal rounding can tell them apart.

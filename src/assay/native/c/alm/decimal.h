@@ -1,6 +1,6 @@
 /* The shortest decimal that reads back as the same double, written as Python's repr writes it.
    Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020). POWERS holds the 617 powers of ten it
-   needs, as 128-bit significands rounded up; the build makes them with exact integers (see build.py). */
+   needs, as 128-bit significands rounded up. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -58,7 +58,7 @@ static int write_digits(char *out, uint64_t value) {
     return size;
 }
 
-static int write_integer(char *out, double value) {
+static inline int write_integer(char *out, double value) {
     int sign = value < 0;
     if (sign) *out = '-';
     return sign + write_digits(out + sign, (uint64_t)fabs(value));

@@ -1,3 +1,5 @@
+"""What ALM curation calls in the compiled core (`native/c/alm/`): structures, signatures, parameters."""
+
 from __future__ import annotations
 
 import ctypes
@@ -6,13 +8,12 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from assay.stages.alm.kernel import build
+from assay.native.library import Signature, declare
+from assay.native.library import library as core
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
 from assay.stages.alm.recording import normal_form
 
 NATIVE, PLAIN, BAD = 0, 1, 2
-WAIT_FOR_ROWS = 300
-"""Below this many recordings plain Python is done before a compiler would be."""
 _serial = count(1)
 
 
@@ -48,7 +49,7 @@ class Counts(ctypes.Structure):
     )
 
 
-_SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+_SIGNATURES: dict[str, Signature] = {
     "alm_new": (c_void_p, ()),
     "alm_free": (None, (c_void_p,)),
     "alm_keep_memory": (None, ()),
@@ -62,33 +63,20 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "alm_digest": (c_int64, (c_void_p, POINTER(c_uint64), POINTER(c_uint64))),
     "alm_write": (c_int64, (c_void_p, c_int64, c_int64, c_int, POINTER(c_void_p))),
     "alm_save": (c_uint64, (c_void_p, c_void_p)),
-    "alm_load": (c_int64, (c_void_p, c_char_p)),
+    "alm_load": (c_int64, (c_void_p, c_char_p, c_uint64)),
     "alm_float": (c_int64, (c_double, c_char_p)),
 }
 
 
 @cache
 def library() -> Any:
-    """The compiled kernel, or None where there is none and no compiler to make it."""
-    path = build.find() or build.build()
-    if path is None:
+    """The compiled core with what ALM calls in it, or None where the package was installed without it."""
+    loaded = core()
+    if loaded is None:
         return None
-    loaded = ctypes.CDLL(str(path), use_errno=True)
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(loaded, name)
-        function.restype, function.argtypes = result, arguments
+    declare(loaded, _SIGNATURES)
     loaded.alm_keep_memory()
     return loaded
-
-
-def ready(rows: int) -> bool:
-    """Whether to use the kernel for that many rows: always if it is there, else only if making it is worth the wait."""
-    return (_built() or rows >= WAIT_FOR_ROWS) and library() is not None
-
-
-@cache
-def _built() -> bool:
-    return build.find() is not None
 
 
 def builder_parameters(parameters: BuilderParameters) -> Parameters:
@@ -119,4 +107,4 @@ def _names(names: frozenset[str]) -> bytes:
     return b"".join(normal_form(name).encode()[1:-1] + b"\0" for name in sorted(names))
 
 
-__all__ = ["BAD", "NATIVE", "PLAIN", "Counts", "Parameters", "byref", "library", "ready"]
+__all__ = ["BAD", "NATIVE", "PLAIN", "Counts", "Parameters", "byref", "library"]

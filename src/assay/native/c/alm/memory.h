@@ -10,12 +10,19 @@ static _Thread_local jmp_buf *out_of_memory;
 
 static void *grown(void *array, size_t *capacity, size_t need, size_t item) {
     size_t next = *capacity ? *capacity : 64;
+    if (need > SIZE_MAX / 2 / item) longjmp(*out_of_memory, 1);
     while (next < need) next *= 2;
     void *bigger = realloc(array, next * item);
     if (!bigger) longjmp(*out_of_memory, 1);
     *capacity = next;
     return bigger;
 }
+
+/* At the top of every function that the caller calls and that may need memory. */
+#define GUARDED(failed)    \
+    jmp_buf back;          \
+    out_of_memory = &back; \
+    if (setjmp(back)) return failed
 
 #define ARRAY(type) struct { type *at; size_t count, capacity; }
 #define RESERVE(array, more)                                                                             \
