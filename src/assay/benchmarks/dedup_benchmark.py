@@ -18,7 +18,6 @@ from assay.stages.text.document_keys import ExactKeys, NearKeys
 from assay.stages.text.document_reader import document_reader
 from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
 from assay.stages.text.key_store import KeyStore, KeyWriter
-from assay.stages.text.minhash import compile_kernel
 from assay.stages.text.rows import import_arrow
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MB, TRACE
@@ -38,8 +37,6 @@ def identify(args: Namespace, results: Benchmark) -> None:
         raise UsageError(f"--similarity: {args.similarity} is not between 0 and 1")
     work = args.output_path / ".keys"
     shutil.rmtree(work, ignore_errors=True)
-    if args.method != "exact":
-        compile_kernel()
     run = TimedRun()
     try:
         store = KeyStore(run.add(keys_pipeline(args, work), args))
