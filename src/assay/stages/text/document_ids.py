@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.native.json_fields import ESCAPED, PLAIN
 from assay.stages.text.rows import import_arrow, import_orjson
 
 if TYPE_CHECKING:
@@ -38,22 +37,10 @@ class Ids(ABC):
 
 @dataclass(frozen=True)
 class JsonIds(Ids):
-    """Tokens one behind the other: token i ends at ends[i + 1] and starts at ends[i]."""
+    """Tokens one behind the other: token i stands at [ends[i], ends[i + 1])."""
 
     data: NDArray[Any]
     ends: NDArray[Any]
-
-    @classmethod
-    def cut(cls, block: NDArray[Any], ranges: NDArray[Any], kinds: NDArray[Any]) -> JsonIds:
-        """Tokens of scanned values; the range of a string is without its quotes."""
-        import numpy as np
-
-        quote = ((kinds == PLAIN) | (kinds == ESCAPED)).astype(np.int64)
-        starts = ranges[:, 0] - quote
-        sizes = np.maximum(ranges[:, 1] + quote - starts, 0)
-        ends = np.zeros(len(sizes) + 1, np.int64)
-        np.cumsum(sizes, out=ends[1:])
-        return cls(block[np.arange(ends[-1]) + np.repeat(starts - ends[:-1], sizes)], ends)
 
     def __len__(self) -> int:
         return len(self.ends) - 1

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import DataError
 from assay.names import unknown
 from assay.native import json_fields
+from assay.native.json_fields import ESCAPED, MISSING, NULL, PLAIN
 from assay.native.library import library
 from assay.stages.text.document_ids import Ids, JsonIds, ValueIds
-from assay.stages.text.rows import ArrowRows, JsonLines, Rows, import_arrow, import_orjson
+from assay.stages.text.json_lines import JsonLines
+from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,22 +50,12 @@ class TextColumn:
 
 
 def ids_and_texts(rows: Rows, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
-    """Both fields of every row. A missing text is an error, null an empty one."""
+    """Both fields of every row. A missing field is an error, a text that is null is an empty one."""
     if isinstance(rows, ArrowRows):
         return ValueIds(rows.column(id_field)), _arrow_texts(rows, text_field)
-    if isinstance(rows, JsonLines) and library() is not None:
-        return _scanned(rows, id_field, text_field)
-    ids, texts = rows.columns(id_field, text_field)
-    where = [f"{rows.where}:{number}" for number in rows.numbers] if isinstance(rows, JsonLines) else [""] * len(rows)
-    return ValueIds(ids), TextColumn.packed([_encoded(t, w, text_field) for t, w in zip(texts, where, strict=True)])
-
-
-def _encoded(text: Any, where: str, field: str) -> bytes:
-    if text is None:
-        return b""
-    if not isinstance(text, str):
-        raise DataError(f"{where}: {field}: not text: {str(text)[:40]}")
-    return text.encode()
+    if isinstance(rows, JsonLines):
+        return _scanned(rows, id_field, text_field) if library() is not None else _parsed(rows, id_field, text_field)
+    raise TypeError(f"no texts in {type(rows).__name__}")
 
 
 def _arrow_texts(rows: ArrowRows, field: str) -> TextColumn:
@@ -86,35 +78,32 @@ def _arrow_texts(rows: ArrowRows, field: str) -> TextColumn:
 def _scanned(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
     import numpy as np
 
-    block = b"\n".join(rows.lines)
-    found = json_fields.lines(block)
     names = [id_field] if id_field == text_field else [id_field, text_field]
-    fields = json_fields.scan(block, found.at, names)
-    values = np.asarray(fields.values).reshape(-1, fields.count, 2)
-    kinds = np.asarray(fields.kinds).reshape(-1, fields.count)
-    ids, texts = (values[:, 0], kinds[:, 0]), (values[:, -1], kinds[:, -1])
-    kind = texts[1]
-    known = (kind == json_fields.PLAIN) | (kind == json_fields.ESCAPED) | (kind == json_fields.NULL)
-    data = np.frombuffer(block, np.uint8)
-    odd = np.flatnonzero(~known | (ids[1] == json_fields.MISSING))
-    starts, ends = texts[0][:, 0].copy(), texts[0][:, 1].copy()
-    ends[kind == json_fields.NULL] = starts[kind == json_fields.NULL]
-    tokens = JsonIds.cut(data, *ids)
+    fields = json_fields.scan(rows.block, rows.at, names)
+    (ids, id_kinds), (texts, text_kinds) = fields.column(0), fields.column(fields.count - 1)
+    data, kinds = np.frombuffer(rows.block, np.uint8), np.asarray(text_kinds)
+    starts, ends = np.asarray(texts).reshape(-1, 2).T.copy()
+    ends[kinds == NULL] = starts[kinds == NULL]
+    tokens = JsonIds(*map(np.asarray, json_fields.raw_values(rows.block, ids, id_kinds)))
+    odd = np.flatnonzero(~np.isin(kinds, (PLAIN, ESCAPED, NULL)) | (np.asarray(id_kinds) == MISSING))
     if len(odd):
-        # The strict parser decides what the scanner was not sure of; what it reads goes behind the block.
-        parsed = JsonLines([rows.lines[at] for at in odd], rows.where, [rows.numbers[at] for at in odd])
-        their_ids, their_texts = ids_and_texts_parsed(parsed, id_field, text_field)
+        # The strict parser decides what the scanner is not sure of; what it reads goes behind the block.
+        their_ids, their_texts = _parsed(rows.pick(odd.tolist()), id_field, text_field)
         starts[odd], ends[odd] = their_texts.starts + len(data), their_texts.ends + len(data)
         data = np.concatenate([data, their_texts.data])
-        tokens = tokens.replaced(odd, their_ids)
-    return tokens, TextColumn(data, starts, ends, (kind == json_fields.ESCAPED).view(np.uint8))
+        tokens = tokens.replaced(odd, their_ids.tokens(np.arange(len(odd))))
+    return tokens, TextColumn(data, starts, ends, (kinds == ESCAPED).view(np.uint8))
 
 
-def ids_and_texts_parsed(rows: JsonLines, id_field: str, text_field: str) -> tuple[list[bytes], TextColumn]:
-    """By the strict parser: tokens of the ids, and the texts."""
+def _parsed(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
+    """By the strict parser, which also says what is wrong."""
     ids, texts = rows.columns(id_field, text_field)
-    encoded = [
-        _encoded(text, f"{rows.where}:{number}", text_field) for text, number in zip(texts, rows.numbers, strict=True)
-    ]
-    dumps = import_orjson().dumps
-    return [dumps(one) for one in ids], TextColumn.packed(encoded)
+    return ValueIds(ids), TextColumn.packed([_encoded(rows, at, text_field, text) for at, text in enumerate(texts)])
+
+
+def _encoded(rows: JsonLines, at: int, field: str, text: Any) -> bytes:
+    if text is None:
+        return b""
+    if not isinstance(text, str):
+        raise DataError(f"{rows.place(at)}: {field}: not text but {type(text).__name__}")
+    return text.encode()
