@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.stages.text.text_column import TextColumn
@@ -52,16 +53,27 @@ def _grams(digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _borrow(bins: NDArray[np.uint32]) -> None:
+    """Each empty bin takes the number of the taken one that it tries first."""
+    taken = (bins != _EMPTY).nonzero()[0]
+    if len(taken) < BINS:
+        empty = (bins == _EMPTY).nonzero()[0]
+        bins[empty] = bins[taken[_turns()[taken][:, empty].argmin(axis=0)]]
+
+
+@cache
+def _turns() -> NDArray[np.uint16]:
+    """[other, bin]: the turn at which an empty bin first tries another."""
     import numpy as np
 
-    own = bins.copy()
-    waiting = np.flatnonzero(own == _EMPTY).astype(np.uint64)
+    turns = np.zeros((BINS, BINS), np.uint16)
+    bins = np.arange(BINS, dtype=np.uint64)
     turn = 0
-    while len(waiting):
+    while not turns.all():
         turn += 1
-        tried = _mixed(((waiting << np.uint64(32)) + np.uint64(turn)) * np.uint64(_BASE)) >> np.uint64(_BIN_SHIFT)
-        bins[waiting.astype(np.intp)] = own[tried.astype(np.intp)]
-        waiting = waiting[own[tried.astype(np.intp)] == _EMPTY]
+        tried = _mixed(((bins << np.uint64(32)) + np.uint64(turn)) * np.uint64(_BASE)) >> np.uint64(_BIN_SHIFT)
+        at = (tried.astype(np.intp), bins.astype(np.intp))
+        turns[at] = np.where(turns[at] == 0, turn, turns[at])
+    return turns
 
 
 def band_keys(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64]:
