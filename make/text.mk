@@ -1,17 +1,12 @@
-# Text: the compiled signature kernel is made at set-up, so that no run waits for it.
-$(VENV)/.minhash: src/assay/stages/text/minhash_kernel.py src/assay/stages/text/minhash.py $(VENV)/.assay
-	$(BIN)/python -m assay.stages.text.minhash
-	@touch $@
-READY += $(VENV)/.minhash
-
 .peers/text/.ready: requirements/peer-text.txt $(VENV)/.python
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .peers/text
 	$(BIN)/uv pip install --quiet --python .peers/text/bin/python -r requirements/peer-text.txt
 	@touch $@
 
-.PHONY: bench-text bench-executors
-bench-text: setup .peers/text/.ready ## text extraction, removal and duplicates against the usual tools: CPU ratios
-	$(BIN)/python -m tools.bench_text .peers/text/bin/python
+.PHONY: peers-text bench-executors
+PEERS_TEXT ?=
+peers-text: setup .peers/text/.ready ## text removal, duplicates and extraction beside polars, DuckDB and bare loops
+	$(BIN)/python peers/text/compare.py --peers .peers/text/bin/python $(PEERS_TEXT)
 
 bench-executors: setup ## what each executor costs beside the work itself, and whether its driver grows with the data
 	$(BIN)/python -m tools.bench_executors

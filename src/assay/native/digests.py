@@ -24,12 +24,31 @@ def digests(block: Buffer, values: memoryview, kinds: memoryview, key: bytes) ->
     return made, int(others)
 
 
-def first_rows(made: Buffer) -> tuple[memoryview, int]:
-    """For each digest the number of the first row that has it, and how many rows are not the first."""
-    rows = len(made) // DIGEST
-    firsts, slots = int64s(rows), int64s(slots_for(rows))
-    repeats = _library().assay_repeats(address(made), rows, address(slots), len(slots), address(firsts))
-    return firsts, int(repeats)
+class RangeOfDigests:
+    """Digests of one range out of several, gathered from many documents, to find those that repeat."""
+
+    def __init__(self, range_number: int, ranges: int) -> None:
+        self._range, self._ranges = range_number, ranges
+        self._digests, self._numbers = bytearray(), bytearray()
+
+    def add(self, made: bytearray, first: int) -> None:
+        """Digests of documents that follow one another, the first of which has this number."""
+        rows = len(made) // DIGEST
+        to, numbers = bytearray(len(made)), bytearray(8 * rows)
+        count = _library().assay_digests_in_range(
+            address(made), rows, first, self._range, self._ranges, address(to), address(numbers)
+        )
+        self._digests += memoryview(to)[: DIGEST * count]
+        self._numbers += memoryview(numbers)[: 8 * count]
+
+    def repeats(self) -> memoryview:
+        """Pairs of document numbers, the first that has a digest and one that repeats it, in order of the latter."""
+        rows = len(self._numbers) // 8
+        slots, pairs = int64s(slots_for(rows)), int64s(2 * rows)
+        found = _library().assay_repeats(
+            address(self._digests), address(self._numbers), rows, address(slots), len(slots), address(pairs)
+        )
+        return pairs[: 2 * found]
 
 
 def slots_for(rows: int) -> int:
@@ -54,7 +73,8 @@ def _library() -> ctypes.CDLL:
         loaded,
         {
             "assay_digests": (number, (*values, ctypes.c_char_p, pointer, number, pointer)),
-            "assay_repeats": (number, (pointer, number, pointer, number, pointer)),
+            "assay_digests_in_range": (number, (pointer, number, number, number, number, pointer, pointer)),
+            "assay_repeats": (number, (pointer, pointer, number, pointer, number, pointer)),
         },
     )
     return loaded

@@ -92,9 +92,21 @@ API int64_t assay_digests(const uint8_t *data, size_t size, const int64_t *value
     return others;
 }
 
-API int64_t assay_repeats(const struct digest *digests, int64_t rows, int64_t *slots, int64_t count,
-                          int64_t *firsts) {
-    int64_t repeats = 0;
+API int64_t assay_digests_in_range(const struct digest *digests, int64_t rows, int64_t first, int64_t range,
+                                   int64_t ranges, struct digest *to, int64_t *numbers) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        /* The upper half of a digest has 63 bits. */
+        if ((int64_t)((wide)digests[i].high * (uint64_t)ranges >> 63) != range) continue;
+        to[count] = digests[i];
+        numbers[count++] = first + i;
+    }
+    return count;
+}
+
+API int64_t assay_repeats(const struct digest *digests, const int64_t *numbers, int64_t rows, int64_t *slots,
+                          int64_t count, int64_t *pairs) {
+    int64_t found = 0;
     if (count <= rows || (count & (count - 1))) return -1;
     for (int64_t i = 0; i < rows; i++) {
         uint64_t at = digests[i].low & (uint64_t)(count - 1);
@@ -103,9 +115,13 @@ API int64_t assay_repeats(const struct digest *digests, int64_t rows, int64_t *s
             if (other->low == digests[i].low && other->high == digests[i].high) break;
             at = (at + 1) & (uint64_t)(count - 1);
         }
-        if (!slots[at]) slots[at] = i + 1;
-        firsts[i] = slots[at] - 1;
-        repeats += firsts[i] != i;
+        if (slots[at]) {
+            pairs[2 * found] = numbers[slots[at] - 1];
+            pairs[2 * found + 1] = numbers[i];
+            found++;
+        } else {
+            slots[at] = i + 1;
+        }
     }
-    return repeats;
+    return found;
 }

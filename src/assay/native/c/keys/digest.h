@@ -31,6 +31,13 @@ struct digest digest_of(const struct digest_key *key, const uint8_t *text, size_
 int64_t assay_digests(const uint8_t *data, size_t size, const int64_t *values, const uint8_t *kinds, int64_t rows,
                       const uint8_t key[16], uint8_t *scratch, int64_t room, struct digest *to);
 
-/* firsts[i] is the first row with the digest of row i: i itself, if none has it before. `slots`, all zero, are a power
-   of two and more than the rows. Returns how many rows repeat another, or -1 if the slots are too few. */
-int64_t assay_repeats(const struct digest *digests, int64_t rows, int64_t *slots, int64_t count, int64_t *firsts);
+/* The digests of `rows` documents, the first of which is number `first`, that belong to range `range` of `ranges`, and
+   the numbers of these documents. Ranges are about equal, since digests are spread evenly. Returns how many. */
+int64_t assay_digests_in_range(const struct digest *digests, int64_t rows, int64_t first, int64_t range,
+                               int64_t ranges, struct digest *to, int64_t *numbers);
+
+/* Documents whose digest another had before: pairs[2i] is the number of the first that had it, pairs[2i+1] of the one
+   that repeats it, in the order of the documents. `slots`, all zero, are a power of two and more than the rows. Returns
+   how many pairs, or -1 if the slots are too few. */
+int64_t assay_repeats(const struct digest *digests, const int64_t *numbers, int64_t rows, int64_t *slots, int64_t count,
+                      int64_t *pairs);

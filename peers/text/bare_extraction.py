@@ -1,0 +1,35 @@
+"""Text from web archives by a plain loop over fastwarc and resiliparse; imports no Assay."""
+
+import sys
+from pathlib import Path
+
+import orjson
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
+
+
+def texts(folder: Path, out: Path) -> None:
+    with (out / "texts.jsonl").open("wb") as written:
+        for file in sorted(folder.glob("*.warc.gz")):
+            with file.open("rb") as stream:
+                for record in ArchiveIterator(
+                    stream, record_types=WarcRecordType.response, parse_http=True, auto_decode="all"
+                ):
+                    head = record.http_headers
+                    if head is None or head.status_code != 200 or record.http_content_type != "text/html":
+                        continue
+                    body = record.reader.read()
+                    if not body:
+                        continue
+                    charset = record.http_charset
+                    known = map_encoding_to_html5(charset, False) if charset else None
+                    html = bytes_to_str(body, known or detect_encoding(body, from_html_meta=True))
+                    text = extract_plain_text(html, main_content=True, links=False)
+                    if text:
+                        row = {"url": record.headers.get("WARC-Target-URI"), "warc_id": record.record_id, "text": text}
+                        written.write(orjson.dumps(row) + b"\n")
+
+
+if __name__ == "__main__":
+    texts(Path(sys.argv[1]), Path(sys.argv[2]))
