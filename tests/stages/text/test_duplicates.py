@@ -13,11 +13,13 @@ from scipy.sparse.csgraph import connected_components
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
 from assay.pipeline import Pipeline
-from assay.stages.text.document_keys import ExactKeys, NearKeys, text_bytes
+from assay.stages.text.document_keys import ExactKeys, NearKeys
 from assay.stages.text.document_reader import DocumentReader
 from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates, shared
 from assay.stages.text.key_store import KeyStore, KeyWriter
-from assay.stages.text.minhash import WIDTH, signatures
+from assay.stages.text.minhash import signatures
+from assay.stages.text.plain_minhash import WIDTH
+from assay.stages.text.text_column import TextColumn
 
 
 def grams(text: str) -> set[bytes]:
@@ -38,7 +40,7 @@ def jaccard(a: str, b: str) -> float:
 
 
 def signed(texts: list[str]) -> np.ndarray:
-    return signatures(*text_bytes(texts, "", "text"))
+    return signatures(TextColumn.packed([text.encode() for text in texts]))
 
 
 @pytest.fixture(scope="module")
@@ -139,5 +141,5 @@ def test_groups_are_what_scipy_says(edges: list[tuple[int, int]]) -> None:
 def test_text_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_text('{"id": "a", "text": "fine"}\n{"id": "b", "text": {"not": "text"}}\n')
-    with pytest.raises(DataError, match=r"odd\.jsonl: text: not text in every row"):
+    with pytest.raises(DataError, match=r"odd\.jsonl:2: text: not text but dict"):
         Pipeline(DocumentReader(str(path)), [ExactKeys("id", "text"), KeyWriter(tmp_path / "keys")]).run()

@@ -56,8 +56,10 @@ class KeyWriter(Collector[DocumentKeys, KeyPart]):
         self._keys: list[NDArray[Any]] = []
 
     def process(self, data: DocumentKeys) -> None:
+        import numpy as np
+
         assert self._proof is not None, "begin() comes first"
-        write_whole(self._proof, memoryview(data.proof).cast("B"))
+        write_whole(self._proof, memoryview(np.ascontiguousarray(data.proof)).cast("B"))
         self._ids.append(data.ids)
         self._keys.append(data.keys)
 

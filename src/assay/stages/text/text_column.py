@@ -53,9 +53,9 @@ def ids_and_texts(rows: Rows, id_field: str, text_field: str) -> tuple[Ids, Text
     """Both fields of every row. A missing field is an error, a text that is null is an empty one."""
     if isinstance(rows, ArrowRows):
         return ValueIds(rows.column(id_field)), _arrow_texts(rows, text_field)
-    if isinstance(rows, JsonLines):
-        return _scanned(rows, id_field, text_field) if library() is not None else _parsed(rows, id_field, text_field)
-    raise TypeError(f"no texts in {type(rows).__name__}")
+    if isinstance(rows, JsonLines) and library() is not None:
+        return _scanned(rows, id_field, text_field)
+    return _parsed(rows, id_field, text_field)
 
 
 def _arrow_texts(rows: ArrowRows, field: str) -> TextColumn:
@@ -95,15 +95,16 @@ def _scanned(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, Text
     return tokens, TextColumn(data, starts, ends, (kinds == ESCAPED).view(np.uint8))
 
 
-def _parsed(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
+def _parsed(rows: Rows, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
     """By the strict parser, which also says what is wrong."""
     ids, texts = rows.columns(id_field, text_field)
     return ValueIds(ids), TextColumn.packed([_encoded(rows, at, text_field, text) for at, text in enumerate(texts)])
 
 
-def _encoded(rows: JsonLines, at: int, field: str, text: Any) -> bytes:
+def _encoded(rows: Rows, at: int, field: str, text: Any) -> bytes:
     if text is None:
         return b""
     if not isinstance(text, str):
-        raise DataError(f"{rows.place(at)}: {field}: not text but {type(text).__name__}")
+        where = rows.place(at) if isinstance(rows, JsonLines) else f"row {at + 1} of a batch"
+        raise DataError(f"{where}: {field}: not text but {type(text).__name__}")
     return text.encode()
