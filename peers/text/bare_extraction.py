@@ -1,25 +1,47 @@
 """Text from web archives by a plain loop over fastwarc and resiliparse; imports no Assay."""
 
+import io
 import sys
+import zlib
 from pathlib import Path
 
 import orjson
+from fastwarc.stream_io import BrotliReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
+
+PAGES = ("text/html", "application/xhtml+xml")
+
+
+def page(body, head):
+    """What `auto_decode` is for; fastwarc 1.1 loses its place in the archive with it."""
+    if head.get("Transfer-Encoding") == "chunked":
+        chunks, rest = [], body
+        while rest:
+            size, _, rest = rest.partition(b"\r\n")
+            chunks.append(rest[: int(size, 16)])
+            rest = rest[int(size, 16) + 2 :]
+        body = b"".join(chunks)
+    coding = head.get("Content-Encoding")
+    if coding == "gzip":
+        return zlib.decompress(body, 31)
+    if coding == "deflate":
+        return zlib.decompress(body)
+    if coding == "br":
+        return BrotliReader(io.BytesIO(body)).read()
+    return body
 
 
 def texts(folder: Path, out: Path) -> None:
     with (out / "texts.jsonl").open("wb") as written:
         for file in sorted(folder.glob("*.warc.gz")):
             with file.open("rb") as stream:
-                for record in ArchiveIterator(
-                    stream, record_types=WarcRecordType.response, parse_http=True, auto_decode="all"
-                ):
+                for record in ArchiveIterator(stream, record_types=WarcRecordType.response, strict_mode=False):
                     head = record.http_headers
-                    if head is None or head.status_code != 200 or record.http_content_type != "text/html":
+                    if head is None or head.status_code != 200 or record.http_content_type not in PAGES:
                         continue
-                    body = record.reader.read()
+                    body = page(record.reader.read(), head)
                     if not body:
                         continue
                     charset = record.http_charset

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROUNDS = 3
-ONE_THREAD = {
-    name: "1" for name in ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
-}
+ONE_THREAD = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)

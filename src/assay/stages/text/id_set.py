@@ -69,7 +69,7 @@ class IdSet:
         at = np.searchsorted(numbers, asked)
         at[at == len(numbers)] = 0
         known = (numbers[at] == asked) & np.array([one is not None for one in whole], bool)
-        return known.astype(np.uint8).tobytes()
+        return bytes(known.astype(np.uint8))
 
     def _check_kind(self, one: Any, where: str) -> None:
         if (self.numeric or self._names) and isinstance(one, str) == self.numeric:

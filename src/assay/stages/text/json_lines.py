@@ -3,7 +3,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from assay.errors import DataError
 from assay.native import json_fields
@@ -12,6 +12,7 @@ from assay.native.library import library
 from assay.stages.text.rows import Rows, import_arrow, import_orjson
 
 BLANK = b" \t\n\r\v\f"
+Kind = TypeVar("Kind", bound="JsonLines")
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class JsonLines(Rows):
 
     def _values(self, ranges: memoryview, kinds: memoryview) -> list[Any]:
         content, offsets = json_fields.texts(self.block, ranges, kinds)
-        ends, values = offsets.tolist(), []
+        ends = offsets.tolist()
+        values: list[Any] = []
         for at, kind in enumerate(kinds):
             if kind in (PLAIN, ESCAPED):
                 values.append(str(content[ends[at] : ends[at + 1]], "utf-8"))
@@ -161,6 +163,6 @@ class JsonLines(Rows):
             yield row
 
 
-def _restored(kind: type[JsonLines], content: bytes, where: str, numbers: Sequence[int]) -> Any:
+def _restored(kind: type[Kind], content: bytes, where: str, numbers: Sequence[int]) -> Kind:
     made, _ = kind.of(content, len(content))
     return kind(made.block, made.at, memoryview(array("q", numbers)), where, first=0)

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 from assay.errors import UsageError
 from assay.names import unknown
 from assay.pipeline import Part, Split, Writer
+from assay.stages.text.column_rows import ColumnRows
 from assay.stages.text.json_lines import JsonLines
 from assay.stages.text.rows import Rows, import_arrow, import_orjson
 
@@ -26,7 +27,8 @@ class JsonlWriter(Writer[Rows]):
             write_pieces(out.fileno(), data.pieces())
             return len(data)
         dumps = import_orjson().dumps
-        write_pieces(out.fileno(), [dumps(row) + b"\n" for row in data.table().to_pylist()])
+        rows = data.rows() if isinstance(data, ColumnRows) else data.table().to_pylist()
+        write_pieces(out.fileno(), [dumps(row) + b"\n" for row in rows])
         return len(data)
 
 

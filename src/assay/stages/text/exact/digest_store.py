@@ -68,22 +68,18 @@ class DigestStore:
 
     def ids(self, documents: Iterable[int]) -> Iterator[bytes]:
         """The id of each document, as JSON."""
-        files = [_Ids(part) for part in self.parts]
-        starts = self._starts
+        starts, files = self._starts, [_mapped(part) for part in self.parts]
         for document in documents:
             at = bisect_right(starts, document) - 1
-            yield files[at].of(document - starts[at])
+            ends, ids, row = *files[at], document - starts[at]
+            yield bytes(ids[ends[row - 1] if row else 0 : ends[row]])
 
 
-class _Ids:
-    """Mapped, not read: few of the ids are asked for."""
-
-    def __init__(self, part: Part) -> None:
-        with Path(part.path).open("rb") as file:
-            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if part.rows else b""
-        self._content = (DIGEST + 8) * part.rows
-        self._ends = memoryview(self._bytes)[DIGEST * part.rows : self._content].cast("q")
-
-    def of(self, row: int) -> bytes:
-        start = self._ends[row - 1] if row else 0
-        return self._bytes[self._content + start : self._content + self._ends[row]]
+def _mapped(part: Part) -> tuple[memoryview, memoryview]:
+    """Where ids end, and the ids: mapped, not read, since few of them are asked for."""
+    if not part.rows:
+        return memoryview(b"").cast("q"), memoryview(b"")
+    with Path(part.path).open("rb") as file:
+        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    ids = (DIGEST + 8) * part.rows
+    return content[DIGEST * part.rows : ids].cast("q"), content[ids:]
