@@ -193,7 +193,9 @@ def main() -> int:
     words.add_argument("--peers", required=True, help="python of the environment with polars and duckdb")
     words.add_argument("--documents", type=int, default=200_000)
     words.add_argument("--pages", type=int, default=5_000, help="pages in each of two archives")
-    words.add_argument("--before", default="", help="checkout of an earlier Assay, to measure near duplicates beside it")
+    words.add_argument(
+        "--before", default="", help="checkout of an earlier Assay, to measure near duplicates beside it"
+    )
     words.add_argument("--rounds", type=int, default=ROUNDS)
     words.add_argument("--seed", type=int, default=int(time.time()), help="default: the time, so that it is a new one")
     args = words.parse_args()

@@ -1,4 +1,4 @@
-"""Pairs of documents that share a key, by the compiled core (`c/pairs/`). Each function gives None without the library."""
+"""Pairs of documents that share a key, by the compiled core (`c/pairs/`); None from each function without it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def partition(
 def shared(
     parts: Sequence[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]], first: int, last: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
-    """Pairs of documents that share a key of the buckets from `first` to before `last`; parts: split, and `partition`."""
+    """Pairs of documents that share a key of buckets [first, last); a part is the split and what `partition` gave."""
     import numpy as np
 
     if (loaded := _loaded()) is None:

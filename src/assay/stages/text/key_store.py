@@ -66,7 +66,8 @@ class KeyWriter(Collector[DocumentKeys, KeyPart]):
     def finish(self) -> KeyPart:
         import numpy as np
 
-        assert self._aside is not None and self._proof is not None, "begin() comes first"
+        assert self._aside is not None, "begin() comes first"
+        assert self._proof is not None
         self._proof.close()
         rows = sum(map(len, self._keys))
         keys = np.concatenate(self._keys) if rows else np.zeros((0, 1), np.uint64)
