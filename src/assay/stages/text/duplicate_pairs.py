@@ -46,11 +46,16 @@ class KeyRanges(Source):
         return [Split(index) for index in range(self._count())]
 
     def read(self, split: Split) -> Iterator[Pairs]:
+        # Nothing of the keys stays mapped while the pairs are confirmed.
+        if (found := self._shared(split)) is not None:
+            yield found
+
+    def _shared(self, split: Split) -> Pairs | None:
         first, last = (BUCKETS * at // self._count() for at in (split.index, split.index + 1))
-        parts = self.store.buckets()
-        if parts:
-            found = pairs.shared(parts, first, last)
-            yield plain_shared(parts, first, last) if found is None else Pairs(*found)
+        if not (parts := self.store.buckets()):
+            return None
+        found = pairs.shared(parts, first, last)
+        return plain_shared(parts, first, last) if found is None else Pairs(*found)
 
     def _count(self) -> int:
         return min(max(1, -(-self.store.keys() // KEYS_A_RANGE)), BUCKETS)

@@ -108,14 +108,13 @@ API int64_t assay_minhash_sign(const uint8_t *data, const int64_t *starts, const
     return at;
 }
 
-/* Keys of the bands of each document: a key is the bins of its band, spread into 64 bits one after the other. */
+/* Keys of the bands of each document: a key is the bins of its band, spread into 64 bits one after the other. All bands
+   take a bin, then all the next: a band alone would wait for its own multiplications. `bands` divides BINS. */
 API void assay_minhash_band_keys(const uint32_t *rows, int64_t documents, int64_t bands, uint64_t *keys) {
     int64_t size = BINS / bands;
-    for (int64_t at = 0; at < documents; at++)
-        for (int64_t band = 0; band < bands; band++) {
-            const uint32_t *bins = rows + at * BINS + band * size;
-            uint64_t key = (uint64_t)band + 1;
-            for (int64_t bin = 0; bin < size; bin++) key = spread(key ^ bins[bin]);
-            keys[at * bands + band] = key;
-        }
+    for (int64_t at = 0; at < documents; at++, rows += BINS, keys += bands) {
+        for (int64_t band = 0; band < bands; band++) keys[band] = (uint64_t)band + 1;
+        for (int64_t bin = 0; bin < size; bin++)
+            for (int64_t band = 0; band < bands; band++) keys[band] = spread(keys[band] ^ rows[band * size + bin]);
+    }
 }
