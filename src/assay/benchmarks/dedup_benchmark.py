@@ -18,13 +18,10 @@ from assay.pipeline import Pipeline
 from assay.record.benchmark import Benchmark
 from assay.record.task_perf import TaskPerf
 from assay.stages.text.document_files import document_files
-from assay.stages.text.document_keys import ExactKeys, NearKeys
 from assay.stages.text.document_reader import document_reader
-from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
 from assay.stages.text.exact.digest_store import DigestStore, DigestWriter
 from assay.stages.text.exact.repeats import DigestRanges, GatherRepeats, Repeats
 from assay.stages.text.exact.text_digests import DigestTexts, can_digest
-from assay.stages.text.key_store import KeyStore, KeyWriter
 from assay.stages.text.row_writers import FORMATS
 from assay.stages.text.rows import import_arrow, import_orjson
 from assay.untrusted.json_text import parse_json
@@ -79,6 +76,9 @@ class Found:
 
 def alike(args: Namespace, run: TimedRun, work: Path) -> Found:
     """The general way: keys that documents share, confirmed, connected."""
+    from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
+    from assay.stages.text.key_store import KeyStore
+
     store = KeyStore(run.add(keys_pipeline(args, work), args))
     share = 1.0 if args.method == "exact" else args.similarity
     pairs = run.add(Pipeline(KeyRanges(store), [Confirm(store, share), Gather()], name="pairs"), args)
@@ -119,6 +119,9 @@ def clustering(run: TimedRun) -> Iterator[None]:
 
 
 def keys_pipeline(args: Namespace, work: Path) -> Pipeline:
+    from assay.stages.text.document_keys import ExactKeys, NearKeys
+    from assay.stages.text.key_store import KeyWriter
+
     source = document_reader(args.input_path, args.files_per_partition, args.max_files)
     keys = (ExactKeys if args.method == "exact" else NearKeys)(args.id_field, args.text_field)
     return Pipeline(source, [keys, KeyWriter(work)], name="keys")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from io import SEEK_CUR, FileIO
 from pathlib import Path
@@ -14,7 +13,7 @@ JSONL = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 PARQUET = (".parquet",)
 ROWS = 2_000
 """Of a Parquet file in a batch."""
-BYTES = 2 << 20
+BYTES = 1 << 20
 """Of a JSONL file in a batch: small enough to stay in a processor's cache from one stage to the next."""
 
 
@@ -100,6 +99,8 @@ def open_bytes(path: str) -> IO[bytes]:
     """The file's content, decompressed if its name says that it is compressed."""
     raw: Any = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
     if path.endswith(".gz"):
+        import gzip
+
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
     if path.endswith(".zst"):
         try:
