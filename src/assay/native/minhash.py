@@ -1,4 +1,4 @@
-"""MinHash signatures and band keys by the compiled core (`c/minhash/`); what they are: `stages/text/minhash.py`."""
+"""MinHash signatures and band keys by the compiled core, `c/minhash/`; their idea: `stages/text/alike/minhash.py`."""
 
 from __future__ import annotations
 

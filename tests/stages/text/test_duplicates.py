@@ -17,9 +17,8 @@ from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
 from assay.native import pairs
 from assay.pipeline import Pipeline
-from assay.stages.text.document_keys import ExactKeys, NearKeys
-from assay.stages.text.document_reader import DocumentReader
-from assay.stages.text.duplicate_pairs import (
+from assay.stages.text.alike.document_keys import ExactKeys, NearKeys
+from assay.stages.text.alike.duplicate_pairs import (
     Confirm,
     Gather,
     KeyRanges,
@@ -29,10 +28,11 @@ from assay.stages.text.duplicate_pairs import (
     plain_shared,
     shared,
 )
-from assay.stages.text.key_store import BUCKETS, KeyStore, KeyWriter, partition
-from assay.stages.text.minhash import signatures
-from assay.stages.text.plain_minhash import WIDTH
-from assay.stages.text.text_column import TextColumn
+from assay.stages.text.alike.key_store import BUCKETS, KeyStore, KeyWriter, partition
+from assay.stages.text.alike.minhash import signatures
+from assay.stages.text.alike.plain_minhash import WIDTH
+from assay.stages.text.alike.text_column import TextColumn
+from assay.stages.text.document_reader import DocumentReader
 
 
 def grams(text: str) -> set[bytes]:

@@ -10,7 +10,7 @@ from assay.names import unknown
 from assay.native import json_fields
 from assay.native.json_fields import ESCAPED, MISSING, NULL, PLAIN
 from assay.native.library import library
-from assay.stages.text.document_ids import Ids, JsonIds, ValueIds
+from assay.stages.text.alike.document_ids import Ids, JsonIds, ValueIds
 from assay.stages.text.json_lines import JsonLines
 from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.native import minhash as compiled
-from assay.stages.text import plain_minhash
-from assay.stages.text.text_column import TextColumn
+from assay.stages.text.alike import plain_minhash
+from assay.stages.text.alike.text_column import TextColumn
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay.native import pairs
 from assay.pipeline import Batch, Collector, Source, Split, Stage
-from assay.stages.text.key_store import BUCKETS, SHIFT, KeyStore
+from assay.stages.text.alike.key_store import BUCKETS, SHIFT, KeyStore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.stages.text.text_column import TextColumn
+from assay.stages.text.alike.text_column import TextColumn
 
 if TYPE_CHECKING:
     import numpy as np

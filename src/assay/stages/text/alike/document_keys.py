@@ -6,10 +6,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Self
 
 from assay.pipeline import Batch, Stage, Worker
-from assay.stages.text.document_ids import Ids, concat_ids
-from assay.stages.text.minhash import band_keys, signatures
+from assay.stages.text.alike.document_ids import Ids, concat_ids
+from assay.stages.text.alike.minhash import band_keys, signatures
+from assay.stages.text.alike.text_column import TextColumn, ids_and_texts
 from assay.stages.text.rows import Rows
-from assay.stages.text.text_column import TextColumn, ids_and_texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -50,7 +50,7 @@ class JsonIds(Ids):
         return JsonIds(self.data[ends[0] : ends[-1]], ends - ends[0])
 
     def tokens(self, rows: NDArray[Any]) -> list[bytes]:
-        held = memoryview(self.data)
+        held = self.data.data
         starts, ends = self.ends[rows].tolist(), self.ends[rows + 1].tolist()
         return [bytes(held[start:end]) for start, end in zip(starts, ends, strict=True)]
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from assay.native import pairs
 from assay.pipeline import Collector, Split
-from assay.stages.text.document_ids import Ids, concat_ids, load_ids
-from assay.stages.text.document_keys import DocumentKeys
+from assay.stages.text.alike.document_ids import Ids, concat_ids, load_ids
+from assay.stages.text.alike.document_keys import DocumentKeys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class KeyWriter(Collector[DocumentKeys, KeyPart]):
         import numpy as np
 
         assert self._proof is not None, "begin() comes first"
-        write_whole(self._proof, memoryview(np.ascontiguousarray(data.proof)).cast("B"))
+        write_whole(self._proof, np.ascontiguousarray(data.proof).data.cast("B"))
         self._ids.append(data.ids)
         self._keys.append(data.keys)
 
