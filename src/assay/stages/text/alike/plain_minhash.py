@@ -1,4 +1,4 @@
-"""The numbers of `minhash` in numpy, for installations without the compiled core; about 20 times slower."""
+"""The numbers of `minhash` in numpy, for installations without the compiled core; about 50 times slower."""
 
 from __future__ import annotations
 
