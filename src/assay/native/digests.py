@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+from array import array
 from functools import cache
 
 from assay.native.json_fields import Buffer, address, int64s, longest
-from assay.native.library import declare, library
+from assay.native.library import required
 
-KEY = DIGEST = 16
-"""Bytes of a key (from `os.urandom`, one for a run) and of a digest."""
+KEY = 16 + 1024 + 16
+"""Bytes of a key: from `os.urandom`, one for a run."""
+DIGEST = 16
+"""Bytes of a digest."""
 
 
 def digests(block: Buffer, values: memoryview, kinds: memoryview, key: bytes) -> tuple[bytearray, int]:
@@ -51,6 +54,11 @@ class RangeOfDigests:
         return pairs[: 2 * found]
 
 
+def shift(numbers: array[int], by: int) -> None:
+    """Adds to each of them."""
+    _library().assay_shift(numbers.buffer_info()[0], len(numbers), by)
+
+
 def slots_for(rows: int) -> int:
     """Slots of a table that is at most half full: a power of two."""
     return 1 << max(4, (2 * rows).bit_length())
@@ -64,17 +72,13 @@ def _checked(key: bytes) -> bytes:
 
 @cache
 def _library() -> ctypes.CDLL:
-    loaded = library()
-    if loaded is None:
-        raise RuntimeError("the compiled library is not there: ask library() first")
     number, pointer, size = ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t
     values = (pointer, size, pointer, pointer, number)
-    declare(
-        loaded,
+    return required(
         {
             "assay_digests": (number, (*values, ctypes.c_char_p, pointer, number, pointer)),
+            "assay_shift": (None, (pointer, number, number)),
             "assay_digests_in_range": (number, (pointer, number, number, number, number, pointer, pointer)),
             "assay_repeats": (number, (pointer, pointer, number, pointer, number, pointer)),
-        },
+        }
     )
-    return loaded

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from assay.native.library import declare, library
+from assay.native.library import required
 
 MISSING, PLAIN, ESCAPED, INTEGER, NULL, OTHER, UNSURE = range(7)
 """Kinds of values, as in fields.h. A string's range is without its quotes; ESCAPED ones need `texts`."""
@@ -171,13 +171,9 @@ def address(buffer: Buffer) -> ctypes.c_void_p | ctypes.c_char_p:
 
 @cache
 def _library() -> ctypes.CDLL:
-    loaded = library()
-    if loaded is None:
-        raise RuntimeError("the compiled library is not there: ask library() first")
     number, pointer, size = ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t
     names = (ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(number), number)
-    declare(
-        loaded,
+    return required(
         {
             "assay_json_count": (number, (pointer, size)),
             "assay_json_lines": (number, (pointer, size, number, pointer, pointer, ctypes.POINTER(number))),
@@ -188,6 +184,5 @@ def _library() -> ctypes.CDLL:
             "assay_json_runs": (number, (size, pointer, number, pointer)),
             "assay_json_raw": (number, (pointer, size, pointer, pointer, number, pointer, number, pointer)),
             "assay_json_texts": (number, (pointer, size, pointer, pointer, number, pointer, number, pointer)),
-        },
+        }
     )
-    return loaded

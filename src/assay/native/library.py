@@ -35,6 +35,15 @@ def declare(loaded: ctypes.CDLL, signatures: dict[str, Signature]) -> None:
         function.restype, function.argtypes = result, arguments
 
 
+def required(signatures: dict[str, Signature]) -> ctypes.CDLL:
+    """The library with these functions declared, for code that is reached only where `library()` gave one."""
+    loaded = library()
+    if loaded is None:
+        raise RuntimeError("the compiled library is not there: ask library() first")
+    declare(loaded, signatures)
+    return loaded
+
+
 def kernel() -> str:
     """Which compiled code runs here: level and digest of its sources, or `none`; for records and fingerprints."""
     loaded = library()

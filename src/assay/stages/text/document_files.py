@@ -13,7 +13,7 @@ JSONL = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 PARQUET = (".parquet",)
 ROWS = 2_000
 """Of a Parquet file in a batch."""
-BYTES = 1 << 20
+BYTES = 2 << 20
 """Of a JSONL file in a batch: small enough to stay in a processor's cache from one stage to the next."""
 
 

@@ -24,47 +24,62 @@ static wide times(wide a, wide b) {
     return folded((sum & PRIME) + (high << 1 | sum >> 127));
 }
 
-void digest_prepare(const uint8_t key[16], struct digest_key *made) {
-    wide point, power = 1;
+void digest_prepare(const uint8_t key[DIGEST_KEY], struct digest_key *made) {
+    wide point;
     memcpy(&point, key, 16);
     point = folded(point);
-    for (int i = 0; i <= DIGEST_WORDS; i++, power = times(power, point)) {
-        made->low[i] = (uint64_t)power;
-        made->high[i] = (uint64_t)(power >> 64);
-    }
+    made->low = (uint64_t)point;
+    made->high = (uint64_t)(point >> 64);
+    memcpy(made->words, key + 16, sizeof made->words);
 }
 
-static wide power_of(const struct digest_key *key, int i) { return (wide)key->high[i] << 64 | key->low[i]; }
+struct sums {
+    wide one, other;
+};
 
-/* Sixteen words are multiplied without a reduction: a word has 56 bits, so that the sums stay below 2^128. */
-static wide group(const struct digest_key *key, wide sum, const uint8_t *at) {
-    wide low = 0, high = 0;
-    for (int i = 0; i < DIGEST_WORDS; i++) {
-        uint64_t word;
-        memcpy(&word, at + 7 * i, 8);
-        word &= ((uint64_t)1 << 56) - 1;
-        low += (wide)word * key->low[DIGEST_WORDS - 1 - i];
-        high += (wide)word * key->high[DIGEST_WORDS - 1 - i];
+/* NH of 16 bytes, added to what came before in the block; `word` is the first of the block's words in them. */
+static inline void add_pair(const uint64_t *words, int word, const uint8_t *at, struct sums *to) {
+    uint64_t a, b;
+    memcpy(&a, at, 8);
+    memcpy(&b, at + 8, 8);
+    to->one += (wide)(a + words[word]) * (b + words[word + 1]);
+    to->other += (wide)(a + words[word + 2]) * (b + words[word + 3]);
+}
+
+/* At most a block. What is missing to a multiple of 16 bytes is zeros. */
+static struct sums compressed(const struct digest_key *key, const uint8_t *at, size_t size) {
+    struct sums sums = {0, 0};
+    int word = 0;
+    for (; size >= 16; size -= 16, at += 16, word += 2) add_pair(key->words, word, at, &sums);
+    if (size) {
+        uint8_t last[16] = {0};
+        memcpy(last, at, size);
+        add_pair(key->words, word, last, &sums);
     }
-    uint64_t below = (uint64_t)high & (((uint64_t)1 << 63) - 1);
-    wide added = folded(low + (high >> 63) + ((wide)below << 64));
-    return folded(times(sum, power_of(key, DIGEST_WORDS)) + added);
+    return sums;
 }
 
 /* The length comes last, so that zeros at the end of a text count. */
 struct digest digest_of(const struct digest_key *key, const uint8_t *text, size_t size) {
-    wide sum = 0;
-    size_t left = size;
-    for (; left > DIGEST_GROUP; left -= DIGEST_GROUP, text += DIGEST_GROUP) sum = group(key, sum, text);
-    uint8_t last[DIGEST_GROUP + 1] = {0};
-    if (left) memcpy(last, text, left);
-    sum = group(key, sum, last);
-    sum = folded(times(sum, power_of(key, 1)) + size);
-    return (struct digest){(uint64_t)sum, (uint64_t)(sum >> 64)};
+    wide point = (wide)key->high << 64 | key->low, value = 0;
+    for (size_t at = 0; at < size; at += DIGEST_BLOCK) {
+        struct sums sums = compressed(key, text + at, size - at < DIGEST_BLOCK ? size - at : DIGEST_BLOCK);
+        value = folded(times(value, point) + (uint64_t)sums.one);
+        value = folded(times(value, point) + (uint64_t)(sums.one >> 64));
+        value = folded(times(value, point) + (uint64_t)sums.other);
+        value = folded(times(value, point) + (uint64_t)(sums.other >> 64));
+    }
+    value = folded(times(value, point) + size);
+    return (struct digest){(uint64_t)value, (uint64_t)(value >> 64)};
+}
+
+/* Numbers moved up by as much each. */
+API void assay_shift(int64_t *numbers, int64_t count, int64_t by) {
+    for (int64_t i = 0; i < count; i++) numbers[i] += by;
 }
 
 API int64_t assay_digests(const uint8_t *data, size_t size, const int64_t *values, const uint8_t *kinds, int64_t rows,
-                          const uint8_t key[16], uint8_t *scratch, int64_t room, struct digest *to) {
+                          const uint8_t key[DIGEST_KEY], uint8_t *scratch, int64_t room, struct digest *to) {
     struct digest_key prepared;
     int64_t others = 0;
     digest_prepare(key, &prepared);

@@ -25,7 +25,7 @@ static int64_t *slot_of(const struct id_set *set, const struct digest_key *key, 
 }
 
 /* Fills `slots` (all zero, a power of two, more than the ids). Returns how many ids differ, or -1 if slots are few. */
-API int64_t assay_ids_fill(const uint8_t *ids, const int64_t *offsets, int64_t rows, const uint8_t key[16],
+API int64_t assay_ids_fill(const uint8_t *ids, const int64_t *offsets, int64_t rows, const uint8_t key[DIGEST_KEY],
                            int64_t *slots, int64_t count) {
     struct id_set set = {ids, offsets, slots, (uint64_t)count - 1};
     struct digest_key prepared;
@@ -46,7 +46,7 @@ API int64_t assay_ids_fill(const uint8_t *ids, const int64_t *offsets, int64_t r
    that assay_json_fields found: strings if `kind` is FIELD_PLAIN, whole numbers if it is FIELD_INTEGER. Returns how
    many are left to the caller, or -1 if a value does not lie in the data, or an escaped one not in the room. */
 API int64_t assay_ids_find(const uint8_t *data, size_t size, const int64_t *values, const uint8_t *kinds, int64_t rows,
-                           int kind, const uint8_t *ids, const int64_t *offsets, const uint8_t key[16], int64_t *slots,
+                           int kind, const uint8_t *ids, const int64_t *offsets, const uint8_t key[DIGEST_KEY], int64_t *slots,
                            int64_t count, uint8_t *scratch, int64_t room, uint8_t *found) {
     struct id_set set = {ids, offsets, slots, (uint64_t)count - 1};
     struct digest_key prepared;

@@ -71,15 +71,16 @@ class DigestStore:
         starts, files = self._starts, [_mapped(part) for part in self.parts]
         for document in documents:
             at = bisect_right(starts, document) - 1
-            ends, ids, row = *files[at], document - starts[at]
-            yield bytes(ids[ends[row - 1] if row else 0 : ends[row]])
+            content, ends, ids = files[at]
+            row = document - starts[at]
+            yield content[ids + (ends[row - 1] if row else 0) : ids + ends[row]]
 
 
-def _mapped(part: Part) -> tuple[memoryview, memoryview]:
-    """Where ids end, and the ids: mapped, not read, since few of them are asked for."""
+def _mapped(part: Part) -> tuple[mmap.mmap | bytes, memoryview, int]:
+    """The file (mapped, not read: few ids are asked for), where each id ends, and where ids begin in the file."""
     if not part.rows:
-        return memoryview(b"").cast("q"), memoryview(b"")
+        return b"", memoryview(b"").cast("q"), 0
     with Path(part.path).open("rb") as file:
-        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     ids = (DIGEST + 8) * part.rows
-    return content[DIGEST * part.rows : ids].cast("q"), content[ids:]
+    return content, memoryview(content)[DIGEST * part.rows : ids].cast("q"), ids

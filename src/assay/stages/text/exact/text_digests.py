@@ -40,7 +40,9 @@ class TextDigests(Batch):
     def concat(cls, batches: Sequence[Self]) -> Self:
         ends, before = array("q"), 0
         for batch in batches:
-            ends.extend(batch.ends if not before else array("q", (before + end for end in batch.ends)))
+            later = batch.ends[:]
+            native.shift(later, before)
+            ends.extend(later)
             before += len(batch.ids)
         return cls(b"".join(batch.digests for batch in batches), b"".join(batch.ids for batch in batches), ends)
 
