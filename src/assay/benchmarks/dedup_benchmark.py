@@ -42,10 +42,6 @@ def identify(args: Namespace, results: Benchmark) -> None:
         raise UsageError(f"--similarity: {args.similarity} is not between 0 and 1")
     work = args.output_path / ".keys"
     shutil.rmtree(work, ignore_errors=True)
-    if args.method != "exact":
-        from assay.stages.text.minhash import compile_kernel
-
-        compile_kernel()
     run = TimedRun()
     digest = args.method == "exact" and can_digest(document_files(args.input_path)[: args.max_files])
     try:
@@ -80,8 +76,8 @@ class Found:
 
 def alike(args: Namespace, run: TimedRun, work: Path) -> Found:
     """The general way: keys that documents share, confirmed, connected."""
-    from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
-    from assay.stages.text.key_store import KeyStore
+    from assay.stages.text.alike.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
+    from assay.stages.text.alike.key_store import KeyStore
 
     store = KeyStore(run.add(keys_pipeline(args, work), args))
     share = 1.0 if args.method == "exact" else args.similarity
@@ -123,8 +119,8 @@ def clustering(run: TimedRun) -> Iterator[None]:
 
 
 def keys_pipeline(args: Namespace, work: Path) -> Pipeline:
-    from assay.stages.text.document_keys import ExactKeys, NearKeys
-    from assay.stages.text.key_store import KeyWriter
+    from assay.stages.text.alike.document_keys import ExactKeys, NearKeys
+    from assay.stages.text.alike.key_store import KeyWriter
 
     source = document_reader(args.input_path, args.files_per_partition, args.max_files)
     keys = (ExactKeys if args.method == "exact" else NearKeys)(args.id_field, args.text_field)
