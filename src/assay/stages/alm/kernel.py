@@ -63,7 +63,7 @@ _SIGNATURES: dict[str, Signature] = {
     "alm_digest": (c_int64, (c_void_p, POINTER(c_uint64), POINTER(c_uint64))),
     "alm_write": (c_int64, (c_void_p, c_int64, c_int64, c_int, POINTER(c_void_p))),
     "alm_save": (c_uint64, (c_void_p, c_void_p)),
-    "alm_load": (c_int64, (c_void_p, c_char_p)),
+    "alm_load": (c_int64, (c_void_p, c_char_p, c_uint64)),
     "alm_float": (c_int64, (c_double, c_char_p)),
 }
 

@@ -98,7 +98,7 @@ class NativeBatch:
 
     def __setstate__(self, saved: bytes) -> None:
         NativeBatch.__init__(self)
-        self._checked(self._library.alm_load(self._handle, saved))
+        self._checked(self._library.alm_load(self._handle, saved, len(saved)))
 
     def _checked(self, answer: int) -> int:
         if answer < 0:

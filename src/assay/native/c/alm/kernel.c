@@ -67,7 +67,8 @@ static void build_row(Batch *batch, Parser *parser, At start, At end, At data) {
     *row = (Row){.line_start = start - data, .line_end = end - data};
     row->first_window = (uint32_t)built;
     row->first_lost = (uint32_t)losts;
-    if (recording(parser, start, end, row) && windows(parser, row, &batch->workspace->spoken, &batch->workspace->kept)) return;
+    int sure = recording(parser, start, end, row) && windows(parser, row, &batch->workspace->spoken, &batch->workspace->kept);
+    if (sure && batch->text.count <= UINT32_MAX) return; /* a Range has no more; cut copies can add up to it */
     batch->segments.count = segments, batch->cuts.count = cuts, batch->windows.count = built;
     batch->losts.count = losts, batch->text.count = text;
     *row = (Row){.line_start = start - data, .line_end = end - data, .kind = PLAIN};
@@ -85,6 +86,10 @@ API int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Pa
     if (size < 16) parser->limit.safe = data - 1;
     batch->rows.count = batch->segments.count = batch->cuts.count = batch->windows.count = 0;
     batch->losts.count = batch->order.count = batch->text.count = 0;
+    /* A place in an array that was never needed would be counted from a null pointer, which C does not allow. */
+    RESERVE(batch->segments, 1);
+    RESERVE(batch->windows, 1);
+    RESERVE(batch->losts, 1);
     for (At p = data, end = data + size; p < end;) {
         At newline = memchr(p, '\n', end - p), last = newline ? newline : end, next = newline ? newline + 1 : end;
         while (p < last && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
@@ -208,21 +213,25 @@ API uint64_t alm_save(const Batch *batch, uint8_t *bytes) {
     return at;
 }
 
-API int64_t alm_load(Batch *batch, const uint8_t *saved) {
+/* What alm_save wrote, of which there are `size` bytes. -1 also where they are too few for what they say they hold. */
+API int64_t alm_load(Batch *batch, const uint8_t *saved, uint64_t size) {
     GUARDED(-1);
-    const uint8_t *bytes = saved;
 #define LOAD(array)                                                                        \
     do {                                                                                   \
         uint64_t count;                                                                    \
-        memcpy(&count, bytes, 8);                                                          \
+        if (size < 8) return -1;                                                           \
+        memcpy(&count, saved, 8);                                                          \
+        saved += 8, size -= 8;                                                             \
+        if (count > size / sizeof *batch->array.at) return -1;                             \
         batch->array.count = 0;                                                            \
-        RESERVE(batch->array, count);                                                      \
-        if (count) memcpy(batch->array.at, bytes + 8, count * sizeof *batch->array.at);    \
+        RESERVE(batch->array, count + 1);                                                   \
+        uint64_t bytes = count * sizeof *batch->array.at;                                  \
+        if (bytes) memcpy(batch->array.at, saved, bytes);                                  \
         batch->array.count = count;                                                        \
-        bytes += 8 + count * sizeof *batch->array.at;                                      \
+        saved += bytes, size -= bytes;                                                     \
     } while (0);
     SAVED(LOAD)
-    return 0;
+    return size ? -1 : 0;
 }
 
 API int64_t alm_float(double value, char *out) { return write_float(out, value); }

@@ -10,6 +10,7 @@ static _Thread_local jmp_buf *out_of_memory;
 
 static void *grown(void *array, size_t *capacity, size_t need, size_t item) {
     size_t next = *capacity ? *capacity : 64;
+    if (need > SIZE_MAX / 2 / item) longjmp(*out_of_memory, 1);
     while (next < need) next *= 2;
     void *bigger = realloc(array, next * item);
     if (!bigger) longjmp(*out_of_memory, 1);
