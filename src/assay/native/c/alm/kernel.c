@@ -90,6 +90,9 @@ API int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Pa
     RESERVE(batch->segments, 1);
     RESERVE(batch->windows, 1);
     RESERVE(batch->losts, 1);
+    RESERVE(batch->words, 1);
+    RESERVE(batch->cuts, 1);
+    RESERVE(batch->text, 1);
     for (At p = data, end = data + size; p < end;) {
         At newline = memchr(p, '\n', end - p), last = newline ? newline : end, next = newline ? newline + 1 : end;
         while (p < last && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
