@@ -84,16 +84,19 @@ def _number(gram: bytes) -> int:
     return number
 
 
-@cache
-def _tried(bin_: int, turn: int) -> int:
-    return _spread(((bin_ << 32) + turn) * BASE) >> 56
-
-
 def _lender(bin_: int, taken: dict[int, int]) -> int:
+    return next(other for other in _order(bin_) if other in taken)
+
+
+@cache
+def _order(bin_: int) -> tuple[int, ...]:
+    """The bins that an empty one tries, each where it comes first."""
+    found: dict[int, None] = {}
     turn = 1
-    while _tried(bin_, turn) not in taken:
+    while len(found) < BINS:
+        found[_spread(((bin_ << 32) + turn) * BASE) >> 56] = None
         turn += 1
-    return _tried(bin_, turn)
+    return tuple(found)
 
 
 def _spread(value: int) -> int:
