@@ -2,7 +2,7 @@
    one that has learnt from the same lines: what is written must be the same. The first four bytes choose parameters, as
    `alm.py` reads them. */
 #include "../check.h"
-#include "alm/segment.h"
+#include "alm/builders.h"
 
 Batch *alm_new(void);
 void alm_free(Batch *batch);

@@ -58,7 +58,7 @@ static int write_digits(char *out, uint64_t value) {
     return size;
 }
 
-static int write_integer(char *out, double value) {
+static inline int write_integer(char *out, double value) {
     int sign = value < 0;
     if (sign) *out = '-';
     return sign + write_digits(out + sign, (uint64_t)fabs(value));

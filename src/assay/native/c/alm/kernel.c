@@ -6,24 +6,16 @@
 #include <malloc.h>
 #endif
 #include <unistd.h>
-#include "level.h"
+#include "builders.h"
 #include "emit.h"
+#include "level.h"
 #include "overlap.h"
-#include "recording.h"
-#include "windows.h"
-
-#define GUARDED(failed)                      \
-    jmp_buf back;                            \
-    out_of_memory = &back;                   \
-    if (setjmp(back)) return failed
 
 typedef struct { int64_t rows, native, with_windows, windows, filtered, truncation_events; double duration; } Counts;
 
-typedef struct Workspace { Parser parser; Text spoken, kept; } Workspace; /* layouts learnt from a block serve the next */
-
 API Batch *alm_new(void) {
     Batch *batch = calloc(1, sizeof(Batch));
-    if (batch && !(batch->workspace = calloc(1, sizeof(Workspace)))) free(batch), batch = 0;
+    if (batch && !(batch->workspace = new_workspace())) free(batch), batch = 0;
     return batch;
 }
 
@@ -39,8 +31,8 @@ API void alm_keep_memory(void) {
 /* Lines that are not blank. */
 API int64_t alm_lines(const uint8_t *data, uint64_t size) {
     int64_t lines = 0;
-    for (At p = data, end = data + size; p < end;) {
-        At newline = memchr(p, '\n', end - p);
+    for (const uint8_t *p = data, *end = data + size; p < end;) {
+        const uint8_t *newline = memchr(p, '\n', end - p);
         if (!newline) newline = end;
         while (p < newline && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
         lines += p < newline;
@@ -53,54 +45,17 @@ API void alm_free(Batch *batch) {
     if (!batch) return;
     free(batch->rows.at), free(batch->segments.at), free(batch->cuts.at), free(batch->windows.at);
     free(batch->losts.at), free(batch->order.at), free(batch->text.at);
-    Workspace *workspace = batch->workspace;
-    Parser *parser = &workspace->parser;
-    free(parser->speakers.at), free(parser->sums.at), free(parser->whole_sums.at), free(parser->counts.at), free(parser->seen.at);
-    free(workspace->spoken.at), free(workspace->kept.at), free(workspace);
+    free_workspace(batch->workspace);
     free(batch->words.at), free(batch->out.at), free(batch->hashes.at), free(batch);
-}
-
-static void build_row(Batch *batch, Parser *parser, At start, At end, At data) {
-    Row *row = &PUSH(batch->rows);
-    size_t segments = batch->segments.count, cuts = batch->cuts.count, built = batch->windows.count,
-           losts = batch->losts.count, text = batch->text.count;
-    *row = (Row){.line_start = start - data, .line_end = end - data};
-    row->first_window = (uint32_t)built;
-    row->first_lost = (uint32_t)losts;
-    int sure = recording(parser, start, end, row) && windows(parser, row, &batch->workspace->spoken, &batch->workspace->kept);
-    if (sure && batch->text.count <= UINT32_MAX) return; /* a Range has no more; cut copies can add up to it */
-    batch->segments.count = segments, batch->cuts.count = cuts, batch->windows.count = built;
-    batch->losts.count = losts, batch->text.count = text;
-    *row = (Row){.line_start = start - data, .line_end = end - data, .kind = PLAIN};
 }
 
 /* `data` is followed by a 0 byte, as every Python bytes object is. Returns the number of rows. */
 API int64_t alm_build(Batch *batch, const uint8_t *data, uint64_t size, const Parameters *parameters) {
-    GUARDED(-1);
-    Parser *parser = &batch->workspace->parser;
-    if (parser->serial != parameters->serial) parser->top.count = parser->segment.count = 0; /* they know what is dropped */
-    parser->serial = parameters->serial;
-    parser->batch = batch;
-    parser->parameters = parameters;
-    parser->limit.safe = data + size - 16;
-    if (size < 16) parser->limit.safe = data - 1;
-    batch->rows.count = batch->segments.count = batch->cuts.count = batch->windows.count = 0;
-    batch->losts.count = batch->order.count = batch->text.count = 0;
-    /* A place in an array that was never needed would be counted from a null pointer, which C does not allow. */
-    RESERVE(batch->segments, 1);
-    RESERVE(batch->windows, 1);
-    RESERVE(batch->losts, 1);
-    RESERVE(batch->words, 1);
-    RESERVE(batch->cuts, 1);
-    RESERVE(batch->text, 1);
-    for (At p = data, end = data + size; p < end;) {
-        At newline = memchr(p, '\n', end - p), last = newline ? newline : end, next = newline ? newline + 1 : end;
-        while (p < last && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
-        while (last > p && (last[-1] == ' ' || last[-1] == '\t' || last[-1] == '\r')) last--;
-        if (p < last) build_row(batch, parser, p, last, data);
-        p = next;
-    }
-    return (int64_t)batch->rows.count;
+#if defined(__x86_64__)
+    if (assay_level() == LEVEL_AVX512) return build_avx512(batch, data, size, parameters);
+    if (assay_level() == LEVEL_AVX2) return build_avx2(batch, data, size, parameters);
+#endif
+    return build_scalar(batch, data, size, parameters);
 }
 
 /* Returns how many rows it left to the caller. */

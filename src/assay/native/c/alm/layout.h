@@ -2,6 +2,7 @@
    so that most keys cost one comparison. A layout holds the keys of the object at hand up to the current one, then
    what came next last time; a wrong guess cuts it there. Keys before the current one are known to differ. */
 #pragma once
+#include "parameters.h"
 #include "scan.h"
 
 enum {
@@ -15,8 +16,6 @@ enum {
 typedef struct { uint8_t bytes[80], size, id, dropped; } Key; /* `"start": `, quotes and colon included */
 typedef struct { Key keys[MOST_KEYS]; int count; } Layout;
 typedef struct { const char *name; uint8_t id; } Name;
-
-typedef struct { const char *names; size_t size; } Drop; /* names, each followed by a 0 */
 
 static int dropped(const Drop *drop, At name, size_t size) {
     for (const char *p = drop->names; p < drop->names + drop->size; p += strlen(p) + 1)
@@ -44,13 +43,7 @@ static At new_key(const Limit *limit, Layout *layout, int index, At p, const Nam
 }
 
 static inline int guessed(const Limit *limit, const Key *key, At p) {
-#ifdef __SSE2__
-    if (key->size <= 16 && p <= limit->safe) {
-        __m128i same = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)p), _mm_loadu_si128((const __m128i *)key->bytes));
-        uint32_t want = 0xFFFFu >> (16 - key->size);
-        return ((uint32_t)_mm_movemask_epi8(same) & want) == want;
-    }
-#endif
+    if (key->size <= 16 && p <= limit->safe) return same_start(p, key->bytes, key->size);
     return !strncmp((const char *)p, (const char *)key->bytes, key->size);
 }
 

@@ -18,6 +18,12 @@ static void *grown(void *array, size_t *capacity, size_t need, size_t item) {
     return bigger;
 }
 
+/* At the top of every function that the caller calls and that may need memory. */
+#define GUARDED(failed)    \
+    jmp_buf back;          \
+    out_of_memory = &back; \
+    if (setjmp(back)) return failed
+
 #define ARRAY(type) struct { type *at; size_t count, capacity; }
 #define RESERVE(array, more)                                                                             \
     do {                                                                                                 \

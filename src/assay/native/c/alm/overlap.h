@@ -1,6 +1,8 @@
 /* The overlap filter: spans by (start, end), each compared with those that begin before it ends. */
 #pragma once
-#include "segment.h"
+#include <math.h>
+#include "batch.h"
+#include "parameters.h"
 
 static inline int before(const Window *windows, uint32_t a, uint32_t b) {
     if (windows[a].start != windows[b].start) return windows[a].start < windows[b].start;

@@ -7,13 +7,10 @@
 #pragma once
 #include <math.h>
 #include <stdlib.h>
+#include "block.h"
 #include "decimal.h"
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
-typedef const uint8_t *At;
-typedef struct { At safe; } Limit; /* the last place where 16 bytes can be read */
+typedef struct { At safe; } Limit; /* the last place where BLOCK bytes can be read, and 16 */
 typedef struct { double value; uint8_t whole, normal; } Number;
 
 static inline At after_utf8(At p) {
@@ -47,21 +44,14 @@ static inline At after_escape(At p) {
 /* From after the opening quote to the closing one. */
 static inline At string_end(const Limit *limit, At p) {
     for (;;) {
-#ifdef __SSE2__
         while (p <= limit->safe) {
-            __m128i bytes = _mm_loadu_si128((const __m128i *)p);
-            /* Signed: below a space are the control characters and everything that is not ASCII. */
-            __m128i special = _mm_or_si128(
-                _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)),
-                _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
-            int mask = _mm_movemask_epi8(special);
-            if (mask) {
-                p += __builtin_ctz(mask);
+            Mask found = special(p);
+            if (found) {
+                p += first(found);
                 break;
             }
-            p += 16;
+            p += BLOCK;
         }
-#endif
         uint8_t c = *p;
         if (c == '"') return p;
         if (c == '\\') p = after_escape(p);
@@ -111,9 +101,7 @@ static At long_number(At start, Number *number) {
 /* Digits at the beginning of 8 bytes: how many (8: perhaps more), and their value, without a branch per digit
    (D. Lemire, "Number parsing at a gigabyte per second", 2021). */
 static inline int eight_digits(At p, uint64_t *value) {
-    uint64_t bytes;
-    memcpy(&bytes, p, 8);
-    bytes ^= 0x3030303030303030ull;
+    uint64_t bytes = eight_bytes(p) ^ 0x3030303030303030ull;
     uint64_t other = (bytes | (bytes + 0x7676767676767676ull)) & 0x8080808080808080ull;
     int count = other ? __builtin_ctzll(other) >> 3 : 8;
     if (!count) return 0;
@@ -129,7 +117,6 @@ static const uint64_t WHOLE_TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 
 
 /* The usual case, at most 7 digits before the point and 7 after. 0: not this case. */
 static inline At short_number(const Limit *limit, At start, Number *number) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (start > limit->safe) return 0;
     uint64_t whole, part;
     int digits = eight_digits(start, &whole);
@@ -149,9 +136,6 @@ static inline At short_number(const Limit *limit, At start, Number *number) {
     double value = (double)all / TENS[places];
     *number = (Number){value, 0, (p[-1] != '0' || places == 1) && (!all || value >= 1e-4)};
     return p;
-#else
-    return 0;
-#endif
 }
 
 /* Up to 15 digits fit a double exactly, and so does the power of ten: one division rounds once (Clinger 1990). */

@@ -3,15 +3,6 @@
 #include "batch.h"
 #include "layout.h"
 
-typedef struct {
-    uint64_t serial; /* tells one set of parameters from another at the same address */
-    double lo, hi, min_rate, min_bandwidth, threshold, target;
-    int64_t min_speakers, max_speakers;
-    int32_t truncation, keep_segments;
-    Drop drop, drop_top;
-} Parameters;
-
-#define EXACT 9007199254740992.0 /* sums of integers up to here lose no digit in a double; larger ones are Python's to do */
 #define BUCKETS 64
 typedef struct { At name; uint32_t size; int whole; int32_t next; } Speaker; /* whole: an integer, not a name */
 

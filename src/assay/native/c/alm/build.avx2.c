@@ -1,0 +1,2 @@
+#define BUILD build_avx2
+#include "build.h"

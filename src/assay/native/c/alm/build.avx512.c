@@ -1,0 +1,2 @@
+#define BUILD build_avx512
+#include "build.h"
