@@ -22,7 +22,6 @@ from assay.loadgen.http.request_plan import RequestPlan
 from assay.loadgen.http.target import Target
 
 _LONGEST_WAIT_NS = 50_000_000
-_SHORT_LIFE_NS = 1_000_000_000
 _MOST_ATTEMPTS = 3
 
 
@@ -79,7 +78,23 @@ class PlainClient(HttpClient):
         self._cpu_s = 0.0
         self._stopped = False
         self._last_error = ""
-        self.forget()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._plan: RequestPlan | None = None
+        self._cursor = 0
+        self._group_left = 0
+        self._messages: list[bytes] = []
+        self._later: list[_Planned] = []
+        self._requests: dict[int, _Planned] = {}
+        self._due: deque[_Planned] = deque()
+        self._again: deque[_Planned] = deque()
+        self._waiting: list[tuple[int, int]] = []
+        self._in_flight = 0
+        self._freed_ns: deque[int] = deque()
+        self._kept_bytes = 0
+        self._failures = 0
+        self._notes: list[str] = []
 
     def connect(self, count: int) -> None:
         count = min(count, self.limits.most_connections)
@@ -101,9 +116,9 @@ class PlainClient(HttpClient):
     def _connect_first(self) -> Fault:
         connection = self._open()
         limit = monotonic_ns() + int(self.limits.connect_s * 1e9)
-        while connection.phase in (Phase.CONNECTING, Phase.HANDSHAKE):
+        while connection.connecting:
             self._poll(limit)
-            if monotonic_ns() >= limit and connection.phase != Phase.IDLE:
+            if monotonic_ns() >= limit and connection.connecting:
                 self._lose(connection)
                 self._last_error = f"no answer within {self.limits.connect_s:g} s"
                 return Fault.CONNECT_TIMEOUT
@@ -172,20 +187,7 @@ class PlainClient(HttpClient):
         return self._collect([made for _, made in sorted(self._requests.items()) if made.state != NEW])
 
     def forget(self) -> None:
-        self._plan: RequestPlan | None = None
-        self._cursor = 0
-        self._group_left = 0
-        self._messages: list[bytes] = []
-        self._later: list[_Planned] = []
-        self._requests: dict[int, _Planned] = {}
-        self._due: deque[_Planned] = deque()
-        self._again: deque[_Planned] = deque()
-        self._waiting: list[tuple[int, int]] = []
-        self._in_flight = 0
-        self._freed_ns: deque[int] = deque()
-        self._kept_bytes = 0
-        self._failures = 0
-        self._notes: list[str] = []
+        self._begin()
 
     def close(self) -> None:
         for connection in list(self._connections.values()):
@@ -286,7 +288,7 @@ class PlainClient(HttpClient):
         self._selector.modify(connection, wanted, connection)
 
     def _lose(self, connection: PlainConnection) -> None:
-        if connection.phase in (Phase.CONNECTING, Phase.HANDSHAKE):
+        if connection.connecting:
             self._opening -= 1
         if connection in self._idle:
             self._idle.remove(connection)
@@ -298,7 +300,7 @@ class PlainClient(HttpClient):
         wait = max(0, min(until_ns - monotonic_ns(), _LONGEST_WAIT_NS)) / 1e9
         for key, events in self._selector.select(wait):
             connection: PlainConnection = key.data
-            if connection.phase in (Phase.CONNECTING, Phase.HANDSHAKE):
+            if connection.connecting:
                 self._advance(connection)
                 continue
             if events & selectors.EVENT_WRITE and connection.unsent:
@@ -440,10 +442,9 @@ class PlainClient(HttpClient):
                 deadline, fault = self._deadline(connection)
                 if now >= deadline:
                     self._end_exchange(connection, self._requests[connection.request], fault, now, keep=False)
-            elif connection.phase in (Phase.CONNECTING, Phase.HANDSHAKE):
-                if now >= connection.opened_ns + _ns(self.limits.connect_s):
-                    self._lose(connection)
-                    self._fail_due(Fault.CONNECT_TIMEOUT)
+            elif connection.connecting and now >= connection.opened_ns + _ns(self.limits.connect_s):
+                self._lose(connection)
+                self._fail_due(Fault.CONNECT_TIMEOUT)
 
     def _end_rest(self) -> None:
         """The run is over: what is in flight is unfinished; what was due by its schedule was never sent."""

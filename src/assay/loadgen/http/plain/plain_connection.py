@@ -47,6 +47,10 @@ class PlainConnection:
     def fileno(self) -> int:
         return self._socket.fileno()
 
+    @property
+    def connecting(self) -> bool:
+        return self.phase in (Phase.CONNECTING, Phase.HANDSHAKE)
+
     def advance(self) -> Fault:
         """Go on with connecting. The fault that ends it, or NONE; `phase` says whether it is done."""
         if self.phase == Phase.CONNECTING:

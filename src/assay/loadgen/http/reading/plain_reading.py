@@ -14,6 +14,12 @@ from assay.loadgen.http.reading.event_spans import event_spans, joined_data
 _DONE_TYPES = ("response.completed", "response.incomplete")
 _ERROR_TYPES = ("response.failed", "error")
 _LARGEST = 1 << 62
+_COUNTS = {
+    "input": ("prompt_tokens", "input_tokens"),
+    "output": ("completion_tokens", "output_tokens"),
+    "cached": ("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
+    "reasoning": ("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens"),
+}
 
 
 def read_plain(exchanges: Exchanges) -> Deltas:
@@ -30,10 +36,9 @@ def read_plain(exchanges: Exchanges) -> Deltas:
             piece = int(np.searchsorted(ends, end))
             said = _read(joined_data(body[first:last]) if exchange.row["event_stream"] else body, usage[request])
             reasoning, content = (_utf8(said.reasoning), _utf8(said.content))
-            rows.append(
-                (int(arrived[min(piece, len(arrived) - 1)]), start + first, last - first, request, int(said.kind))
-                + (said.choice, length, len(reasoning), len(content))
-            )
+            ns = int(arrived[min(piece, len(arrived) - 1)])
+            where = (start + first, last - first, request, int(said.kind), said.choice)
+            rows.append((ns, *where, length, len(reasoning), len(content)))
             texts += (reasoning, content)
             length += len(reasoning) + len(content)
     return Deltas(np.array(rows, DELTA), np.frombuffer(b"".join(texts), np.uint8), usage)
@@ -118,22 +123,11 @@ def _read_usage(found: object, said: _Said, usage: np.void) -> None:
     if not isinstance(found, dict):
         return
     said.kind |= Kind.USAGE
-    for name, keys in (
-        ("input", ("prompt_tokens", "input_tokens")),
-        ("output", ("completion_tokens", "output_tokens")),
-    ):
+    for name, keys in _COUNTS.items():
         for key in keys:
-            _keep(found.get(key), usage, name)
-    for key in ("prompt_tokens_details", "input_tokens_details"):
-        _keep(
-            (found.get(key) or {}).get("cached_tokens") if isinstance(found.get(key), dict) else None, usage, "cached"
-        )
-    for key in ("completion_tokens_details", "output_tokens_details"):
-        _keep(
-            (found.get(key) or {}).get("reasoning_tokens") if isinstance(found.get(key), dict) else None,
-            usage,
-            "reasoning",
-        )
+            outer, _, inner = key.rpartition(".")
+            holder = found.get(outer) if outer else found
+            _keep(holder.get(inner) if isinstance(holder, dict) else None, usage, name)
 
 
 def _keep(value: object, usage: np.void, name: str) -> None:
