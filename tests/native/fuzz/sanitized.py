@@ -26,7 +26,9 @@ def fuzzer(target: Target, folder: Path) -> Path:
 def replayer(target: Target, library: Path) -> Path:
     """By the compiler that the library is made with: a program that is given files with inputs."""
     sources = [target.source, HERE / "replay.c"]
-    return _linked([_needed(build.compiler()), *CHECKS, *QUIET], sources, library.parent / f"{target.name}-replay", library)
+    return _linked(
+        [_needed(build.compiler()), *CHECKS, *QUIET], sources, library.parent / f"{target.name}-replay", library
+    )
 
 
 def sanitized_library(folder: Path) -> Path:

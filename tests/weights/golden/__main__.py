@@ -1,4 +1,4 @@
-"""`python -m tests.weights.golden`: golden repositories of the present format, once, when the format is new.
+"""`python -m tests.weights.golden [CASE …]`: golden repositories of the present format, once, when the format is new.
 
 Afterwards they stay as they are: what an older version of Assay wrote must be read for ever.
 """
@@ -34,7 +34,7 @@ def main() -> int:
         return 2
     digests = {}
     with TemporaryDirectory() as scratch:
-        for case in CASES:
+        for case in (case for case in CASES if case.name in (sys.argv[1:] or [case.name])):
             repository = stored(case, Path(scratch, case.name))
             write_text(repository.path, to / f"{case.name}.txt")
             digests[case.name] = digests_of(repository)

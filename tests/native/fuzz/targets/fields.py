@@ -25,7 +25,17 @@ class FieldsTarget(Target):
     )  # fmt: skip
 
     def seeds(self) -> Iterator[bytes]:
-        values: list[Any] = ["plain text " * 12, 'a "quote"\n\t\\ é 😀', -12, 0, 1.5e-7, None, True, [1, [{"id": 2}]], {"text": ""}]
+        values: list[Any] = [
+            "plain text " * 12,
+            'a "quote"\n\t\\ é 😀',
+            -12,
+            0,
+            1.5e-7,
+            None,
+            True,
+            [1, [{"id": 2}]],
+            {"text": ""},
+        ]
         for number, value in enumerate(values):
             line = {"id": f"doc-{number}", "text": value, "other": {"id": [value]}, "a": number}
             yield json.dumps(line).encode() + b"\n"

@@ -40,7 +40,11 @@ class HttpTarget(Target):
         event = b'data: {"choices": [{"delta": {"content": "word"}}]}\n\n'
         chunks = b"".join(b"%x\r\n%s\r\n" % (len(event), event) for _ in range(3))
         yield b"\x10HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
-        yield b"\x06HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+        yield (
+            b"\x06HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + chunks
+            + b"0\r\n\r\n"
+        )
         yield b"\x20HTTP/1.0 500 Oops\nX: y\n\nuntil the end"
         yield b"\x01HTTP/1.1 200\r\ncontent-length: 12\r\n\r\n"
         yield b"\x08HTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc"
