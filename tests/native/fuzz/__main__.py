@@ -21,11 +21,13 @@ from tests.native.fuzz.mutants import mutants
 from tests.native.fuzz.sanitized import fuzzer
 from tests.native.fuzz.target import Target, save
 
+from assay.names import unknown
 from assay.native.library import kernel
 
 SHARE_OF_ORACLE = 0.25
 """Of the time that the fuzzer has, how much the comparison with plain Python gets on top of it."""
-LONGEST_CHECK_S = 25
+SLICE_S = 120
+"""Seconds after which the fuzzer says how far it is and goes on with what it has learnt."""
 _RAN = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 _SEEN = re.compile(r"cov: (\d+) ft: (\d+) corp: (\d+)")
 
@@ -51,8 +53,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1, help="CPU-minutes a target")
     parser.add_argument("--folder", type=Path, default=Path(".fuzz"), help="where inputs are kept between runs")
-    parser.add_argument("targets", nargs="*", choices=[*targets.NAMES, []], help="all of them, if none is named")
+    parser.add_argument("targets", nargs="*", help=f"some of {', '.join(targets.NAMES)}; all, if none is named")
     args = parser.parse_args()
+    for name in args.targets:
+        if name not in targets.NAMES:
+            parser.error(unknown("target", name, targets.NAMES))
     print(f"the library that is compared: {kernel()}", flush=True)
     tallies = {}
     for name in args.targets or targets.NAMES:
@@ -87,11 +92,13 @@ def _search(target: Target, folder: Path, corpus: Path, seconds: float, tally: T
     words += ["-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={artifacts}/"]
     before = _children_s()
     while (left := seconds - tally.cpu_s) > 1 and not tally.findings:
-        done = subprocess.run([*words, f"-max_total_time={int(left) + 1}"], capture_output=True, text=True, check=False)
+        limit = f"-max_total_time={int(min(left, SLICE_S)) + 1}"
+        done = subprocess.run([*words, limit], capture_output=True, text=True, check=False)
         tally.cpu_s = _children_s() - before
         tally.executed += sum(map(int, _RAN.findall(done.stderr)))
         if seen := _SEEN.findall(done.stderr):
             tally.coverage = f"{int(seen[-1][0]):,} edges, {int(seen[-1][2]):,} inputs kept"
+        print(tally.line(target.name), flush=True)
         if done.returncode:
             tally.findings.append(_finding(target, artifacts, done.stderr))
 

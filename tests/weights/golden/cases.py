@@ -31,13 +31,15 @@ def _forced(encoding: str, setting: str = "small") -> dict[str, Any]:
 
 CASES = (
     GoldenCase("small", {"setting": "small"}, (
-        "lane.*", "few.*", "alone.l*.float32", "alone.lane.*", "scalar", "empty", "odd.layout", "same.bits", "two.chunks",
+        "lane.*", "few.*", "alone.l*.float32", "alone.lane.*", "scalar", "empty", "odd.layout", "same.bits",
+        "two.chunks",
     ), 3),
     GoldenCase("small-lanes", {"setting": "small"}, (
         "lanes.bfloat16.2.1", "lanes.float8", "lanes.float32.28.25", "lanes.float32.3.1", "lanes.float16.4.100",
     )),
     GoldenCase("balanced", {"setting": "balanced"}, (
-        "lanes.bfloat16.2.1", "lanes.float16.13.25", "lanes.float32.28.25", "alone.lanes.bfloat16", "alone.text", "scalar",
+        "lanes.bfloat16.2.1", "lanes.float16.13.25", "lanes.float32.28.25", "alone.lanes.bfloat16", "alone.text",
+        "scalar",
         "lane.bfloat16.2.1", "two.chunks",
     ), 3),
     GoldenCase("fast", {"setting": "fast"}, (

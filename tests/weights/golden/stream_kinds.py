@@ -15,11 +15,13 @@ FIVE = frozenset(
             "fixed 16 lanes", "fixed 32 lanes 2 planes",
         ),
         "XOR": (
-            "tokens 8 lane", "tokens 8 lanes", "noise 16 lane", "noise 16 lanes", "noise 32 lane", "noise 32 lane 1 planes",
+            "tokens 8 lane", "tokens 8 lanes", "noise 16 lane", "noise 16 lanes", "noise 32 lane",
+            "noise 32 lane 1 planes",
             "noise 32 lane 2 planes", "noise 32 lanes 1 planes", "noise 32 lanes wide",
         ),
         "LEADING": (
-            "leading 16 lane 1 planes", "leading 16 lanes 1 planes", "leading 32 lane 3 planes", "leading 32 lanes 3 planes",
+            "leading 16 lane 1 planes", "leading 16 lanes 1 planes", "leading 32 lane 3 planes",
+            "leading 32 lanes 3 planes",
         ),
         **{method.name: ("",) for method in Method if method not in STREAMS},
     }.items()

@@ -22,7 +22,8 @@ class AlmTarget(Target):
     longest = 8192
     words = (
         '"segments": [', '{"start": ', ', "end": ', ', "speaker": "', '"no-speaker"', ', "metrics": {"bandwidth": ',
-        ', "words": [{"word": "', ', "text": "', '"audio_sample_rate": ', '"audio_filepath": "', "16000", "null", "true",
+        ', "words": [{"word": "', ', "text": "', '"audio_sample_rate": ', '"audio_filepath": "', "16000",
+        "null", "true",
         "\\u00e9", "\\ud83d\\ude00", "\\ud800", "1e300", "-0.0", "0.1", "9007199254740993", "}]}\\n", "[[[[", "e-5",
     )  # fmt: skip
 

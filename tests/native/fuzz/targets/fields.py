@@ -19,8 +19,10 @@ class FieldsTarget(Target):
     name = "fields"
     longest = 2048
     words = (
-        '{"id": "', '", "text": "', '"a": ', "}\n", ": [{", "null", "true", "false", "\\u00e9", "\\ud83d\\ude00", "\\ud800",
-        "\\udc00", "\\\\", '\\"', "\\/", "\xc3\xa9", "\xed\xa0\x80", "\xf0\x9f\x98\x80", "\xf4\x90\x80\x80", "-0", "1e5", "0.5",
+        '{"id": "', '", "text": "', '"a": ', "}\n", ": [{", "null", "true", "false", "\\u00e9", "\\ud83d\\ude00",
+        "\\ud800",
+        "\\udc00", "\\\\", '\\"', "\\/", "\xc3\xa9", "\xed\xa0\x80", "\xf0\x9f\x98\x80", "\xf4\x90\x80\x80", "-0",
+        "1e5", "0.5",
         "123456789012345678901", "[]", "{}", "\r\n", "\t", "\x1f", "\x7f", '"\\u0069d": 1',
     )  # fmt: skip
 
@@ -40,7 +42,8 @@ class FieldsTarget(Target):
             line = {"id": f"doc-{number}", "text": value, "other": {"id": [value]}, "a": number}
             yield json.dumps(line).encode() + b"\n"
             yield json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\r\n\n"
-        yield b' { "a" : "first" , "a" : "last" } \n{"\\u0069d": 1}\n\xef\xbb\xbf{}\n{"id":"\xff"}\n[1]\n{"id":01}\n{"id":1'
+        yield b' { "a" : "first" , "a" : "last" } \n{"\\u0069d": 1}\n\xef\xbb\xbf{}\n'
+        yield b'{"id":"\xff"}\n[1]\n{"id":01}\n{"id":1'
 
     def difference(self, data: bytes) -> str | None:
         found = json_fields.lines(data)

@@ -30,16 +30,20 @@ class HttpTarget(Target):
     name = "http"
     longest = 9000
     words = (
-        "HTTP/1.1 200 OK\r\n", "HTTP/1.0 404 Not Found\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 204 \r\n", "\r\n\r\n",
-        "\r\n", "\n", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "identity", "Connection: close\r\n", "keep-alive",
-        "Content-Type: text/event-stream\r\n", "data: {\"choices\": [{\"delta\": {\"content\": \"a\"}}]}\n\n", "data: [DONE]\n\n",
+        "HTTP/1.1 200 OK\r\n", "HTTP/1.0 404 Not Found\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 204 \r\n",
+        "\r\n\r\n",
+        "\r\n", "\n", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "identity", "Connection: close\r\n",
+        "keep-alive",
+        "Content-Type: text/event-stream\r\n", 'data: {"choices": [{"delta": {"content": "a"}}]}\n\n',
+        "data: [DONE]\n\n",
         "0\r\n\r\n", "5\r\nhello\r\n", "fffffffffffffff", ";ext=1", "999999999999999999", "\x00", " \t",
     )  # fmt: skip
 
     def seeds(self) -> Iterator[bytes]:
         event = b'data: {"choices": [{"delta": {"content": "word"}}]}\n\n'
         chunks = b"".join(b"%x\r\n%s\r\n" % (len(event), event) for _ in range(3))
-        yield b"\x10HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+        empty = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+        yield b"\x10HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello" + empty
         yield (
             b"\x06HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
             + chunks
@@ -47,7 +51,8 @@ class HttpTarget(Target):
         )
         yield b"\x20HTTP/1.0 500 Oops\nX: y\n\nuntil the end"
         yield b"\x01HTTP/1.1 200\r\ncontent-length: 12\r\n\r\n"
-        yield b"\x08HTTP/1.1 103 Early\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc"
+        early = b"HTTP/1.1 103 Early\r\nLink: a\r\n\r\n"
+        yield b"\x08" + early + b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 3\r\n\r\nabc"
         yield b"\x04HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nTrailer: x\r\n\r\n"
 
         for length in (8190, 8191, 8192, 8193):  # of a line, its end counted
