@@ -7,6 +7,8 @@ that serves every platform, slower.
 from __future__ import annotations
 
 import os
+import platform
+import re
 import runpy
 import sysconfig
 from pathlib import Path
@@ -28,5 +30,18 @@ class NativeHook(BuildHookInterface):  # type: ignore[type-arg]
                 "a wheel needs a C compiler (gcc or cc); ASSAY_PURE=1 makes one without the compiled library"
             )
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        build_data["tag"] = f"py3-none-{platform_tag(made)}"
         build_data["force_include"][str(made)] = "assay/native/lib/libassay.so"
+
+
+OLDEST = (2, 17)
+"""The glibc from which on every installer knows `manylinux_X_Y`."""
+
+
+def platform_tag(library: Path) -> str:
+    """The oldest glibc that has every symbol the library asks for (PEP 600). It needs libc and libm, nothing else."""
+    versions = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", library.read_bytes())
+    if not versions:
+        return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    major, minor = max(OLDEST, *((int(major), int(minor)) for major, minor in versions))
+    return f"manylinux_{major}_{minor}_{platform.machine()}"

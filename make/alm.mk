@@ -1,6 +1,6 @@
 # ALM curation: its benchmark, and the reference beside it.
 .PHONY: bench-alm peers-alm
-bench-alm: setup ## ALM: cost against length, two workers, memory, the five-recording case
+bench-alm: setup ## ALM: cost against length, of other forms, two workers, memory, the five-recording case
 	$(BIN)/python -m assay.benchmarks.alm_bench
 
 PEERS_ALM ?= --recordings 10000 --executors xenna,ray_data,ray_actors

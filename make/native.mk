@@ -3,3 +3,10 @@ $(VENV)/.native: $(shell find src/assay/native -name '*.[ch]') src/assay/native/
 	$(BIN)/python src/assay/native/build.py
 	@touch $@
 READY += $(VENV)/.native
+
+.PHONY: native-arm64 bench-native
+native-arm64: setup ## the compiled library cross-compiled for arm64, run by qemu, equal to this machine's to the last bit
+	$(BIN)/python -m tools.native_arm64
+
+bench-native: setup ## a fresh wheel without a compiler: CPU of its first run beside that of its second
+	$(BIN)/python -m tools.bench_native

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
+from platform import machine
 from zipfile import ZipFile
 
 import pytest
 from browser import Watched, chromium
-from installed import ROOT, Installed
+from installed import ROOT, UV, Installed
 
 pytestmark = pytest.mark.slow
 
+LIBRARY = "assay/native/lib/libassay.so"
 MOST_PACKAGES = 12
 MOST_MB = 150
 UNSEEN = """figures => figures.filter(figure => {
@@ -51,19 +57,79 @@ def sources() -> set[str]:
     return {name.removeprefix("src/") for name in listed if name and (ROOT / name).is_file()}
 
 
-def test_the_wheel_has_every_source_and_nothing_that_was_made_here(installed: Installed) -> None:
+def test_the_wheel_has_every_source_and_the_library_made_from_them(installed: Installed) -> None:
     with ZipFile(installed.wheel) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert inside == sources()
+    assert inside == sources() | {LIBRARY}
     assert "assay/native/c/alm/kernel.c" in inside
-    assert [name for name in inside if name.endswith((".so", ".pyc", ".nbi", ".nbc"))] == []
+    assert [name for name in inside if name.endswith((".pyc", ".nbi", ".nbc"))] == []
 
 
-def test_the_sdist_has_the_package_and_what_describes_it(installed: Installed) -> None:
+def test_one_wheel_serves_every_python_of_its_platform(installed: Installed) -> None:
+    """And every glibc that has what the library asks for."""
+    *_, python, abi, platform = installed.wheel.stem.split("-")
+    assert (python, abi) == ("py3", "none")
+    asked = re.fullmatch(rf"manylinux_2_(\d+)_{machine()}", platform)
+    assert asked is not None, platform
+    assert int(asked[1]) <= int(os.confstr("CS_GNU_LIBC_VERSION").split(".")[1])  # type: ignore[union-attr]
+
+
+def test_the_sdist_has_the_package_and_what_describes_and_builds_it(installed: Installed) -> None:
     with tarfile.open(installed.sdist) as sdist:
         inside = {name.partition("/")[2] for name in sdist.getnames()}
-    described = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
+    described = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "hatch_build.py", "pyproject.toml"}
     assert inside - {".gitignore"} == {f"src/{name}" for name in sources()} | described
+
+
+def test_an_installed_package_needs_no_compiler(installed: Installed, tmp_path: Path) -> None:
+    """Nothing of a compiler is on the path, and the very first run is done by the compiled library."""
+    said = installed.assay("doctor", folder=tmp_path, PATH=str(installed.python.parent)).out
+    assert re.search(r"✓ compiled library +(scalar|avx2|avx512) [0-9a-f]{12}\n", said)
+    manifest = ROOT / "tests" / "fixtures" / "audio" / "alm" / "sample_input.jsonl"
+    words = ["--input-manifest", str(manifest), "--benchmark-results-path", str(tmp_path / "results")]
+    command = [str(installed.python), "-m", "assay.benchmarks.alm_pipeline_benchmark", *words]
+    subprocess.run(command, cwd=tmp_path, env={"PATH": str(installed.python.parent)}, check=True, capture_output=True)
+    metrics = json.loads((tmp_path / "results" / "metrics.json").read_text())
+    assert (metrics["num_strictly_parsed_entries"], metrics["total_builder_windows"]) == (0, 143)
+
+
+def test_without_a_compiler_a_wheel_is_refused_unless_one_without_the_library_is_asked_for(tmp_path: Path) -> None:
+    refused = _built_without_compiler(tmp_path / "refused")
+    assert refused.returncode != 0
+    assert (
+        "a wheel needs a C compiler (gcc or cc); ASSAY_PURE=1 makes one without the compiled library" in refused.stderr
+    )
+    made = _built_without_compiler(tmp_path / "pure", ASSAY_PURE="1")
+    assert made.returncode == 0, made.stderr
+    (wheel,) = (tmp_path / "pure").glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with ZipFile(wheel) as pure:
+        assert LIBRARY not in pure.namelist()
+
+
+def test_an_editable_install_succeeds_without_a_compiler(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("lib", "__pycache__"))
+    python = tmp_path / "venv" / "bin" / "python"
+    quiet = _environment_without_compiler()
+    for words in (["venv", "--python", sys.executable, str(tmp_path / "venv")],
+                  ["pip", "install", "--python", str(python), "--no-deps", "--editable", str(tmp_path)]):  # fmt: skip
+        done = subprocess.run([str(UV), *words], env=quiet, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    program = "from assay.native.library import absence; print(absence())"
+    said = subprocess.run([str(python), "-c", program], env=quiet, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("the compiled library is missing (")
+
+
+def _environment_without_compiler() -> dict[str, str]:
+    return {**os.environ, "PATH": str(Path(sys.executable).parent), "CC": "no-such-compiler"}
+
+
+def _built_without_compiler(to: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [str(UV), "build", "--wheel", "--out-dir", str(to), str(ROOT)]
+    environment = {**_environment_without_compiler(), **variables}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=240)
 
 
 def test_the_core_is_small(installed: Installed) -> None:

@@ -14,7 +14,7 @@ LEAST, MOST = -292, 324
 def powers() -> str:
     rows = [f"    {{{high:#018x}, {low:#018x}}}, /* {exponent} */\n" for exponent, high, low in _significands()]
     return (
-        f"/* Powers of ten from {LEAST} to {MOST}: 128-bit significands, rounded up. Made by tools/write_powers.py. */\n"
+        f"/* Powers of ten from {LEAST} to {MOST}: 128-bit significands, rounded up (tools/write_powers.py). */\n"
         "#pragma once\n"
         "#include <stdint.h>\n\n"
         f"#define POWERS_ZERO {-LEAST}\n"

@@ -34,12 +34,20 @@ def test_what_is_copied_is_there_and_not_ignored_and_caches_are() -> None:
     ignored = Ignored.read(REPOSITORY / ".dockerignore")
     copies = [step.rest.split() for stage in IMAGE.stages for step in stage.steps if step.word == "COPY"]
     sources = {source for words in copies if not words[0].startswith("--from") for source in words[:-1]}
-    assert sources == {"requirements", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "src"}
+    described = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "hatch_build.py"}
+    assert sources == {"requirements", "src"} | described
     for source in sources:
         assert (REPOSITORY / source).exists()
         assert not ignored(PurePosixPath(source))
     assert not ignored(PurePosixPath("src/assay/cli/run.py"))
-    for left_out in (".git", ".venv/bin/python", "src/assay/__pycache__/x.pyc", "results/a", "tests/conftest.py"):
+    for left_out in (
+        ".git",
+        ".venv/bin/python",
+        "src/assay/__pycache__/x.pyc",
+        "src/assay/native/lib/libassay.so",
+        "results/a",
+        "tests/conftest.py",
+    ):
         assert ignored(PurePosixPath(left_out))
 
 

@@ -51,11 +51,13 @@ class Installed:
         listed = self._uv("pip", "list", "--python", str(self.python), "--format", "json")
         return [package["name"] for package in json.loads(listed)]
 
-    def assay(self, *words: str, folder: Path) -> Answer:
+    def assay(self, *words: str, folder: Path, **variables: str) -> Answer:
         """The command, in a folder of the user's; nothing of the repository is on the path."""
         own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
         command = [str(self.python.parent / "assay"), *words]
-        done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False, timeout=240)
+        done = subprocess.run(
+            command, cwd=folder, env={**own, **variables}, capture_output=True, text=True, check=False, timeout=240
+        )
         return Answer(done.returncode, done.stdout, done.stderr)
 
     def _uv(self, *words: str) -> str:

@@ -1,23 +1,32 @@
 """What ALM curation costs on this machine: against a recording's length, over workers, in memory, and for a small run.
 
-python -m assay.benchmarks.alm_bench [--only length,workers,memory,small] [--entries 1000000]
+python -m assay.benchmarks.alm_bench [--only length,forms,workers,memory,small] [--entries 1000000]
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.benchmarks.data.alm import SHAPES, write_manifest
+from assay.benchmarks.data.alm import SHAPES, recordings, write_manifest
 
+FORMS: dict[str, Callable[[str], str]] = {
+    "usual": str,
+    "compact": lambda line: json.dumps(json.loads(line), ensure_ascii=False, separators=(",", ":")),
+    "escaped": lambda line: json.dumps(json.loads(line)),
+    "compact and escaped": lambda line: json.dumps(json.loads(line), separators=(",", ":")),
+    "integer speakers": lambda line: re.sub(r'"speaker": "speaker_(\d+)"', r'"speaker": \1', line),
+}
 LENGTHS = (100, 300, 1000, 3000)
 SEGMENTS = 120_000
 """In every manifest, however long its recordings are."""
@@ -32,7 +41,7 @@ class Cost:
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None, allow_abbrev=False)
-    words.add_argument("--only", default="length,workers,memory,small")
+    words.add_argument("--only", default="length,forms,workers,memory,small")
     words.add_argument("--entries", type=int, default=1_000_000, help="of the longer run for memory")
     words.add_argument("--seed", type=int, default=int(time.time()))
     args = words.parse_args(argv)
@@ -40,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         scratch = Path(folder)
         print(f"seed {args.seed}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}", flush=True)
         for part in args.only.split(","):
-            {"length": length, "workers": workers, "memory": memory, "small": small}[part](
+            {"length": length, "forms": forms, "workers": workers, "memory": memory, "small": small}[part](
                 scratch, args.seed, args.entries
             )
     return 0
@@ -60,6 +69,21 @@ def length(scratch: Path, seed: int, _: int) -> None:
             f"overlap {percentage}%: CPU a recording by segments: {shown}; exponent {slope(points):.3f} (at most 1.15)",
             flush=True,
         )
+
+
+def forms(scratch: Path, seed: int, _: int) -> None:
+    """Other forms of the same manifest against the usual one, the least of several runs that take turns."""
+    for shape, count in (("short", 10_000), ("long", 200)):
+        lines = list(recordings(count, SHAPES[shape], seed))
+        costs = dict.fromkeys(FORMS, math.inf)
+        for name, rewritten in FORMS.items():
+            text = "".join(rewritten(line) + "\n" for line in lines)
+            (scratch / f"{shape}-{name}.jsonl").write_text(text, encoding="utf-8")
+        for _ in range(7):
+            for name in FORMS:
+                costs[name] = min(costs[name], least(scratch / f"{shape}-{name}.jsonl", runs=1))
+        usual, *others = (f"{name} {cost:.3f} s ({cost / costs['usual']:.2f})" for name, cost in costs.items())
+        print(f"{count} {shape} recordings: {usual}; {', '.join(others)} (at most 1.30)", flush=True)
 
 
 def workers(scratch: Path, seed: int, _: int) -> None:

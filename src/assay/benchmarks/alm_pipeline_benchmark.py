@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.alm_output import AlmOutput
+from assay.benchmarks.kernel_used import note_kernel
 from assay.errors import AssayError, DataError
 from assay.pipeline import Pipeline, SplitResult, Stage, executor_named
 from assay.pipeline.executors.registry import EXECUTORS
@@ -43,11 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def curate(args: Namespace, results: Benchmark) -> None:
     results.params(**{name: value for name, value in vars(args).items() if name != "config"})
+    library()  # Loaded before the clock starts.
+    note_kernel(results, "ALM curation runs in plain Python, far slower")
     output = AlmOutput(args.output_manifest, args.output_format)
     pipeline = build_pipeline(args, output)
     if args.describe:
         print(pipeline.describe())
-    library()  # Loaded before the clock starts.
     started = time.perf_counter()
     summary, tasks = run(pipeline, args, output)
     taken = time.perf_counter() - started

@@ -14,6 +14,8 @@ from pathlib import Path
 from assay.capture import machine
 from assay.capture.nvidia import Nvidia, nvidia
 from assay.cli.extras import PACKAGE, extras, missing
+from assay.errors import UsageError
+from assay.native.library import absence, kernel
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """What works on this machine, and what to install for what does not. Missing extras are no failure."""
-    findings = [*_machine(), *_isolation(), *_programs(), *_extras()]
+    findings = [*_machine(), _compiled(), *_isolation(), *_programs(), *_extras()]
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{'✓' if finding.ok else '✗'} {finding.what.ljust(width)}  {finding.detail}")
@@ -52,6 +54,14 @@ def _machine() -> Iterator[Finding]:
         name = governor.read_text().strip()
         hint = "" if name == "performance" else "; for steadier numbers: cpupower frequency-set -g performance"
         yield Finding("CPU governor", name == "performance", name + hint)
+
+
+def _compiled() -> Finding:
+    try:
+        why = absence()
+    except UsageError as error:
+        why = str(error)
+    return Finding("compiled library", why is None, why or kernel())
 
 
 def _gpus(found: Nvidia) -> Finding:

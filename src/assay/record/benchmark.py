@@ -16,6 +16,7 @@ from assay.record.task import Task
 from assay.record.task_perf import TaskPerf
 from assay.record.tasks_file import write_tasks
 from assay.record.tasks_pickle import pickle_tasks
+from assay.record.warnings_file import write_warnings
 from assay.record.words import Words
 
 T = TypeVar("T", bool, int, float, str)
@@ -35,6 +36,7 @@ class Benchmark:
         self._handed: list[str] = []
         self._metrics: dict[str, Metric] = {}
         self._tasks: list[TaskPerf] = []
+        self._warnings: list[str] = []
         self._tasks_before = len(Task.get_all_tasks())
         self._start = time.perf_counter()
 
@@ -93,6 +95,11 @@ class Benchmark:
     def add_tasks(self, tasks: Iterable[TaskPerf]) -> None:
         self._tasks.extend(tasks)
 
+    def warn(self, message: str) -> None:
+        """Said at once on the terminal, and kept among the warnings of the run's record."""
+        print(f"warning: {message}", file=sys.stderr)
+        self._warnings.append(message)
+
     def finish(self, success: bool) -> None:
         self._metrics.setdefault("is_success", Metric("is_success", success))
         if not success:
@@ -119,6 +126,7 @@ class Benchmark:
         if tasks:
             write_tasks(folder / "tasks.jsonl", tasks)
             pickle_tasks(folder / "tasks.pkl", tasks)
+        write_warnings(folder, self._warnings)
         write_atomic(folder / "params.json", encode(self._params, indent=2))
         values, details = apart(self._metrics.values())
         if details:

@@ -11,6 +11,7 @@ from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.strict_json import untagged
 from assay.record.task_metrics import with_task_metrics
 from assay.record.tasks_file import TasksRead, read_tasks
+from assay.record.warnings_file import read_warnings
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 from assay.untrusted.unreadable import Unreadable
@@ -37,7 +38,7 @@ def read_results(folder: Path, required: bool, tasks: bool = True) -> ProgramRes
     details = _read(folder / DETAILS, False, results.warnings)
     results.warnings += doubts(together(results.metrics, details))
     results.metrics, results.metrics_detail, more = with_task_metrics(results.metrics, details, read.pipelines)
-    results.warnings += more
+    results.warnings += [*more, *read_warnings(folder)]
     return results
 
 

@@ -12,18 +12,19 @@ static int highest(void) {
     return LEVEL_SCALAR;
 }
 
-static int chosen = -1;
+static _Atomic int chosen = -1; /* threads may ask at once; all of them find the same */
 
 API int assay_level(void) {
-    if (chosen < 0) chosen = highest();
-    return chosen;
+    int level = chosen;
+    if (level < 0) chosen = level = highest();
+    return level;
 }
 
 /* At most `most`, and never more than the processor has. For tests, and for people who doubt a vector version. */
 API int assay_limit_level(int most) {
-    int level = highest();
-    chosen = most < 0 ? LEVEL_SCALAR : most < level ? most : level;
-    return chosen;
+    int has = highest(), level = most < 0 ? LEVEL_SCALAR : most < has ? most : has;
+    chosen = level;
+    return level;
 }
 
 /* Digest of the sources that this library was made from: stale libraries can be told from fresh ones. */

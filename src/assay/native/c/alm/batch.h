@@ -6,6 +6,7 @@ enum { NATIVE, PLAIN, BAD };                                   /* who does a row
 enum { NOBODY = -1, NO_SPEAKER = -2, SPEAKER_MISSING = -3 };   /* where a segment names no speaker */
 
 typedef struct { uint32_t at, size; } Range;                   /* of Batch.text */
+#define MOST_TEXT UINT32_MAX                                   /* bytes: a Range has no more */
 
 typedef struct {
     double start, end, duration;

@@ -5,20 +5,31 @@
 #include "recording.h"
 #include "windows.h"
 
+enum { NORMAL, LOOSE, REWRITTEN, FORMS }; /* how a line is taken; each takes what the one before does, and costs more */
+#define HOLD 32 /* lines after which the form that costs least is tried again */
+
 typedef struct Workspace { /* layouts learnt from a block serve the next */
     Parser parser;
     Text spoken, kept, rewritten;
-    int rewrite; /* the line before had to be rewritten, so this one probably has to be as well */
+    int form, learnt; /* of the line before, and so probably of this one; of the lines that the layouts are from */
 } Workspace;
 
-/* The line at `start`, or the same line rewritten. 0: not sure, and the batch is as it was. */
-static int built(Batch *batch, At start, At end, Row *row) {
+static void forget_layouts(Workspace *workspace, int form) {
+    Parser *parser = &workspace->parser;
+    parser->top.count = parser->segment.count = parser->metrics.count = parser->word.count = 0;
+    workspace->learnt = form;
+}
+
+/* 0: not sure, and the batch is as it was. */
+static int built(Batch *batch, At start, At end, Row *row, int form) {
     Workspace *workspace = batch->workspace;
     size_t segments = batch->segments.count, cuts = batch->cuts.count, windows_before = batch->windows.count,
            losts = batch->losts.count, text = batch->text.count;
     *row = (Row){.line_start = row->line_start, .line_end = row->line_end};
     row->first_window = (uint32_t)windows_before;
     row->first_lost = (uint32_t)losts;
+    if (workspace->learnt != form) forget_layouts(workspace, form);
+    workspace->parser.scan.loose = form == LOOSE;
     if (recording(&workspace->parser, start, end, row) &&
         windows(&workspace->parser, row, &workspace->spoken, &workspace->kept) &&
         batch->text.count <= UINT32_MAX) /* a Range has no more, and cut copies can add up to it */
@@ -30,34 +41,41 @@ static int built(Batch *batch, At start, At end, Row *row) {
 
 static int built_rewritten(Batch *batch, At start, At end, Row *row) {
     Workspace *workspace = batch->workspace;
-    Limit limit = workspace->parser.limit;
-    size_t size = normal_form(start, end, &workspace->rewritten);
-    At line = workspace->rewritten.at;
-    workspace->rewrite = size && (size != (size_t)(end - start) || memcmp(line, start, size));
-    workspace->parser.limit.safe = line + size;
-    int done = size && built(batch, line, line + size, row);
-    workspace->parser.limit = limit;
+    Text *line = &workspace->rewritten;
+    At safe = workspace->parser.scan.safe;
+    line->count = 0;
+    if (!add_normal(line, start, end)) return 0;
+    RESERVE(*line, PADDING);
+    memset(line->at + line->count, 0, PADDING);
+    workspace->parser.scan.safe = line->at + line->count;
+    int done = built(batch, line->at, line->at + line->count, row, NORMAL);
+    workspace->parser.scan.safe = safe;
     return done;
 }
 
 static void build_row(Batch *batch, At start, At end, At data) {
+    Workspace *workspace = batch->workspace;
     Row *row = &PUSH(batch->rows);
     row->line_start = start - data;
     row->line_end = end - data;
-    if (batch->workspace->rewrite ? built_rewritten(batch, start, end, row)
-                                  : built(batch, start, end, row) || built_rewritten(batch, start, end, row))
+    int likely = batch->rows.count % HOLD ? workspace->form : NORMAL;
+    for (int tried = 0; tried < FORMS; tried++) {
+        int form = (likely + tried) % FORMS;
+        if (form == REWRITTEN ? !built_rewritten(batch, start, end, row) : !built(batch, start, end, row, form)) continue;
+        workspace->form = form;
         return;
+    }
     *row = (Row){.line_start = start - data, .line_end = end - data, .kind = PLAIN};
 }
 
 int64_t BUILD(Batch *batch, const uint8_t *data, uint64_t size, const Parameters *parameters) {
     GUARDED(-1);
     Parser *parser = &batch->workspace->parser;
-    if (parser->serial != parameters->serial) parser->top.count = parser->segment.count = 0; /* they know what is dropped */
+    if (parser->serial != parameters->serial) forget_layouts(batch->workspace, NORMAL); /* they know what is dropped */
     parser->serial = parameters->serial;
     parser->batch = batch;
     parser->parameters = parameters;
-    parser->limit.safe = size < PADDING ? data - 1 : data + size - PADDING;
+    parser->scan.safe = size < PADDING ? data - 1 : data + size - PADDING;
     batch->rows.count = batch->segments.count = batch->cuts.count = batch->windows.count = 0;
     batch->losts.count = batch->order.count = batch->text.count = 0;
     /* A place in an array that was never needed would be counted from a null pointer, which C does not allow. */

@@ -19,8 +19,9 @@ static const uint8_t KINDS[256] = {
 static inline int32_t four_digits(At p) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
-        uint8_t c = p[i], digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 16;
-        if (digit > 15) return -1;
+        uint8_t c = p[i], letter = c | 32;
+        int digit = c >= '0' && c <= '9' ? c - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+        if (digit < 0) return -1; /* what is behind the line is none, so nothing beyond that is looked at */
         value = value << 4 | digit;
     }
     return value;
@@ -65,19 +66,18 @@ static inline uint8_t *put_character(uint8_t *out, uint32_t c) {
 }
 
 /* The escape at `p`, which begins with a backslash. Half a surrogate pair is the strict parser's to complain about. */
-static At escape_end(At p, At end, uint8_t **out) {
-    if (end - p < 2) return 0;
+static At escape_end(At p, uint8_t **out) {
     if (p[1] != 'u') {
-        if (!memchr("\"\\/bfnrt", p[1], 8)) return 0;
+        if (!p[1] || !strchr("\"\\/bfnrt", p[1])) return 0;
         if (p[1] != '/') *(*out)++ = '\\';
         *(*out)++ = p[1];
         return p + 2;
     }
-    int32_t c = end - p < 6 ? -1 : four_digits(p + 2);
+    int32_t c = four_digits(p + 2);
     p += 6;
     if (c < 0 || (c >= 0xDC00 && c <= 0xDFFF)) return 0;
     if (c >= 0xD800 && c <= 0xDBFF) {
-        if (end - p < 6 || p[0] != '\\' || p[1] != 'u') return 0;
+        if (p[0] != '\\' || p[1] != 'u') return 0;
         int32_t low = four_digits(p + 2);
         if (low < 0xDC00 || low > 0xDFFF) return 0;
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
@@ -100,18 +100,17 @@ static inline At copy_string(At p, At end, uint8_t **to) {
         while (p < end && *p != '"' && *p != '\\') *out++ = *p++;
         if (p == end) return 0;
         if (*p == '"') break;
-        if (!(p = escape_end(p, end, &out))) return 0;
+        if (!(p = escape_end(p, &out)) || p > end) return 0;
     }
     *out++ = '"';
     *to = out;
     return p + 1;
 }
 
-/* Returns the size of the rewritten line in `text`, with PADDING zeros behind it; 0: not sure. */
-static size_t normal_form(At p, At end, Text *text) {
-    text->count = 0;
-    RESERVE(*text, 2 * (size_t)(end - p) + 2 * PADDING); /* a comma becomes two bytes, nothing grows more */
-    uint8_t *out = text->at;
+/* Adds the value, field or line in [p, end) to `text`. 0: not sure. */
+static int add_normal(Text *text, At p, At end) {
+    RESERVE(*text, 2 * (size_t)(end - p) + PADDING); /* a comma becomes two bytes, nothing grows more */
+    uint8_t *out = text->at + text->count;
     while (p < end) {
         uint8_t c = *p++;
         switch (KINDS[c]) {
@@ -137,6 +136,13 @@ static size_t normal_form(At p, At end, Text *text) {
         }
         while (p < end && KINDS[*p] == SPACE) p++;
     }
-    memset(out, 0, PADDING);
-    return out - text->at;
+    text->count = out - text->at;
+    return 1;
+}
+
+/* Adds what stands between the quotes of the string in [p, end), end being its closing quote. */
+static void add_characters(Text *text, At p, At end) {
+    RESERVE(*text, (size_t)(end - p) + 1 + PADDING);
+    uint8_t *out = text->at + text->count;
+    if (copy_string(p, end + 1, &out)) text->count = out - 1 - text->at;
 }

@@ -1,4 +1,4 @@
-/* Powers of ten from -292 to 324: 128-bit significands, rounded up. Made by tools/write_powers.py. */
+/* Powers of ten from -292 to 324: 128-bit significands, rounded up (tools/write_powers.py). */
 #pragma once
 #include <stdint.h>
 

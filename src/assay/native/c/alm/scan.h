@@ -1,7 +1,8 @@
 /* JSON in normal form (what Python's json.dumps writes with ensure_ascii off), scanned in one pass.
    A scanner returns where the value ends, or 0 for "not sure": the line then goes to the strict parser. So it may
    refuse anything, but what it accepts must be valid, and mean what its bytes say: no repeated keys, no escapes that
-   could be written otherwise, no numbers that would be printed differently.
+   could be written otherwise, no numbers that would be printed differently. A loose scan also takes compact lines and
+   lines in ASCII (the two other forms that json.dumps writes); what is kept of them is written anew (normal_form.h).
    Every line is followed by a byte that is neither digit nor quote (its line end, or the 0 after a bytes object),
    so single bytes need no bounds check. */
 #pragma once
@@ -9,8 +10,13 @@
 #include <stdlib.h>
 #include "block.h"
 #include "decimal.h"
+#include "normal_form.h"
 
-typedef struct { At safe; } Limit; /* the last place where BLOCK bytes can be read, and 16 */
+typedef struct {
+    At safe;         /* the last place where BLOCK bytes can be read, and 16 */
+    uint8_t loose; /* no space after commas and colons, and escapes for what needs none, are right as well */
+    uint32_t odd;  /* places of that kind so far */
+} Scan;
 typedef struct { double value; uint8_t whole, normal; } Number;
 
 static inline At after_utf8(At p) {
@@ -31,20 +37,27 @@ static inline At after_utf8(At p) {
 #undef TAIL
 }
 
-static inline At after_escape(At p) {
+static At after_loose_escape(Scan *scan, At p) {
+    uint8_t written[8], *out = written;
+    scan->odd++;
+    return scan->loose ? escape_end(p, &out) : 0;
+}
+
+static inline At after_escape(Scan *scan, At p) {
     uint8_t c = p[1];
     if (c == '"' || c == '\\' || c == 'n' || c == 't' || c == 'r' || c == 'b' || c == 'f') return p + 2;
-    if (c != 'u' || p[2] != '0' || p[3] != '0' || (p[4] != '0' && p[4] != '1')) return 0;
+    if (c != 'u' || p[2] != '0' || p[3] != '0' || (p[4] != '0' && p[4] != '1')) return after_loose_escape(scan, p);
     uint8_t d = p[5];
-    if (!((d >= '0' && d <= '9') || (d >= 'a' && d <= 'f'))) return 0;
-    if (p[4] == '0' && (d == '8' || d == '9' || d == 'a' || d == 'c' || d == 'd')) return 0; /* has a short form */
+    if (!((d >= '0' && d <= '9') || (d >= 'a' && d <= 'f'))) return after_loose_escape(scan, p);
+    if (p[4] == '0' && (d == '8' || d == '9' || d == 'a' || d == 'c' || d == 'd'))
+        return after_loose_escape(scan, p); /* has a short form */
     return p + 6;
 }
 
 /* From after the opening quote to the closing one. */
-static inline At string_end(const Limit *limit, At p) {
+static inline At string_end(Scan *scan, At p) {
     for (;;) {
-        while (p <= limit->safe) {
+        while (p <= scan->safe) {
             Mask found = special(p);
             if (found) {
                 p += first(found);
@@ -54,7 +67,7 @@ static inline At string_end(const Limit *limit, At p) {
         }
         uint8_t c = *p;
         if (c == '"') return p;
-        if (c == '\\') p = after_escape(p);
+        if (c == '\\') p = after_escape(scan, p);
         else if (c >= 0x80) p = after_utf8(p);
         else if (c < 0x20) return 0;
         else p++;
@@ -116,8 +129,8 @@ static inline int eight_digits(At p, uint64_t *value) {
 static const uint64_t WHOLE_TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
 /* The usual case, at most 7 digits before the point and 7 after. 0: not this case. */
-static inline At short_number(const Limit *limit, At start, Number *number) {
-    if (start > limit->safe) return 0;
+static inline At short_number(Scan *scan, At start, Number *number) {
+    if (start > scan->safe) return 0;
     uint64_t whole, part;
     int digits = eight_digits(start, &whole);
     if (digits == 0 || digits == 8 || (*start == '0' && digits > 1)) return 0;
@@ -127,7 +140,7 @@ static inline At short_number(const Limit *limit, At start, Number *number) {
         *number = (Number){(double)whole, 1, 1};
         return p;
     }
-    if (++p > limit->safe) return 0;
+    if (++p > scan->safe) return 0;
     int places = eight_digits(p, &part);
     if (places == 0 || places == 8) return 0;
     p += places;
@@ -139,8 +152,8 @@ static inline At short_number(const Limit *limit, At start, Number *number) {
 }
 
 /* Up to 15 digits fit a double exactly, and so does the power of ten: one division rounds once (Clinger 1990). */
-static inline At number_end(const Limit *limit, At start, Number *number) {
-    At p = short_number(limit, start, number);
+static inline At number_end(Scan *scan, At start, Number *number) {
+    At p = short_number(scan, start, number);
     if (p) return p;
     p = start;
     int minus = *p == '-';
@@ -173,9 +186,17 @@ static inline At number_end(const Limit *limit, At start, Number *number) {
 }
 
 #define MOST_KEYS 32
-static At value_end(const Limit *limit, At p, int normal, int depth);
+static At value_end(Scan *scan, At p, int normal, int depth);
 
-static At object_end(const Limit *limit, At p, int normal, int depth) {
+/* The comma or colon at `p` and its space. */
+static inline At separator_end(Scan *scan, At p, uint8_t separator) {
+    if (*p != separator) return 0;
+    if (p[1] == ' ') return p + 2;
+    scan->odd++;
+    return scan->loose ? p + 1 : 0;
+}
+
+static At object_end(Scan *scan, At p, int normal, int depth) {
     At keys[MOST_KEYS];
     size_t sizes[MOST_KEYS];
     int count = 0;
@@ -183,45 +204,42 @@ static At object_end(const Limit *limit, At p, int normal, int depth) {
     for (;;) {
         if (*p != '"' || count == MOST_KEYS) return 0;
         At key = p + 1;
-        p = string_end(limit, key);
-        if (!p) return 0;
+        uint32_t odd = scan->odd;
+        p = string_end(scan, key);
+        if (!p || scan->odd != odd) return 0;
         size_t size = p - key;
         for (int i = 0; i < count; i++)
             if (sizes[i] == size && !memcmp(keys[i], key, size)) return 0;
         keys[count] = key;
         sizes[count++] = size;
-        if (p[1] != ':' || p[2] != ' ') return 0;
-        p = value_end(limit, p + 3, normal, depth);
-        if (!p) return 0;
+        if (!(p = separator_end(scan, p + 1, ':')) || !(p = value_end(scan, p, normal, depth))) return 0;
         if (*p == '}') return p + 1;
-        if (*p != ',' || p[1] != ' ') return 0;
-        p += 2;
+        if (!(p = separator_end(scan, p, ','))) return 0;
     }
 }
 
 /* `normal` off: the value is left out of the output, so its numbers may be written in any way. */
-static At value_end(const Limit *limit, At p, int normal, int depth) {
+static At value_end(Scan *scan, At p, int normal, int depth) {
     Number number;
     switch (*p) {
     case '"':
-        p = string_end(limit, p + 1);
+        p = string_end(scan, p + 1);
         return p ? p + 1 : 0;
     case '{':
-        return depth > 60 ? 0 : object_end(limit, p, normal, depth + 1);
+        return depth > 60 ? 0 : object_end(scan, p, normal, depth + 1);
     case '[':
         if (depth > 60) return 0;
         if (p[1] == ']') return p + 2;
-        for (p++;; p += 2) {
-            p = value_end(limit, p, normal, depth + 1);
-            if (!p) return 0;
+        for (p++;;) {
+            if (!(p = value_end(scan, p, normal, depth + 1))) return 0;
             if (*p == ']') return p + 1;
-            if (*p != ',' || p[1] != ' ') return 0;
+            if (!(p = separator_end(scan, p, ','))) return 0;
         }
     case 't': return p[1] == 'r' && p[2] == 'u' && p[3] == 'e' ? p + 4 : 0;
     case 'f': return p[1] == 'a' && p[2] == 'l' && p[3] == 's' && p[4] == 'e' ? p + 5 : 0;
     case 'n': return p[1] == 'u' && p[2] == 'l' && p[3] == 'l' ? p + 4 : 0;
     default:
-        p = number_end(limit, p, &number);
+        p = number_end(scan, p, &number);
         return p && (number.normal || !normal) ? p : 0;
     }
 }

@@ -30,11 +30,15 @@ static int cut_words(Parser *parser, const Segment *segment, double limit, Cut *
         if (!(word->end <= limit)) continue;
         if (word->word_size) {
             if (spoken->count > 1) TEXT(spoken, " ");
-            text_add(spoken, parser->line + word->word, word->word_size);
+            At from = parser->line + word->word;
+            if (parser->scan.loose) add_characters(spoken, from, from + word->word_size);
+            else text_add(spoken, from, word->word_size);
         }
         if (segment->words_value.size) {
             if (kept->count > 1) TEXT(kept, ", ");
-            text_add(kept, parser->line + word->object, word->object_size);
+            At from = parser->line + word->object;
+            if (parser->scan.loose) add_normal(kept, from, from + word->object_size);
+            else text_add(kept, from, word->object_size);
         }
         last = word;
     }
@@ -200,6 +204,7 @@ static int windows(Parser *parser, Row *row, Text *spoken, Text *kept) {
             else if (at->narrow) lose(&row->next_narrow, first->duration);
             PUSH(batch->losts) = (Lost){i, whole, stop, cut_from ? cut_copy(parser, cut_from, &cut, spoken, kept) : -1};
             row->losts++;
+            if (batch->text.count > MOST_TEXT) return 0; /* cut copies of a long segment, one a window */
             continue;
         }
         int64_t in_window = named + (cut_from && cut_from->speaker >= 0 && !counts[cut_from->speaker]);
@@ -212,6 +217,7 @@ static int windows(Parser *parser, Row *row, Text *spoken, Text *kept) {
         if (cut_from) window->cut = cut_copy(parser, cut_from, &cut, spoken, kept);
         speaker_durations(parser, segments, window, cut_from, cut_from ? &cut : 0);
         row->windows++;
+        if (batch->text.count > MOST_TEXT) return 0;
     }
     return 1;
 }
