@@ -9,9 +9,10 @@ READY += $(VENV)/.minhash
 	$(BIN)/uv pip install --quiet --python .peers/text/bin/python -r requirements/peer-text.txt
 	@touch $@
 
-.PHONY: bench-text bench-executors
-bench-text: setup .peers/text/.ready ## text extraction, removal and duplicates against the usual tools: CPU ratios
-	$(BIN)/python -m tools.bench_text .peers/text/bin/python
+.PHONY: peers-text bench-executors
+PEERS_TEXT ?=
+peers-text: setup .peers/text/.ready ## text removal, duplicates and extraction beside polars, DuckDB and bare loops
+	$(BIN)/python peers/text/compare.py --peers .peers/text/bin/python $(PEERS_TEXT)
 
 bench-executors: setup ## what each executor costs beside the work itself, and whether its driver grows with the data
 	$(BIN)/python -m tools.bench_executors

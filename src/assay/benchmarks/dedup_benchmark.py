@@ -5,28 +5,36 @@ from __future__ import annotations
 import shutil
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_program
 from assay.errors import DataError, UsageError
+from assay.native.library import kernel
 from assay.pipeline import Pipeline
 from assay.record.benchmark import Benchmark
 from assay.record.task_perf import TaskPerf
+from assay.stages.text.document_files import document_files
 from assay.stages.text.document_keys import ExactKeys, NearKeys
 from assay.stages.text.document_reader import document_reader
 from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
+from assay.stages.text.exact.digest_store import DigestStore, DigestWriter
+from assay.stages.text.exact.repeats import DigestRanges, GatherRepeats, Repeats
+from assay.stages.text.exact.text_digests import DigestTexts, can_digest
 from assay.stages.text.key_store import KeyStore, KeyWriter
 from assay.stages.text.minhash import compile_kernel
-from assay.stages.text.rows import import_arrow
+from assay.stages.text.row_writers import FORMATS
+from assay.stages.text.rows import import_arrow, import_orjson
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MB, TRACE
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.unreadable import Unreadable
 
 SCRIPT = "dedup_benchmark.py"
-OUTPUT = "duplicates.parquet"
+OUTPUT = "duplicates"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,32 +49,76 @@ def identify(args: Namespace, results: Benchmark) -> None:
     if args.method != "exact":
         compile_kernel()
     run = TimedRun()
+    digest = args.method == "exact" and can_digest(document_files(args.input_path)[: args.max_files])
     try:
-        store = KeyStore(run.add(keys_pipeline(args, work), args))
-        share = 1.0 if args.method == "exact" else args.similarity
-        found = run.add(Pipeline(KeyRanges(store), [Confirm(store, share), Gather()], name="pairs"), args)
-        started = time.perf_counter()
-        repeated = duplicates(Pairs.concat(found))
-        ids, of = store.ids(repeated.second), store.ids(repeated.first)
-        write(args.output_path, args.id_field, ids, of)
-        taken = time.perf_counter() - started
-        run.tasks.append(TaskPerf("clustering", {"process_time": taken}))
-        run.seconds += taken
+        found = (same_texts if digest else alike)(args, run, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    documents = sum(part.rows for part in store.parts)
+    results.params(kernel=kernel())
     results.counts(
-        num_documents=documents,
-        num_candidate_pairs=run.rows("confirmation", "rows_in"),
-        num_confirmed_pairs=run.rows("confirmation", "rows_out"),
-        num_duplicates=len(ids),
-        num_groups=len(set(repeated.first.tolist())),
+        num_documents=found.documents,
+        num_candidate_pairs=found.candidates,
+        num_confirmed_pairs=found.confirmed,
+        num_duplicates=len(found.ids),
+        num_groups=found.groups,
     )
-    results.metric("throughput_documents_per_s", documents / run.seconds, unit="1/s", better="higher")
+    results.metric("throughput_documents_per_s", found.documents / run.seconds, unit="1/s", better="higher")
     if args.known_duplicates is not None:
-        for kind, share in recalls(args.known_duplicates, args.id_field, set(ids)).items():
+        for kind, share in recalls(args.known_duplicates, args.id_field, set(found.ids)).items():
             results.metric(f"recall_{kind}", share, better="higher", exact=True)
     run.report(results)
+
+
+@dataclass(frozen=True)
+class Found:
+    documents: int
+    candidates: int
+    confirmed: int
+    ids: list[Any]
+    of: list[Any]
+    """The earliest document of each one's group."""
+    groups: int
+
+
+def alike(args: Namespace, run: TimedRun, work: Path) -> Found:
+    """The general way: keys that documents share, confirmed, connected."""
+    store = KeyStore(run.add(keys_pipeline(args, work), args))
+    share = 1.0 if args.method == "exact" else args.similarity
+    pairs = run.add(Pipeline(KeyRanges(store), [Confirm(store, share), Gather()], name="pairs"), args)
+    with clustering(run):
+        repeated = duplicates(Pairs.concat(pairs))
+        ids, of = store.ids(repeated.second), store.ids(repeated.first)
+        write(args, ids, of)
+    candidates, confirmed = (run.rows("confirmation", which) for which in ("rows_in", "rows_out"))
+    groups = len(set(repeated.first.tolist()))
+    return Found(sum(part.rows for part in store.parts), candidates, confirmed, ids, of, groups)
+
+
+def same_texts(args: Namespace, run: TimedRun, work: Path) -> Found:
+    """Exact duplicates in JSONL, by compiled code: 128 bits of a text's digest are all that is compared of it."""
+    source = document_reader(args.input_path, args.files_per_partition, args.max_files)
+    keys = Pipeline(source, [DigestTexts(args.id_field, args.text_field), DigestWriter(work)], name="keys")
+    store = DigestStore(run.add(keys, args))
+    ranges = run.add(Pipeline(DigestRanges(store), [GatherRepeats()], name="pairs"), args)
+    with clustering(run):
+        repeated = Repeats.concat(ranges)
+        loads = import_orjson().loads
+        ids, of = ([loads(one) for one in store.ids(side)] for side in (repeated.second, repeated.first))
+        write(args, ids, of)
+    groups = len(set(repeated.first))
+    # As in the general way, each is paired with the first of its group and with the one before it.
+    pairs = 2 * len(repeated) - groups
+    return Found(len(store), pairs, pairs, ids, of, groups)
+
+
+@contextmanager
+def clustering(run: TimedRun) -> Iterator[None]:
+    """What the driver does at the end, timed like a stage."""
+    started = time.perf_counter()
+    yield
+    taken = time.perf_counter() - started
+    run.tasks.append(TaskPerf("clustering", {"process_time": taken}))
+    run.seconds += taken
 
 
 def keys_pipeline(args: Namespace, work: Path) -> Pipeline:
@@ -75,14 +127,20 @@ def keys_pipeline(args: Namespace, work: Path) -> Pipeline:
     return Pipeline(source, [keys, KeyWriter(work)], name="keys")
 
 
-def write(folder: Path, id_field: str, ids: list[Any], of: list[Any]) -> None:
+def write(args: Namespace, ids: list[Any], of: list[Any]) -> None:
     """The list that `removal_benchmark.py --ids-to-remove-path` takes."""
-    from pyarrow import parquet
-
+    folder, name = args.output_path, f"{OUTPUT}.{args.output_format}"
     folder.mkdir(parents=True, exist_ok=True)
-    aside = folder / f".{OUTPUT}.tmp"
-    parquet.write_table(import_arrow().table({id_field: ids, "duplicate_of": of}), aside)
-    aside.replace(folder / OUTPUT)
+    aside = folder / f".{name}.tmp"
+    if args.output_format == "jsonl":
+        dumps = import_orjson().dumps
+        rows = ({args.id_field: one, "duplicate_of": other} for one, other in zip(ids, of, strict=True))
+        aside.write_bytes(b"".join(dumps(row) + b"\n" for row in rows))
+    else:
+        from pyarrow import parquet
+
+        parquet.write_table(import_arrow().table({args.id_field: ids, "duplicate_of": of}), aside)
+    aside.replace(folder / name)
 
 
 def recalls(known: Path, id_field: str, found: set[Any]) -> dict[str, float]:
@@ -103,7 +161,13 @@ def parser() -> ArgumentParser:
     add_common_arguments(words)
     add = words.add_argument
     add("--input-path", required=True, help="a JSONL (.gz, .zst) or Parquet file, or a folder of them")
-    add("--output-path", type=Path, required=True, help=f"folder for {OUTPUT}: each id to remove, and what it repeats")
+    add(
+        "--output-path",
+        type=Path,
+        required=True,
+        help="folder for the list: each id to remove, and what it repeats",
+    )
+    add("--output-format", choices=FORMATS, default="parquet", help="duplicates.parquet (default) or duplicates.jsonl")
     add("--method", choices=("exact", "near"), default="exact", help="default: exact")
     add("--similarity", type=float, default=0.8, help="least Jaccard similarity of near duplicates (default: 0.8)")
     add("--id-field", default="id", help="default: id")

@@ -72,19 +72,21 @@ def int64s(count: int) -> memoryview:
     return memoryview(bytearray(8 * count)).cast("q")
 
 
-def lines(block: Buffer) -> Lines:
-    found = _lines(block, len(block) // USUAL_LINE + 16)
+def lines(block: Buffer, size: int | None = None) -> Lines:
+    """The lines in the first `size` bytes of the block (default: all)."""
+    size = len(block) if size is None else min(size, len(block))
+    found = _lines(block, size, size // USUAL_LINE + 16)
     if found is None:
-        found = _lines(block, _library().assay_json_count(address(block), len(block)))
+        found = _lines(block, size, _library().assay_json_count(address(block), size))
     assert found is not None, "there are no more lines than that"
     return found
 
 
-def _lines(block: Buffer, capacity: int) -> Lines | None:
+def _lines(block: Buffer, size: int, capacity: int) -> Lines | None:
     """None if there are more lines than that."""
     at, numbers = int64s(2 * capacity), int64s(capacity)
     seen = ctypes.c_int64()
-    found = _library().assay_json_lines(address(block), len(block), capacity, address(at), address(numbers), seen)
+    found = _library().assay_json_lines(address(block), size, capacity, address(at), address(numbers), seen)
     return Lines(at[: 2 * found], numbers[:found], seen.value) if found >= 0 else None
 
 
@@ -103,20 +105,59 @@ def scan(block: Buffer, at: memoryview, names: Sequence[str]) -> Fields:
     return Fields(values, kinds, count, unsure)
 
 
-def texts(block: Buffer, values: memoryview, kinds: memoryview) -> tuple[memoryview, memoryview]:
+def texts(
+    block: Buffer, values: memoryview, kinds: memoryview, into: bytearray | None = None
+) -> tuple[memoryview, memoryview]:
     """Texts of the values of one field (`Fields.column`), without escapes, as one run of UTF-8; text i stands at
-    `[offsets[i], offsets[i+1])`. What is not a string gives an empty one."""
+    `[offsets[i], offsets[i+1])`. What is not a string gives an empty one.
+
+    `into` is written instead of new memory where it is large enough, which saves the kernel's time to hand that out."""
     rows = len(kinds)
     offsets = int64s(rows + 1)
     loaded = _library()
     room = loaded.assay_json_room(address(values), rows)
-    to = memoryview(bytearray(max(room, 0)))
+    to = memoryview(into if into is not None and len(into) >= room else bytearray(max(room, 0)))
     written = loaded.assay_json_texts(
         address(block), len(block), address(values), address(kinds), rows, address(to), room, address(offsets)
     )
     if written < 0:
         raise ValueError(f"the values of {rows} rows are not those of strings in this block")
     return to[:written], offsets
+
+
+def keep(at: memoryview, numbers: memoryview, mask: Buffer, value: int) -> tuple[memoryview, memoryview]:
+    """The lines (and their numbers) whose byte in `mask` is `value`."""
+    rows = len(numbers)
+    kept, kept_numbers = int64s(2 * rows), int64s(rows)
+    found = _library().assay_json_keep(
+        address(at), address(numbers), address(mask), rows, value, address(kept), address(kept_numbers)
+    )
+    return kept[: 2 * found], kept_numbers[:found]
+
+
+def runs(block: Buffer, at: memoryview) -> memoryview:
+    """Lines with their line feeds as `[runs[2i], runs[2i+1])`: those that follow one another are one run."""
+    together = int64s(len(at))
+    return together[: 2 * _library().assay_json_runs(len(block), address(at), len(at) // 2, address(together))]
+
+
+def raw_values(block: Buffer, values: memoryview, kinds: memoryview) -> tuple[memoryview, memoryview]:
+    """Values of one field as they stand in the file, strings with their quotes, one after the other, and offsets."""
+    rows = len(kinds)
+    offsets = int64s(rows + 1)
+    room = _library().assay_json_room(address(values), rows) + 2 * rows
+    to = memoryview(bytearray(room))
+    written = _library().assay_json_raw(
+        address(block), len(block), address(values), address(kinds), rows, address(to), room, address(offsets)
+    )
+    if written < 0:
+        raise ValueError(f"the values of {rows} rows are not those of this block")
+    return to[:written], offsets
+
+
+def longest(values: memoryview) -> int:
+    """Bytes of the longest value."""
+    return int(_library().assay_json_longest(address(values), len(values) // 2))
 
 
 def address(buffer: Buffer) -> ctypes.c_void_p | ctypes.c_char_p:
@@ -142,6 +183,10 @@ def _library() -> ctypes.CDLL:
             "assay_json_lines": (number, (pointer, size, number, pointer, pointer, ctypes.POINTER(number))),
             "assay_json_fields": (number, (pointer, size, pointer, number, *names, pointer, pointer)),
             "assay_json_room": (number, (pointer, number)),
+            "assay_json_longest": (number, (pointer, number)),
+            "assay_json_keep": (number, (pointer, pointer, pointer, number, ctypes.c_uint8, pointer, pointer)),
+            "assay_json_runs": (number, (size, pointer, number, pointer)),
+            "assay_json_raw": (number, (pointer, size, pointer, pointer, number, pointer, number, pointer)),
             "assay_json_texts": (number, (pointer, size, pointer, pointer, number, pointer, number, pointer)),
         },
     )

@@ -2,16 +2,20 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from io import SEEK_CUR, FileIO
 from pathlib import Path
 from typing import IO, Any, cast
 
 from assay.errors import DataError, MissingExtra
-from assay.stages.text.rows import ArrowRows, JsonLines, Rows, import_arrow
+from assay.stages.text.json_lines import JsonLines
+from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 
 JSONL = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 PARQUET = (".parquet",)
 ROWS = 2_000
-BYTES = 8 << 20
+"""Of a Parquet file in a batch."""
+BYTES = 2 << 20
+"""Of a JSONL file in a batch: small enough to stay in a processor's cache from one stage to the next."""
 
 
 def document_files(path: str) -> list[Path]:
@@ -54,40 +58,47 @@ def _parquet(path: str) -> Iterator[Rows]:
 
 def _lines(path: str) -> Iterator[Rows]:
     first = 1
-    held = b""
     try:
         with open_bytes(path) as file:
-            while True:
-                block = file.read(BYTES)
-                held += block
-                whole = held.rfind(b"\n") + 1 if block else len(held)
-                if whole:
-                    lines = held[:whole].split(b"\n")
-                    if whole and held[whole - 1] == 10:
-                        lines.pop()
-                    held = held[whole:]
-                    yield from _batches(path, lines, first)
-                    first += len(lines)
-                if not block:
-                    return
+            for block, size in _rewound(file) if isinstance(file, FileIO) else _joined(file):
+                rows, seen = JsonLines.of(block, size, path, first)
+                first += seen
+                if len(rows):
+                    yield rows
     except (OSError, EOFError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from None
 
 
-def _batches(path: str, lines: list[bytes], first: int) -> Iterator[JsonLines]:
-    for start in range(0, len(lines), ROWS):
-        block = lines[start : start + ROWS]
-        if all(block):
-            yield JsonLines(block, path, range(first + start, first + start + len(block)))
-            continue
-        kept = [(line, first + start + at) for at, line in enumerate(block) if line.strip()]
-        if kept:
-            yield JsonLines([line for line, _ in kept], path, [number for _, number in kept])
+def _rewound(file: FileIO) -> Iterator[tuple[bytes, int]]:
+    """Blocks, and how many of a block's bytes are whole lines: the others are read again, not copied."""
+    size = BYTES
+    while block := file.read(size):
+        whole = block.rfind(b"\n") + 1 or (len(block) if len(block) < size else 0)
+        # No line feed in all of it: the line is longer, and the next block twice as long.
+        size = BYTES if whole else 2 * size
+        if whole < len(block):
+            file.seek(whole - len(block), SEEK_CUR)
+        if whole:
+            yield block, whole
+
+
+def _joined(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
+    """The same of what can only be read forward."""
+    block, size = b"", BYTES
+    while read := file.read(size):
+        block += read
+        whole = block.rfind(b"\n") + 1
+        size = BYTES if whole else 2 * size
+        if whole:
+            yield block, whole
+        block = block[whole:]
+    if block:
+        yield block, len(block)
 
 
 def open_bytes(path: str) -> IO[bytes]:
     """The file's content, decompressed if its name says that it is compressed."""
-    raw: Any = Path(path).open("rb")  # noqa: SIM115  (the caller closes it)
+    raw: Any = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
     if path.endswith(".gz"):
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
     if path.endswith(".zst"):

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from assay.pipeline import ColumnBatch, Stage, Worker
+from assay.stages.text.column_rows import ColumnRows
 from assay.stages.text.page_text import decoded, main_text, require_extractor
-from assay.stages.text.rows import ArrowRows, import_arrow
 
 
-class ExtractText(Stage[ColumnBatch, ArrowRows]):
+class ExtractText(Stage[ColumnBatch, ColumnRows]):
     """HTML in, its text out; pages without any are dropped."""
 
     name = "html_extraction"
@@ -14,9 +14,8 @@ class ExtractText(Stage[ColumnBatch, ArrowRows]):
 
     def setup(self, worker: Worker) -> None:
         require_extractor()
-        import_arrow()
 
-    def process(self, data: ColumnBatch) -> ArrowRows:
+    def process(self, data: ColumnBatch) -> ColumnRows:
         kept: dict[str, list[str]] = {"url": [], "warc_id": [], "text": []}
         for url, warc_id, charset, body in zip(
             *(data[name] for name in ("url", "warc_id", "charset", "body")), strict=True
@@ -26,20 +25,19 @@ class ExtractText(Stage[ColumnBatch, ArrowRows]):
                 kept["url"].append(url)
                 kept["warc_id"].append(warc_id)
                 kept["text"].append(text)
-        arrow = import_arrow()
-        return ArrowRows(arrow.table({name: arrow.array(values, arrow.string()) for name, values in kept.items()}))
+        return ColumnRows(kept)
 
 
-class DetectLanguage(Stage[ArrowRows, ArrowRows]):
+class DetectLanguage(Stage[ColumnRows, ColumnRows]):
     """Adds `language`. Costs about as much as the extraction itself, so it is asked for."""
 
     name = "language_detection"
     needs = frozenset({"text"})
     adds = frozenset({"language"})
 
-    def process(self, data: ArrowRows) -> ArrowRows:
+    def process(self, data: ColumnRows) -> ColumnRows:
         from resiliparse.parse.lang import detect_fast
 
         # The first thousand characters tell; the detector compares with every language it knows in any case.
         languages = [detect_fast(text[:1000])[0] for text in data.column("text")]
-        return ArrowRows(data.held.append_column("language", [languages]), data.where)
+        return data.with_column("language", languages)

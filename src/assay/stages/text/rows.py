@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from assay.errors import DataError, MissingExtra
 from assay.names import unknown
 from assay.pipeline import Batch
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def import_arrow() -> Any:
@@ -40,65 +37,16 @@ class Rows(Batch):
         return self.columns(name)[0]
 
     @abstractmethod
-    def keep(self, mask: NDArray[Any]) -> Self:
-        """The rows where `mask` is true."""
+    def field_names(self) -> list[str]:
+        """Names of the fields, of the first row where rows may differ."""
+
+    @abstractmethod
+    def without(self, mask: bytes | bytearray) -> Self:
+        """The rows whose byte in `mask` is 0."""
 
     @abstractmethod
     def table(self) -> Any:
         """As an Arrow table."""
-
-
-@dataclass(frozen=True)
-class JsonLines(Rows):
-    """Lines of JSON, kept as bytes: a row that passes through is never written anew."""
-
-    lines: list[bytes]
-    """Without their line ends; no blank ones."""
-    where: str = ""
-    numbers: Sequence[int] = ()
-    """Of the lines in the file, for messages."""
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    def slice(self, start: int, stop: int) -> Self:
-        return type(self)(self.lines[start:stop], self.where, self.numbers[start:stop])
-
-    @classmethod
-    def concat(cls, batches: Sequence[Self]) -> Self:
-        lines = [line for batch in batches for line in batch.lines]
-        return cls(lines, batches[0].where, [number for batch in batches for number in batch.numbers])
-
-    def columns(self, *names: str) -> list[list[Any]]:
-        found: list[list[Any]] = [[] for _ in names]
-        for at, row in enumerate(self._rows()):
-            for name, values in zip(names, found, strict=True):
-                if name not in row:
-                    raise DataError(f"{self.where}:{self.numbers[at]}: {name}: the row has no such field")
-                values.append(row[name])
-        return found
-
-    def keep(self, mask: NDArray[Any]) -> Self:
-        kept = mask.nonzero()[0].tolist()
-        return type(self)([self.lines[at] for at in kept], self.where, [self.numbers[at] for at in kept])
-
-    def table(self) -> Any:
-        rows = list(self._rows())
-        try:
-            return import_arrow().Table.from_pylist(rows)
-        except import_arrow().ArrowException as error:
-            raise DataError(f"{self.where}: its rows do not fit one table: {error}") from None
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        orjson = import_orjson()
-        for at, line in enumerate(self.lines):
-            try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise DataError(f"{self.where}:{self.numbers[at]}: not JSON: {error}") from None
-            if not isinstance(row, dict):
-                raise DataError(f"{self.where}:{self.numbers[at]}: not a JSON object")
-            yield row
 
 
 @dataclass(frozen=True)
@@ -124,8 +72,13 @@ class ArrowRows(Rows):
                 raise DataError(f"{self.where}: {unknown('column', name, self.held.column_names)}")
         return [self.held.column(name).to_pylist() for name in names]
 
-    def keep(self, mask: NDArray[Any]) -> Self:
-        return type(self)(self.held.filter(import_arrow().array(mask)), self.where)
+    def field_names(self) -> list[str]:
+        return list(self.held.column_names)
+
+    def without(self, mask: bytes | bytearray) -> Self:
+        import numpy as np
+
+        return type(self)(self.held.filter(import_arrow().array(np.frombuffer(mask, np.uint8) == 0)), self.where)
 
     def table(self) -> Any:
         return self.held

@@ -119,3 +119,10 @@ API int64_t assay_json_room(const int64_t *values, int64_t rows) {
     }
     return room;
 }
+
+API int64_t assay_json_longest(const int64_t *values, int64_t rows) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (values[2 * i + 1] - values[2 * i] > longest) longest = values[2 * i + 1] - values[2 * i];
+    return longest;
+}

@@ -40,8 +40,24 @@ int64_t assay_json_unescape(const uint8_t *at, const uint8_t *end, uint8_t *to);
 /* Bytes of all `rows` values together: room enough for their texts; -1 if a range ends before it starts. */
 int64_t assay_json_room(const int64_t *values, int64_t rows);
 
+/* Bytes of the longest of `rows` values. */
+int64_t assay_json_longest(const int64_t *values, int64_t rows);
+
 /* Texts of `rows` values one after the other into `to`; text i is [offsets[i], offsets[i+1]). Values that are no
    strings give nothing. `to` has room for `room` bytes, the sum of the ranges is enough. Returns the bytes written,
    or -1 if a range does not lie in the data, an escape is none or there is no room. */
 int64_t assay_json_texts(const uint8_t *data, size_t size, const int64_t *values, const uint8_t *kinds, int64_t rows,
                          uint8_t *to, int64_t room, int64_t *offsets);
+
+/* The lines whose mask is `value`, and their numbers, moved together into `kept` and `kept_numbers`. Returns how many. */
+int64_t assay_json_keep(const int64_t *lines, const int64_t *numbers, const uint8_t *mask, int64_t rows, uint8_t value,
+                        int64_t *kept, int64_t *kept_numbers);
+
+/* Lines with their line feeds as runs of bytes, [runs[2i], runs[2i+1]): lines that follow one another are one run.
+   The last line of data without a line feed is a run that ends where the data does. Returns how many runs. */
+int64_t assay_json_runs(size_t size, const int64_t *lines, int64_t rows, int64_t *runs);
+
+/* Values as they stand in the file, strings with their quotes, one after the other; as assay_json_texts otherwise.
+   Two bytes a row are needed beside the sum of the ranges. */
+int64_t assay_json_raw(const uint8_t *data, size_t size, const int64_t *values, const uint8_t *kinds, int64_t rows,
+                       uint8_t *to, int64_t room, int64_t *offsets);

@@ -1,0 +1,85 @@
+"""Digests and ids of documents on disk, one file a split: digests, where ids end, ids. Documents are numbered through
+all files, in order."""
+
+from __future__ import annotations
+
+import mmap
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO
+
+from assay.native.digests import DIGEST
+from assay.pipeline import Part, Split, Writer
+from assay.stages.text.exact.text_digests import TextDigests
+from assay.stages.text.row_writers import write_pieces
+
+
+class DigestWriter(Writer[TextDigests]):
+    name = "key_writer"
+
+    def __init__(self, folder: str | Path) -> None:
+        super().__init__(folder, ".digests")
+
+    def begin(self, split: Split) -> None:
+        super().begin(split)
+        self._held: list[TextDigests] = []
+
+    def write(self, data: TextDigests, out: BinaryIO) -> int:
+        self._held.append(data)
+        return len(data)
+
+    def finish(self) -> Part:
+        assert self._out is not None, "begin() comes first"
+        if self._held:
+            whole = TextDigests.concat(self._held)
+            write_pieces(self._out.fileno(), [whole.digests, whole.ends.tobytes(), whole.ids])
+        self._held = []
+        return super().finish()
+
+    def abandon(self) -> None:
+        self._held = []
+        super().abandon()
+
+
+@dataclass(frozen=True)
+class DigestStore:
+    parts: Sequence[Part]
+    """In the order of their splits."""
+
+    def __len__(self) -> int:
+        return sum(part.rows for part in self.parts)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Number of each part's first document, and of the one after the last."""
+        return list(accumulate((part.rows for part in self.parts), initial=0))
+
+    def digests(self) -> Iterator[tuple[bytearray, int]]:
+        """Of each part, with the number of its first document."""
+        for part, first in zip(self.parts, self._starts, strict=False):
+            made = bytearray(DIGEST * part.rows)
+            with Path(part.path).open("rb", buffering=0) as file:
+                file.readinto(made)
+            yield made, first
+
+    def ids(self, documents: Iterable[int]) -> Iterator[bytes]:
+        """The id of each document, as JSON."""
+        starts, files = self._starts, [_mapped(part) for part in self.parts]
+        for document in documents:
+            at = bisect_right(starts, document) - 1
+            ends, ids, row = *files[at], document - starts[at]
+            yield bytes(ids[ends[row - 1] if row else 0 : ends[row]])
+
+
+def _mapped(part: Part) -> tuple[memoryview, memoryview]:
+    """Where ids end, and the ids: mapped, not read, since few of them are asked for."""
+    if not part.rows:
+        return memoryview(b"").cast("q"), memoryview(b"")
+    with Path(part.path).open("rb") as file:
+        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    ids = (DIGEST + 8) * part.rows
+    return content[DIGEST * part.rows : ids].cast("q"), content[ids:]
