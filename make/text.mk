@@ -1,9 +1,3 @@
-# Text: the compiled signature kernel is made at set-up, so that no run waits for it.
-$(VENV)/.minhash: src/assay/stages/text/minhash_kernel.py src/assay/stages/text/minhash.py $(VENV)/.assay
-	$(BIN)/python -m assay.stages.text.minhash
-	@touch $@
-READY += $(VENV)/.minhash
-
 .peers/text/.ready: requirements/peer-text.txt $(VENV)/.python
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .peers/text
 	$(BIN)/uv pip install --quiet --python .peers/text/bin/python -r requirements/peer-text.txt

@@ -1,6 +1,6 @@
 """Text curation beside what people use: the same answers, CPU seconds with start-up and peak memory, on one core.
 
-    python peers/text/compare.py --peers .peers/text/bin/python [removal exact extraction] [--documents 200000]
+    python peers/text/compare.py --peers .peers/text/bin/python [removal exact extraction near] [--documents 200000]
 
 Entrants take turns; the least of three rounds counts. Each contest is a function below that returns its entrants, the
 first of them Assay's; another contest is another function in CONTESTS.
@@ -24,6 +24,8 @@ from pathlib import Path
 from measured import ROUNDS, Cost, Entrant, alternate
 
 HERE = Path(__file__).parent
+BEFORE = "Assay before"
+"""Entrant that is an earlier Assay: the present one may take a third of its CPU, and find no less."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Contest:
     """Highest CPU that Assay may take, as a share of the best other entrant's."""
     memory: bool = True
     """Whether its peak memory has to be below that of every peer too (of a peer's ways, the leanest counts)."""
+    truth: Path | None = None
+    """Known duplicates, where answers differ: each answer is judged by them."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Given:
     documents: int
     pages: int
     seed: int
+    before: str
+    """Checkout of an earlier Assay, or nothing."""
 
 
 def assay(program: str, *words: str) -> list[str]:
@@ -118,7 +124,67 @@ def pages(out: Path) -> object:
     return sum(1 for file in files for _ in file.open("rb"))
 
 
-CONTESTS: dict[str, Callable[[Given], Contest]] = {"removal": removal, "exact": exact, "extraction": extraction}
+def near(given: Given) -> Contest:
+    """All documents. Rensa says which share a band with another; it checks no similarity and names no original."""
+    folder = corpus(given)
+    return nearly(given, folder, ["rensa", "rensa_rho"])
+
+
+def near_small(given: Given) -> Contest:
+    """One document in fifty: the tools that take a hundred times longer."""
+    folder = given.scratch / "small"
+    generate("documents", folder, "--documents", str(given.documents // 50), "--seed", str(given.seed))
+    return nearly(given, folder, ["datasketch", "datatrove"])
+
+
+def nearly(given: Given, folder: Path, ways: list[str]) -> Contest:
+    source = str(folder / "documents")
+    words = ["--method", "near", "--input-path", source, "--output-path", "{out}"]
+    ours = assay("dedup_benchmark", *words, "--output-format", "jsonl")
+    entrants = [Entrant("Assay", ours, named)]
+    if given.before:
+        path = f"PYTHONPATH={Path(given.before).resolve() / 'src'}"
+        entrants.append(Entrant(BEFORE, ["env", path, *assay("dedup_benchmark", *words)], named))
+    for way in ways:
+        command = [given.python, str(HERE / "near_peer.py"), way, source, "{out}"]
+        entrants.append(Entrant(way.replace("_", ", "), command, named))
+    return Contest(entrants, 1.0, truth=folder / "duplicates.jsonl")
+
+
+def named(out: Path) -> object:
+    """Ids of the documents that were found."""
+    if (out / "duplicates.parquet").exists():
+        read = "import sys, pyarrow.parquet as p; print(*p.read_table(sys.argv[1])['id'].to_pylist())"
+        return set(subprocess.check_output([sys.executable, "-c", read, out / "duplicates.parquet"], text=True).split())
+    with (out / "duplicates.jsonl").open("rb") as lines:
+        return {row["id"] for row in map(json.loads, lines)}
+
+
+@dataclass(frozen=True)
+class Quality:
+    recall: float
+    """Share of the known duplicates that was found."""
+    precision: float
+    """Share of what was found that repeats another document, or is repeated by one."""
+
+    def __str__(self) -> str:
+        return f" {self.recall:8.4f} {self.precision:10.4f}"
+
+    @classmethod
+    def of(cls, found: set[str], truth: Path) -> Quality:
+        with truth.open("rb") as lines:
+            known = [(row["id"], row["of"]) for row in map(json.loads, lines)]
+        repeats, involved = {one for one, _ in known}, {one for pair in known for one in pair}
+        return cls(len(found & repeats) / len(repeats), len(found & involved) / max(1, len(found)))
+
+
+CONTESTS: dict[str, Callable[[Given], Contest]] = {
+    "removal": removal,
+    "exact": exact,
+    "extraction": extraction,
+    "near": near,
+    "near_small": near_small,
+}
 
 
 def main() -> int:
@@ -127,6 +193,9 @@ def main() -> int:
     words.add_argument("--peers", required=True, help="python of the environment with polars and duckdb")
     words.add_argument("--documents", type=int, default=200_000)
     words.add_argument("--pages", type=int, default=5_000, help="pages in each of two archives")
+    words.add_argument(
+        "--before", default="", help="checkout of an earlier Assay, to measure near duplicates beside it"
+    )
     words.add_argument("--rounds", type=int, default=ROUNDS)
     words.add_argument("--seed", type=int, default=int(time.time()), help="default: the time, so that it is a new one")
     args = words.parse_args()
@@ -134,7 +203,7 @@ def main() -> int:
         if name not in CONTESTS:
             words.error(f"{name}: there are {', '.join(CONTESTS)}")
     scratch = Path(tempfile.mkdtemp(prefix="peers-text-"))
-    given = Given(scratch, os.path.abspath(args.peers), args.documents, args.pages, args.seed)
+    given = Given(scratch, os.path.abspath(args.peers), args.documents, args.pages, args.seed, args.before)
     print(f"seed {args.seed}, {args.documents} documents, load {os.getloadavg()[0]:.1f}", flush=True)
     try:
         met = [show(name, CONTESTS[name](given), scratch, args.rounds) for name in args.contests or CONTESTS]
@@ -144,14 +213,19 @@ def main() -> int:
 
 
 def show(name: str, contest: Contest, scratch: Path, rounds: int) -> bool:
-    costs = alternate(contest.entrants, scratch, rounds)
+    costs, answers = alternate(contest.entrants, scratch, rounds, same=contest.truth is None)
+    quality = {name: Quality.of(found, contest.truth) for name, found in answers.items()} if contest.truth else {}
     ours, others = costs.pop("Assay"), costs
     best = min(cost.cpu for cost in others.values())
-    print(f"\n{name:24} {'CPU s':>8} {'peak MB':>9} {'Assay / it':>11}")
-    print(f"{'Assay':24} {ours.cpu:8.2f} {ours.memory_mb:9.0f}")
+    print(f"\n{name:24} {'CPU s':>8} {'peak MB':>9} {'Assay / it':>11}" + "   recall  precision" * bool(quality))
+    print(f"{'Assay':24} {ours.cpu:8.2f} {ours.memory_mb:9.0f} {'':11}{quality.get('Assay', '')}")
     for other, cost in others.items():
-        print(f"{other:24} {cost.cpu:8.2f} {cost.memory_mb:9.0f} {ours.cpu / cost.cpu:11.2f}")
+        share = ours.cpu / cost.cpu
+        print(f"{other:24} {cost.cpu:8.2f} {cost.memory_mb:9.0f} {share:11.2f}{quality.get(other, '')}")
     met = ours.cpu <= contest.target * best and (not contest.memory or leaner(ours, others))
+    if BEFORE in others:
+        was, now = quality[BEFORE], quality["Assay"]
+        met = met and 3 * ours.cpu <= others[BEFORE].cpu and now.recall >= was.recall and now.precision >= was.precision
     share = f"{ours.cpu / best:.2f} of the best other's CPU (target {contest.target})"
     print(f"{'met' if met else 'MISSED'}: {share}", flush=True)
     return met

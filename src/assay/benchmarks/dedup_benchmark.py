@@ -25,7 +25,6 @@ from assay.stages.text.exact.digest_store import DigestStore, DigestWriter
 from assay.stages.text.exact.repeats import DigestRanges, GatherRepeats, Repeats
 from assay.stages.text.exact.text_digests import DigestTexts, can_digest
 from assay.stages.text.key_store import KeyStore, KeyWriter
-from assay.stages.text.minhash import compile_kernel
 from assay.stages.text.row_writers import FORMATS
 from assay.stages.text.rows import import_arrow, import_orjson
 from assay.untrusted.json_text import parse_json
@@ -46,8 +45,6 @@ def identify(args: Namespace, results: Benchmark) -> None:
         raise UsageError(f"--similarity: {args.similarity} is not between 0 and 1")
     work = args.output_path / ".keys"
     shutil.rmtree(work, ignore_errors=True)
-    if args.method != "exact":
-        compile_kernel()
     run = TimedRun()
     digest = args.method == "exact" and can_digest(document_files(args.input_path)[: args.max_files])
     try:

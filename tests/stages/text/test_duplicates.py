@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +15,24 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
+from assay.native import pairs
 from assay.pipeline import Pipeline
-from assay.stages.text.document_keys import ExactKeys, NearKeys, text_bytes
+from assay.stages.text.document_keys import ExactKeys, NearKeys
 from assay.stages.text.document_reader import DocumentReader
-from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates, shared
-from assay.stages.text.key_store import KeyStore, KeyWriter
-from assay.stages.text.minhash import WIDTH, signatures
+from assay.stages.text.duplicate_pairs import (
+    Confirm,
+    Gather,
+    KeyRanges,
+    Pairs,
+    duplicates,
+    plain_confirm,
+    plain_shared,
+    shared,
+)
+from assay.stages.text.key_store import BUCKETS, KeyStore, KeyWriter, partition
+from assay.stages.text.minhash import signatures
+from assay.stages.text.plain_minhash import WIDTH
+from assay.stages.text.text_column import TextColumn
 
 
 def grams(text: str) -> set[bytes]:
@@ -38,7 +53,7 @@ def jaccard(a: str, b: str) -> float:
 
 
 def signed(texts: list[str]) -> np.ndarray:
-    return signatures(*text_bytes(texts, "", "text"))
+    return signatures(TextColumn.packed([text.encode() for text in texts]))
 
 
 @pytest.fixture(scope="module")
@@ -111,10 +126,75 @@ def test_the_estimate_is_unbiased() -> None:
 
 
 def test_every_document_of_a_key_is_connected() -> None:
-    pairs = shared(np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([10, 11, 12, 13, 14, 14], np.uint64))
-    assert set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)) == {(10, 11), (10, 12), (11, 12)}
+    found = shared(np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([10, 11, 12, 13, 14, 14], np.uint64))
+    assert set(zip(found.first.tolist(), found.second.tolist(), strict=True)) == {(10, 11), (10, 12), (11, 12)}
     nothing = shared(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
     assert len(duplicates(nothing)) == 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 40), min_size=2, max_size=2), max_size=80), st.integers(1, 3), st.integers(0, 9)
+)
+def test_compiled_pairs_are_those_of_numpy(drawn: list[list[int]], splits: int, spread: int) -> None:
+    # Few keys, so that many are shared; spread over buckets, or all in one.
+    keys = np.array(drawn, np.uint64).reshape(-1, 2) << np.uint64(6 * spread)
+    parts = [(at, *partition(keys[at::splits])) for at in range(splits)]
+    for at, (_, ordered, rows, starts) in enumerate(parts):
+        ours = keys[at::splits]
+        assert sorted(zip(ordered.tolist(), rows.tolist(), strict=True)) == sorted(
+            (key, row) for row, two in enumerate(ours.tolist()) for key in two
+        )
+        assert (ordered >> np.uint64(52) == np.repeat(np.arange(BUCKETS), np.diff(starts))).all()
+    for first, last in ((0, BUCKETS), (0, 1), (1, BUCKETS)):
+        found, plain = pairs.shared(parts, first, last), plain_shared(parts, first, last)
+        assert found is not None
+        assert len(found[0]) == len(plain)
+        assert {*zip(*map(list, found), strict=True)} == {*zip(plain.first, plain.second, strict=True)}
+
+
+def test_compiled_confirmation_is_that_of_numpy() -> None:
+    rng = np.random.default_rng(5)
+    proofs = [rng.integers(0, 2, (20, 33), np.uint32), None, rng.integers(0, 2, (30, 33), np.uint32)]
+    first = rng.integers(0, 20, 300).astype(np.uint64)
+    second = rng.integers(0, 30, 300).astype(np.uint64) | np.uint64(2 << 32)
+    for least in (0, 15, 17, 33, 34):
+        found = pairs.confirm(proofs, first, second, least)
+        assert found is not None
+        assert (found == plain_confirm(proofs, Pairs(first, second), least)).all()
+
+
+@pytest.mark.parametrize("native", ["none", "scalar", "avx2"])
+def test_every_kernel_finds_the_same(native: str, corpus: Path, tmp_path: Path) -> None:
+    def listed(level: str) -> tuple[bytes, str]:
+        words = ["--method", "near", "--input-path", str(corpus / "documents"), "--output-path", str(tmp_path / level)]
+        more = ["--output-format", "jsonl", "--benchmark-results-path", str(tmp_path / level / "results")]
+        module = [sys.executable, "-m", "assay.benchmarks.dedup_benchmark", *words, *more]
+        subprocess.run(module, check=True, env={**os.environ, "ASSAY_NATIVE": level})
+        params = json.loads((tmp_path / level / "results" / "params.json").read_text())
+        return (tmp_path / level / "duplicates.jsonl").read_bytes(), params["kernel"]
+
+    found, kernel = listed(native)
+    assert found == listed("avx512")[0]
+    assert kernel.split()[0] == native
+
+
+def test_ids_of_every_kind_come_back_as_they_were(tmp_path: Path) -> None:
+    text = "the same text in every row, long enough for a gram"
+    ids = ["a", '\u00e9 "quoted"', 7, -3, None, 2.5, 10**30]
+    lines = [json.dumps({"id": one, "text": text}) for one in ids]
+    # Escapes in the name of a field: only the strict parser reads this line.
+    lines.insert(3, json.dumps({"id": "odd", "te\u0078t": text}).replace("text", "te\\u0078t"))
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    store = KeyStore(
+        Pipeline(DocumentReader(str(tmp_path / "rows.jsonl")), [NearKeys("id", "text"), KeyWriter(tmp_path / "keys")])
+        .run()
+        .outputs
+    )
+    rows = np.arange(len(lines), dtype=np.uint64)
+    wanted = [json.loads(line)["id"] for line in lines]
+    assert store.ids(rows)[:-1] == wanted[:-1]
+    assert [json.loads(token) for token in store.id_tokens(rows)] == wanted
 
 
 def test_of_a_chain_the_earliest_stays() -> None:
@@ -139,5 +219,5 @@ def test_groups_are_what_scipy_says(edges: list[tuple[int, int]]) -> None:
 def test_text_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_text('{"id": "a", "text": "fine"}\n{"id": "b", "text": {"not": "text"}}\n')
-    with pytest.raises(DataError, match=r"odd\.jsonl: text: not text in every row"):
+    with pytest.raises(DataError, match=r"odd\.jsonl:2: text: not text but dict"):
         Pipeline(DocumentReader(str(path)), [ExactKeys("id", "text"), KeyWriter(tmp_path / "keys")]).run()

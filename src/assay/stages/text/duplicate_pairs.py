@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from assay.native import pairs
 from assay.pipeline import Batch, Collector, Source, Split, Stage
-from assay.stages.text.key_store import KeyStore
+from assay.stages.text.key_store import BUCKETS, SHIFT, KeyStore
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KEYS_A_RANGE = 4_000_000
-CHUNK = 200_000
 
 
 @dataclass(frozen=True)
@@ -46,22 +46,26 @@ class KeyRanges(Source):
         return [Split(index) for index in range(self._count())]
 
     def read(self, split: Split) -> Iterator[Pairs]:
-        import numpy as np
-
-        width = (1 << 64) // self._count()
-        first = split.index * width
-        last = (1 << 64) - 1 if split.index == self._count() - 1 else first + width - 1
-        pieces = list(self.store.range(first, last))
-        if not pieces:
-            return
-        keys = np.concatenate([keys for keys, _ in pieces])
-        documents = np.concatenate([documents for _, documents in pieces])
-        # Parts come in order and are sorted, so a stable sort leaves each key's documents in order too.
-        order = np.argsort(keys, kind="stable")
-        yield shared(keys[order], documents[order])
+        first, last = (BUCKETS * at // self._count() for at in (split.index, split.index + 1))
+        parts = self.store.buckets()
+        if parts:
+            found = pairs.shared(parts, first, last)
+            yield plain_shared(parts, first, last) if found is None else Pairs(*found)
 
     def _count(self) -> int:
-        return max(1, -(-self.store.keys() // KEYS_A_RANGE))
+        return min(max(1, -(-self.store.keys() // KEYS_A_RANGE)), BUCKETS)
+
+
+def plain_shared(parts: Sequence[tuple[int, Any, Any, Any]], first: int, last: int) -> Pairs:
+    """What `native/c/pairs/shared_keys.c` gives, in numpy."""
+    import numpy as np
+
+    spans = [(split, keys, rows, slice(starts[first], starts[last])) for split, keys, rows, starts in parts]
+    keys = np.concatenate([keys[span] for _, keys, _, span in spans])
+    documents = np.concatenate([rows[s].astype(np.uint64) | np.uint64(split << SHIFT) for split, _, rows, s in spans])
+    # Parts come in order and documents of a bucket too, so a stable sort leaves each key's documents in order.
+    order = np.argsort(keys, kind="stable")
+    return shared(keys[order], documents[order])
 
 
 def shared(keys: NDArray[Any], documents: NDArray[Any]) -> Pairs:
@@ -88,12 +92,24 @@ class Confirm(Stage[Pairs, Pairs]):
     def process(self, data: Pairs) -> Pairs:
         import numpy as np
 
-        alike = np.zeros(len(data), bool)
-        for start in range(0, len(data), CHUNK):
-            stop = min(start + CHUNK, len(data))
-            ours, theirs = self.store.proof(data.first[start:stop]), self.store.proof(data.second[start:stop])
-            alike[start:stop] = (ours == theirs).mean(axis=1) >= self.share
+        splits = np.unique(np.concatenate([data.first, data.second]) >> np.uint64(SHIFT))
+        proofs = self.store.proofs(splits)
+        width = next((proof.shape[1] for proof in proofs if proof is not None), 1)
+        least = int(np.flatnonzero(np.arange(width + 1) / width >= self.share)[0])
+        alike = pairs.confirm(proofs, data.first, data.second, least)
+        if alike is None:
+            alike = plain_confirm(proofs, data, least)
         return Pairs(data.first[alike], data.second[alike])
+
+
+def plain_confirm(proofs: Sequence[Any], data: Pairs, least: int) -> NDArray[Any]:
+    """What `native/c/pairs/confirm.c` gives, in Python."""
+    import numpy as np
+
+    row = (1 << SHIFT) - 1
+    sides = zip(data.first.tolist(), data.second.tolist(), strict=True)
+    rows = ((proofs[one >> SHIFT][one & row], proofs[other >> SHIFT][other & row]) for one, other in sides)
+    return np.fromiter((np.count_nonzero(one == other) >= least for one, other in rows), bool, len(data))
 
 
 class Gather(Collector[Pairs, Pairs]):
@@ -115,12 +131,12 @@ class Gather(Collector[Pairs, Pairs]):
         return Pairs.concat(held) if held else Pairs(nothing, nothing)
 
 
-def duplicates(pairs: Pairs) -> Pairs:
+def duplicates(found: Pairs) -> Pairs:
     """Of each connected group the earliest document stays; every other, with the one that stays, in order."""
     import numpy as np
 
-    documents, at = np.unique(np.concatenate([pairs.first, pairs.second]), return_inverse=True)
-    kept = documents[_earliest(len(documents), at[: len(pairs)], at[len(pairs) :])]
+    documents, at = np.unique(np.concatenate([found.first, found.second]), return_inverse=True)
+    kept = documents[_earliest(len(documents), at[: len(found)], at[len(found) :])]
     away = documents != kept
     return Pairs(kept[away], documents[away])
 

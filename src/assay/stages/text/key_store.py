@@ -1,74 +1,115 @@
 """Keys of documents on disk: one folder a split, each with arrays that a reader maps instead of reading.
 
-`keys.npy` is sorted, so the keys of a range are one slice, found by bisection. A document is named by a number:
-its split in the upper half, its row in the lower.
+Keys stand in buckets by their upper bits, so the keys of a range of buckets are one slice. A document is named by a
+number: its split in the upper half, its row in the lower.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from assay.native import pairs
 from assay.pipeline import Collector, Split
+from assay.stages.text.document_ids import Ids, concat_ids, load_ids
 from assay.stages.text.document_keys import DocumentKeys
-from assay.stages.text.rows import import_arrow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHIFT = 32
+BUCKET_BITS = 12
+BUCKETS = 1 << BUCKET_BITS
 
 
 @dataclass(frozen=True)
 class KeyPart:
     path: str
     rows: int
+    keys: int
+    """Of all rows together."""
 
 
 class KeyWriter(Collector[DocumentKeys, KeyPart]):
+    """Proofs go to disk batch by batch, keys and ids when the split is done."""
+
     name = "key_writer"
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = str(folder)
+        self._aside: Path | None = None
+        self._proof: BinaryIO | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_proof": None}
 
     def begin(self, split: Split) -> None:
-        self._index = split.index
-        self._held: list[DocumentKeys] = []
+        self._path = Path(self.folder) / f"part-{split.index:05d}"
+        self._aside = self._path.with_name(f".{self._path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+        self._aside.mkdir(parents=True)
+        self._proof = (self._aside / "proof.bin").open("wb", buffering=0)
+        self._ids: list[Ids] = []
+        self._keys: list[NDArray[Any]] = []
 
     def process(self, data: DocumentKeys) -> None:
-        self._held.append(data)
+        import numpy as np
+
+        assert self._proof is not None, "begin() comes first"
+        write_whole(self._proof, memoryview(np.ascontiguousarray(data.proof)).cast("B"))
+        self._ids.append(data.ids)
+        self._keys.append(data.keys)
 
     def finish(self) -> KeyPart:
         import numpy as np
-        from pyarrow import parquet
 
-        path = Path(self.folder) / f"part-{self._index:05d}"
-        aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-        aside.mkdir(parents=True)
-        rows = sum(len(batch) for batch in self._held)
+        assert self._aside is not None, "begin() comes first"
+        assert self._proof is not None
+        self._proof.close()
+        rows = sum(map(len, self._keys))
+        keys = np.concatenate(self._keys) if rows else np.zeros((0, 1), np.uint64)
+        self._keys = []
         if rows:
-            together = DocumentKeys.concat(self._held)
-            keys = together.keys.reshape(-1)
-            order = np.argsort(keys, kind="stable")
-            np.save(aside / "keys.npy", keys[order])
-            np.save(aside / "rows.npy", (order // together.keys.shape[1]).astype(np.uint32))
-            np.save(aside / "proof.npy", together.proof)
-            parquet.write_table(import_arrow().table({"id": together.ids}), aside / "ids.parquet")
-        self._held = []
-        shutil.rmtree(path, ignore_errors=True)
+            for name, array in zip(("keys", "rows", "starts"), partition(keys), strict=True):
+                np.save(self._aside / f"{name}.npy", array)
+            concat_ids(self._ids).save(self._aside)
+        self._ids = []
+        shutil.rmtree(self._path, ignore_errors=True)
         try:
-            aside.rename(path)
+            self._aside.rename(self._path)
         except OSError:
             # Another worker, thought dead, did the same split meanwhile: its folder holds the same.
-            shutil.rmtree(aside, ignore_errors=True)
-        return KeyPart(str(path), rows)
+            shutil.rmtree(self._aside, ignore_errors=True)
+        return KeyPart(str(self._path), rows, keys.size)
 
     def abandon(self) -> None:
-        self._held = []
+        self._ids, self._keys = [], []
+        if self._proof is not None:
+            self._proof.close()
+        if self._aside is not None:
+            shutil.rmtree(self._aside, ignore_errors=True)
+
+
+def write_whole(file: BinaryIO, data: memoryview) -> None:
+    """An unbuffered file may take less than it is given."""
+    while len(data):
+        data = data[file.write(data) :]
+
+
+def partition(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Keys (a row a document) by bucket and within it by document, the row of each, and where each bucket starts."""
+    import numpy as np
+
+    if (done := pairs.partition(keys, BUCKETS)) is not None:
+        return done
+    flat = keys.reshape(-1)
+    buckets = flat >> np.uint64(64 - BUCKET_BITS)
+    order = np.argsort(buckets, kind="stable")
+    starts = np.searchsorted(buckets[order], np.arange(BUCKETS + 1, dtype=np.uint64))
+    return flat[order], (order // keys.shape[1]).astype(np.uint32), starts
 
 
 @dataclass(frozen=True)
@@ -77,46 +118,40 @@ class KeyStore:
     """In the order of their splits."""
 
     def keys(self) -> int:
+        return sum(part.keys for part in self.parts)
+
+    def buckets(self) -> list[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Number of the split, keys, rows and starts of the buckets, for each part that has rows."""
         import numpy as np
 
-        return sum(len(np.load(Path(part.path) / "keys.npy", mmap_mode="r")) for part in self.parts if part.rows)
+        names = ("keys", "rows", "starts")
+        loaded = ((at, Path(part.path)) for at, part in enumerate(self.parts) if part.rows)
+        return [(at, *(np.load(path / f"{name}.npy", mmap_mode="r") for name in names)) for at, path in loaded]
 
-    def range(self, first: int, last: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Keys from `first` to `last` (both included) and the documents that have them, part by part."""
+    def proofs(self, splits: NDArray[Any]) -> list[NDArray[Any] | None]:
+        """Those of the documents of each split, a row a document, as 32-bit numbers; None for splits not asked for."""
         import numpy as np
 
-        for split, part in enumerate(self.parts):
-            if not part.rows:
-                continue
-            keys = np.load(Path(part.path) / "keys.npy", mmap_mode="r")
-            start = int(np.searchsorted(keys, np.uint64(first), "left"))
-            stop = int(np.searchsorted(keys, np.uint64(last), "right"))
-            rows = np.load(Path(part.path) / "rows.npy", mmap_mode="r")[start:stop]
-            yield np.asarray(keys[start:stop]), rows.astype(np.uint64) | np.uint64(split << SHIFT)
-
-    def proof(self, documents: NDArray[Any]) -> NDArray[Any]:
-        """Of each document, in the order given."""
-        import numpy as np
-
-        found: NDArray[Any] | None = None
-        splits, rows = documents >> np.uint64(SHIFT), documents & np.uint64((1 << SHIFT) - 1)
-        for split in np.unique(splits).tolist():
-            here = splits == split
-            proof = np.load(Path(self.parts[split].path) / "proof.npy", mmap_mode="r")
-            if found is None:
-                found = np.empty((len(documents), proof.shape[1]), proof.dtype)
-            found[here] = proof[rows[here]]
-        return np.empty((0, 1)) if found is None else found
+        found: list[NDArray[Any] | None] = [None] * len(self.parts)
+        for split in splits.tolist():
+            held = np.memmap(Path(self.parts[split].path) / "proof.bin", np.uint32, "r")
+            found[split] = held.reshape(self.parts[split].rows, -1)
+        return found
 
     def ids(self, documents: NDArray[Any]) -> list[Any]:
-        import numpy as np
-        from pyarrow import parquet
+        """Their values, in the order given."""
+        return self._each(documents, lambda ids, rows: ids.values(rows))
 
-        found: list[Any] = [None] * len(documents)
-        splits, rows = documents >> np.uint64(SHIFT), documents & np.uint64((1 << SHIFT) - 1)
+    def id_tokens(self, documents: NDArray[Any]) -> list[bytes]:
+        """As JSON, in the order given."""
+        return self._each(documents, lambda ids, rows: ids.tokens(rows))
+
+    def _each(self, documents: NDArray[Any], read: Callable[[Ids, NDArray[Any]], list[Any]]) -> list[Any]:
+        import numpy as np
+
+        found = np.empty(len(documents), object)
+        splits, rows = documents >> np.uint64(SHIFT), (documents & np.uint64((1 << SHIFT) - 1)).astype(np.intp)
         for split in np.unique(splits).tolist():
             here = np.flatnonzero(splits == split)
-            ids = parquet.read_table(Path(self.parts[split].path) / "ids.parquet").column("id")
-            for at, one in zip(here.tolist(), ids.take(rows[here]).to_pylist(), strict=True):
-                found[at] = one
-        return found
+            found[here] = read(load_ids(Path(self.parts[split].path)), rows[here])
+        return found.tolist()

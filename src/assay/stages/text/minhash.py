@@ -6,73 +6,33 @@ gram is hashed by a rolling polynomial (Karp and Rabin, 1987) and falls into one
 hash: one permutation instead of 256 (Li, Owen, Zhang, "One permutation hashing", NIPS 2012). An empty bin borrows from
 a bin chosen by a hash of its number, so that equal documents stay equal and the share of equal bins stays an unbiased
 estimate of the Jaccard similarity (Shrivastava, "Optimal densification for fast and accurate minwise hashing", 2017).
+
+The compiled core does it (`native/c/minhash/`); without it, `plain_minhash` gives the same numbers, slower.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.errors import MissingExtra
+from assay.native import minhash as compiled
+from assay.stages.text import plain_minhash
+from assay.stages.text.text_column import TextColumn
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BINS = 256
-WIDTH = 24
+BANDS = 32
+"""Bands of 8 bins: documents of similarity 0.8 share a band with probability 0.997, of 0.5 with 0.12."""
 
 
-def signatures(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """One row of BINS numbers a document; document i is data[offsets[i]:offsets[i + 1]]."""
-    import numpy as np
-
-    out = np.empty((len(offsets) - 1, BINS), np.uint32)
-    _kernel()(data, offsets, out)
-    return out
+def signatures(texts: TextColumn) -> NDArray[np.uint32]:
+    """One row of 256 numbers a document."""
+    rows = compiled.signatures(texts.data, texts.starts, texts.ends, texts.escaped)
+    return plain_minhash.signatures(texts) if rows is None else rows
 
 
-def band_keys(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64]:
+def band_keys(rows: NDArray[np.uint32], bands: int = BANDS) -> NDArray[np.uint64]:
     """One key for each document and band: equal exactly where all bins of the band are (but for chance, 2^-64)."""
-    import numpy as np
-
-    per_band = BINS // bands
-    keys = np.repeat(np.arange(1, bands + 1, dtype=np.uint64)[None, :], len(rows), axis=0)
-    cut = rows.reshape(len(rows), bands, per_band)
-    for at in range(per_band):
-        keys ^= cut[:, :, at]
-        _mix(keys)
-    return keys
-
-
-def _mix(keys: NDArray[np.uint64]) -> None:
-    """The finaliser of splitmix64 (Steele, Lea, Flood, 2014), in place."""
-    import numpy as np
-
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        keys ^= keys >> np.uint64(shift)
-        keys *= np.uint64(factor)
-    keys ^= keys >> np.uint64(31)
-
-
-@cache
-def _kernel() -> Any:
-    try:
-        import numba
-    except ImportError:
-        raise MissingExtra("numba", "text") from None
-    del numba
-    from assay.stages.text.minhash_kernel import fill
-
-    return fill
-
-
-def compile_kernel() -> None:
-    """Into its cache, so that no measured run does."""
-    import numpy as np
-
-    signatures(np.zeros(1, np.uint8), np.zeros(2, np.int64))
-
-
-if __name__ == "__main__":
-    compile_kernel()
+    keys = compiled.band_keys(rows, bands)
+    return plain_minhash.band_keys(rows, bands) if keys is None else keys

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gram.h"
+#include "json/fields.h"
 #include "level.h"
 
 /* An empty bin tries others in an order of its own: turn 1, 2, … */
@@ -78,10 +79,11 @@ static HashGrams *hasher(void) {
     return hash_grams_scalar;
 }
 
-/* A row of BINS numbers for each document i, which is data[starts[i] .. ends[i]]. Gives how many were signed: fewer than
-   `documents` if a range is none or memory is short. */
-API int64_t assay_minhash_sign(const uint8_t *data, const int64_t *starts, const int64_t *ends, int64_t documents,
-                               const uint16_t *turns, uint32_t *rows) {
+/* A row of BINS numbers for each document i, which is data[starts[i] .. ends[i]]; where `escaped[i]` is not 0, this is
+   the inside of a JSON string (`escaped` may be NULL). Gives how many were signed: fewer than `documents` if memory is
+   short, a range is none or an escape is broken. */
+API int64_t assay_minhash_sign(const uint8_t *data, const int64_t *starts, const int64_t *ends, const uint8_t *escaped,
+                               int64_t documents, const uint16_t *turns, uint32_t *rows) {
     Normalise *normalise = normaliser();
     HashGrams *hash_grams = hasher();
     int64_t longest = 0;
@@ -89,14 +91,21 @@ API int64_t assay_minhash_sign(const uint8_t *data, const int64_t *starts, const
         if (starts[at] < 0 || ends[at] < starts[at]) return 0;
         if (ends[at] - starts[at] > longest) longest = ends[at] - starts[at];
     }
-    uint8_t *plain = malloc((size_t)longest + SLACK);
-    if (!plain) return 0;
-    for (int64_t at = 0; at < documents; at++) {
-        size_t count = normalise(data + starts[at], (size_t)(ends[at] - starts[at]), plain);
+    uint8_t *plain = malloc((size_t)longest + SLACK), *text = malloc((size_t)longest + SLACK);
+    int64_t at = 0;
+    for (; plain && text && at < documents; at++) {
+        const uint8_t *from = data + starts[at];
+        int64_t size = ends[at] - starts[at];
+        if (escaped && escaped[at]) {
+            size = assay_json_unescape(from, from + size, text);
+            from = text;
+        }
+        if (size < 0) break;
+        size_t count = normalise(from, (size_t)size, plain);
         sign(plain, count, turns, hash_grams, rows + at * BINS);
     }
-    free(plain);
-    return documents;
+    free(plain), free(text);
+    return at;
 }
 
 /* Keys of the bands of each document: a key is the bins of its band, spread into 64 bits one after the other. */
