@@ -108,6 +108,8 @@ def test_both_readers_agree_on_damaged_bytes() -> None:
             assert plain.feed(piece) == compiled.feed(piece) or plain.state == State.MALFORMED
             at += len(piece)
         said = (plain.state, plain.status, bytes(plain.body), plain.keep_alive, plain.event_stream)
-        assert said == (compiled.state, compiled.status, compiled.body, compiled.keep_alive, compiled.event_stream), data
+        assert said == (compiled.state, compiled.status, compiled.body, compiled.keep_alive, compiled.event_stream), (
+            data
+        )
         seen.add(plain.state)
     assert {State.DONE, State.MALFORMED, State.LENGTH_BODY} <= seen
