@@ -110,3 +110,22 @@ def load_settings(args: Namespace, key: str | None) -> LoadSettings:
         cancel_after_s=args.cancel_after, cancel_after_tokens=args.cancel_after_tokens, objectives=objectives,
         stop_saturated=not args.keep_going, insecure=args.insecure, ca_file=args.ca_file, label=args.label, key=key,
     )  # fmt: skip
+
+
+def load_words(args: Namespace) -> list[str]:
+    """The options again, as words; what was left at its default is left out."""
+    parser = ArgumentParser()
+    load_arguments(parser)
+    words: list[str] = []
+    for name, default in vars(parser.parse_args([])).items():
+        value = getattr(args, name)
+        option = "--as" if name == "as_tool" else f"--{name.replace('_', '-')}"
+        if value == default:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, list):
+            words += [f"{option}={item}" for item in value]
+        else:
+            words.append(f"{option}={value}")
+    return words

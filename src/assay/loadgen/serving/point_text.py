@@ -28,9 +28,8 @@ def _lines(point: LoadPoint) -> Iterator[str]:
     load, seconds = point.delivered, point.duration_s or 1.0
     shown = f"{load.rate:.4g}/s" if point.asked.loop == "open" else f"{load.in_flight:.4g} in flight"
     yield f"  asked      {point.asked.words}"
-    yield f"  delivered  {shown} ({load.share:.1%}), sent {_time(load.lateness_p50)} late at p50, " + (
-        f"{_time(load.lateness_p99)} at p99"
-    )
+    late = f"{_time(load.lateness_p50)} late at p50, {_time(load.lateness_p99)} at p99"
+    yield f"  delivered  {shown} ({load.share:.1%}), sent {late}"
     tokens = int(point.times.output_tokens[point.times.good].clip(0).sum()) / seconds
     yield f"  answered   {point.answered} requests, {point.answered / seconds:.4g}/s" + (
         f", {tokens:.4g} tokens/s" if tokens else ""

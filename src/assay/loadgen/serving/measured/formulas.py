@@ -8,7 +8,7 @@ from typing import Final
 FORMULAS: Final[Mapping[str, str]] = {
     "ttft_s": "arrival of the first chunk that holds a token (of reasoning or of output) − intended time",
     "first_output_token_s": "arrival of the first chunk that holds a token of output (no reasoning) − intended time",
-    "tpot_s": "(arrival of the last token − arrival of the first token) ÷ (output tokens − 1), for answers of 2 or more",
+    "tpot_s": "(arrival of the last token − arrival of the first token) ÷ (output tokens − 1), for 2 tokens or more",
     "token_gap_s": "time between a token and the next one of the same answer, all pooled; 0 within one chunk",
     "chunk_gap_s": "time between a chunk with tokens and the next one of the same answer, all pooled",
     "latency_s": "arrival of the last byte of the answer − intended time",

@@ -47,7 +47,7 @@ def load_verdict(
         client = f"the client was the bottleneck: it used {cpu_share:.0%} of a core"
     elif ceiling is not None and rate > NEAR_CEILING * ceiling:
         client = (
-            f"the client was the bottleneck: {rate:.4g} requests/s, and on this machine it gets through {ceiling:.4g}/s "
+            f"the client was the bottleneck: {rate:.4g} requests/s, and here it gets through {ceiling:.4g}/s "
             "of such answers from a server that does nothing"
         )
     elif delivered.own_share < LEAST_SHARE:

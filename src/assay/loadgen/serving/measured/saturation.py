@@ -33,8 +33,8 @@ class Saturation:
     def words(self) -> str:
         return (
             f"the server is saturated: {self.arrival_rate:.4g} requests/s came, {self.answer_rate:.4g}/s were answered, "
-            f"{self.in_flight} were in flight after {self.at_s:.1f} s and their number grew: latency grows as long as "
-            "the load lasts, so it is not summed up"
+            f"{self.in_flight} were in flight after {self.at_s:.1f} s and more came to it; latency grows as long as the "
+            "load lasts, so it is not summed up"
         )
 
 
