@@ -9,10 +9,10 @@ import numpy as np
 import yaml
 
 from assay.errors import UsageError
-from assay.loadgen.colocation.components import SCHEDULERS, BadArguments, construct
 from assay.loadgen.measured import Ints
 from assay.loadgen.schedulers import LoadScheduler
 from assay.loadgen.schedulers.drawn import draw
+from assay.loadgen.schedulers.registry import SCHEDULERS
 from assay.loadgen.serving.load_asked import LoadAsked
 from assay.loadgen.serving.load_settings import LoadSettings
 
@@ -63,6 +63,10 @@ def build_scheduler(settings: LoadSettings) -> tuple[str, LoadScheduler]:
         given.setdefault("streams", settings.concurrency)
     if settings.rate is not None and "rate" not in takes:
         raise UsageError(f"--rate: the load scheduler {name} has none; leave one of the two out")
+    if settings.scheduler is None:
+        return name, component(**given)
+    from assay.loadgen.colocation.components import BadArguments, construct  # what it imports delays a start
+
     try:
         return name, construct(component, given)
     except BadArguments as error:

@@ -32,9 +32,9 @@ class Saturation:
     @property
     def words(self) -> str:
         return (
-            f"the server is saturated: {self.arrival_rate:.4g} requests/s came, {self.answer_rate:.4g}/s were answered, "
-            f"{self.in_flight} were in flight after {self.at_s:.1f} s and more came to it; latency grows as long as the "
-            "load lasts, so it is not summed up"
+            f"the server is saturated: {self.arrival_rate:.4g} requests/s came, {self.answer_rate:.4g}/s answered, "
+            f"{self.in_flight} were in flight after {self.at_s:.1f} s and it grew; latency grows as long as the load "
+            "lasts, so it is not summed up"
         )
 
 

@@ -98,11 +98,12 @@ def said_of_error(body: bytes) -> str:
 
     In use are `{"error": {"message"}}`, `{"error"}`, `{"detail"}` and `{"message"}`.
     """
-    last = body.rpartition(b"data:")[2] if body.startswith((b"data:", b"event:")) else body
-    try:
-        message = _error(json.loads(last))
-    except (ValueError, RecursionError):
-        message = ""
+    message = ""
+    for part in reversed(body.split(b"data:") if b"data:" in body else [body]):
+        try:
+            message = message or _error(json.loads(part.partition(b"\nevent:")[0]))
+        except (ValueError, RecursionError):
+            continue
     return message or " ".join(body[: 4 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN]
 
 
