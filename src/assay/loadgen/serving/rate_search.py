@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial, find_peak, sweep
 from assay.loadgen.serving.kept.serving_file import RateCurve
 from assay.loadgen.serving.measured.load_point import LoadPoint
@@ -15,7 +14,8 @@ from assay.loadgen.serving.run_load import LoadRunner
 
 Tell = Callable[[LoadPoint, bool], None]
 """Hears of each load when it is measured, and whether it counts as kept."""
-_SHORTEST_TRIAL_S = 2.0
+_SHORTEST_TRIAL_S = 2.5
+"""Length of a load at least: requests that pile up take a while to be seen."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,7 @@ def parse_rates(words: str) -> list[float]:
 
 def _try(runner: LoadRunner, rate: float, tell: Tell) -> Trial[LoadPoint]:
     """A rate is kept where its load was delivered, by a client with room to spare, and every objective was met."""
-    settings = runner.settings
-    needed = max((queries_to_judge(objective.percentile) for objective in settings.objectives), default=0)
-    most = None if settings.requests is None else max(needed, int(rate * _SHORTEST_TRIAL_S))
-    point = runner.run(rate, most if settings.requests is not None else needed)
+    point = runner.run(rate, int(rate * _SHORTEST_TRIAL_S))
     valid = point.verdict.of_server and point.objectives_met and not point.error_count
     tell(point, valid)
     return Trial(rate, valid, point)
