@@ -119,6 +119,6 @@ def test_another_format_is_refused_before_anything_is_read(tmp_path):
         lambda: pull(mine, str(other)),
         lambda: push(mine, str(other)),
     ):
-        with pytest.raises(UsageError, match=f"has format 1; this version of Assay reads format {FORMAT}"):
+        with pytest.raises(UsageError, match=f"has format 1; this version of Assay reads format {FORMAT}, and nothing"):
             attempt()
     assert not (tmp_path / "new").exists()

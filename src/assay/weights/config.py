@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from assay.errors import ConfigError, UsageError
+from assay.errors import ConfigError
 from assay.names import unknown
-from assay.weights.codec_methods import FORMAT
+from assay.weights.formats.stored_format import check_format
 
 SETTINGS = ("small", "balanced", "fast")
 DELTA_ENCODINGS = (
@@ -80,8 +80,7 @@ PRESETS: Mapping[str, RepositoryConfig] = {
 
 def stored_config(where: object, value: Mapping[str, Any]) -> Any:
     """From a repository's `format` file, whose version must be the one that this code reads."""
-    if value.get("format") != FORMAT:
-        raise UsageError(f"{where} has format {value.get('format')}; this version of Assay reads format {FORMAT}")
+    check_format(where, value.get("format"))
     return value.get("config")
 
 

@@ -39,6 +39,7 @@ SUBCOMMANDS: tuple[Subcommand, ...] = (
     Subcommand("stats", "sizes, ratio, duplicates, differences"),
     Subcommand("gc", "drop what nothing refers to and repack"),
     Subcommand("verify", "read everything and compare with its checksums"),
+    Subcommand("migrate", "bring a repository of an older format to the present one"),
     Subcommand("push", "send a branch to another place"),
     Subcommand("pull", "fetch branches from another place"),
     Subcommand("clone", "copy a repository from another place"),

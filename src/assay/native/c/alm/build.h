@@ -31,7 +31,8 @@ static int built(Batch *batch, At start, At end, Row *row, int form) {
     if (workspace->learnt != form) forget_layouts(workspace, form);
     workspace->parser.scan.loose = form == LOOSE;
     if (recording(&workspace->parser, start, end, row) &&
-        windows(&workspace->parser, row, &workspace->spoken, &workspace->kept))
+        windows(&workspace->parser, row, &workspace->spoken, &workspace->kept) &&
+        batch->text.count <= UINT32_MAX) /* a Range has no more, and cut copies can add up to it */
         return 1;
     batch->segments.count = segments, batch->cuts.count = cuts, batch->windows.count = windows_before;
     batch->losts.count = losts, batch->text.count = text;
