@@ -145,7 +145,7 @@ def test_a_sweep_says_which_rates_were_kept(tmp_path: Path) -> None:
     text = curve_text(found.points, found.curve)
     assert max(map(len, text.splitlines())) <= 80
     columns = request_columns(found.points)
-    assert set(columns["point"]) == {0, 1}
+    assert set(columns["point"].tolist()) == {0, 1}
     for form in ("csv", "jsonl", "parquet"):
         path = write_request_rows(tmp_path, found.points, form)
         assert path is not None
