@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from assay.errors import DataError
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
+from assay.loadgen.http.packed_bodies import read_bodies, write_bodies
 
 _MASK = ord("*")
 _PLAIN = ("start_ns", "client", "cpu_s", "connections", "notes")
@@ -51,7 +52,7 @@ def save(exchanges: Exchanges, folder: Path, bodies: bool = True) -> None:
     np.save(folder / "rows.npy", exchanges.rows, allow_pickle=False)
     np.save(folder / "pieces.npy", exchanges.pieces, allow_pickle=False)
     if bodies:
-        np.save(folder / "bodies.npy", exchanges.bodies, allow_pickle=False)
+        write_bodies(folder / "bodies.lz4", exchanges.bodies)
     plain = {name: getattr(exchanges, name) for name in _PLAIN}
     (folder / "run.json").write_text(json.dumps(plain, indent=1) + "\n")
 
@@ -61,12 +62,12 @@ def load(folder: Path) -> Exchanges:
     try:
         rows = np.load(folder / "rows.npy", mmap_mode="r", allow_pickle=False)
         pieces = np.load(folder / "pieces.npy", mmap_mode="r", allow_pickle=False)
-        kept = (folder / "bodies.npy").exists()
-        bodies = np.load(folder / "bodies.npy", mmap_mode="r", allow_pickle=False) if kept else np.zeros(0, np.uint8)
+        packed = folder / "bodies.lz4"
+        bodies = read_bodies(packed) if packed.exists() else np.zeros(0, np.uint8)
         plain = json.loads((folder / "run.json").read_text())
         given = {name: plain[name] for name in _PLAIN}
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
         raise DataError(f"{folder}: these are not saved exchanges: {error}") from None
-    if rows.dtype != ROW or pieces.dtype != PIECE or bodies.dtype != np.uint8:
+    if rows.dtype != ROW or pieces.dtype != PIECE:
         raise DataError(f"{folder}: exchanges of another version of Assay: their columns are not the ones known here")
     return Exchanges(rows=rows, pieces=pieces, bodies=bodies, **{**given, "notes": tuple(given["notes"])})
