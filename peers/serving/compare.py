@@ -3,8 +3,9 @@
     python peers/serving/compare.py --peers .peers/serving [--repeats 3]
 
 A request is a streamed chat answer of 32 tokens, 16 in flight. CPU is that of all processes of a command, reading the
-answers and writing the records included; start-up is subtracted by a run with fewer requests. Every client has the same
-one core, the server the other.
+answers and writing the records included. What lies before the first request is left out, and so is what the end costs
+whatever the count: that is taken from a run with fewer requests. Every client has the same one core, the server the
+other.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ def clients(scratch: Path, peers: Path) -> list[Client]:
     return [
         BareLoop("bare C loop", 2_000, 42_000, 2_000, program=str(program)),
         Assay("assay", 2_000, 42_000, 2_000, program=assay),
-        AIPerf("aiperf", 200, 1_200, 500, program=f"{peers}-aiperf/bin/aiperf", home=str(home)),
-        GuideLLM("guidellm", 200, 1_200, 500, program=f"{peers}-guidellm/bin/guidellm", tokenizer=str(tokenizer)),
+        AIPerf("aiperf", 100, 1_000, 500, program=f"{peers}-aiperf/bin/aiperf", home=str(home)),
+        GuideLLM("guidellm", 100, 1_000, 500, program=f"{peers}-guidellm/bin/guidellm", tokenizer=str(tokenizer)),
     ]
 
 
@@ -73,10 +74,10 @@ def cost_of(client: Client, out: Path, repeats: int) -> dict[str, float]:
         few = run(client, client.few, 0.0, out / f"few-{number}")
         many = run(client, client.many, 0.0, out / f"many-{number}")
         at_once.append((many.cpu_s - few.cpu_s) / (client.many - client.few))
-        # What the start takes does not depend on how answers come.
-        start_up = few.cpu_s - at_once[-1] * client.few
+        # What the end costs whatever the count does not depend on how answers come.
+        end_s = max(few.cpu_s - at_once[-1] * client.few, 0.0)
         apart = run(client, client.spaced, GAP_S, out / f"spaced-{number}")
-        spaced.append((apart.cpu_s - start_up) / client.spaced)
+        spaced.append((apart.cpu_s - end_s) / client.spaced)
         first += [few.first_request_s, many.first_request_s]
         rates.append(many.rate)
     cost = {"at once": min(at_once), "spaced": min(spaced), "first": min(first), "rate": max(rates)}
@@ -91,7 +92,11 @@ def cost_of(client: Client, out: Path, repeats: int) -> dict[str, float]:
 
 def run(client: Client, count: int, gap_s: float, out: Path) -> Measured:
     command = client.closed(f"http://127.0.0.1:{PORT}", count, out)
-    return measure(command, PORT, TOKENS, gap_s, client.environment(), out)
+    measured = measure(command, PORT, TOKENS, gap_s, client.environment(), out)
+    print(
+        f"  {out.parent.name} {out.name}: {count} requests, {measured.cpu_s:.2f} s of CPU after the first", flush=True
+    )
+    return measured
 
 
 def say(cost: dict[str, float]) -> str:
