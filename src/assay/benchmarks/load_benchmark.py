@@ -20,6 +20,7 @@ from pathlib import Path
 from assay.benchmarks.load_arguments import load_arguments, load_settings
 from assay.errors import AssayError
 from assay.loadgen.http.exchange_file import save
+from assay.loadgen.serving.client_ceiling import ClientCeiling
 from assay.loadgen.serving.definitions.tools import tool_text
 from assay.loadgen.serving.kept.request_rows import write_request_rows
 from assay.loadgen.serving.kept.serving_file import RateCurve, write_serving
@@ -59,7 +60,7 @@ def _parser() -> ArgumentParser:
 
 
 def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
-    with LoadRunner(settings) as runner:
+    with LoadRunner(settings, None if args.no_ceiling else ClientCeiling()) as runner:
         b.params(model=runner.endpoint.model, url=runner.endpoint.url)
         if args.sweep or args.find_peak:
             measured = _rates(args, runner)

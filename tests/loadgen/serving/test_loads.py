@@ -145,7 +145,7 @@ def test_a_sweep_says_which_rates_were_kept(tmp_path: Path) -> None:
     text = curve_text(found.points, found.curve)
     assert max(map(len, text.splitlines())) <= 80
     columns = request_columns(found.points)
-    assert set(columns["point"]) == {0, 1}
+    assert set(columns["point"].tolist()) == {0, 1}
     for form in ("csv", "jsonl", "parquet"):
         path = write_request_rows(tmp_path, found.points, form)
         assert path is not None
@@ -163,10 +163,10 @@ def test_the_peak_is_found_and_confirmed() -> None:
         settings = _settings(server.url, rate=20.0, requests=20, concurrency=1, scheduler="constant",
                              objectives=(objective,))  # fmt: skip
         with LoadRunner(settings) as runner:
-            found = search_peak(runner, 20.0, lambda point, valid: tried.append((point.asked.rate, valid)))
+            found = search_peak(runner, 20.0, lambda point, valid: tried.append((point.asked.rate, valid)), 0.4)
     curve = found.curve
     assert curve.peak_rate is not None
-    assert 25 <= curve.peak_rate <= 55
+    assert 20 <= curve.peak_rate <= 55
     assert curve.peak_bounded
     assert curve.peak_confirmed
     assert tried.count((curve.peak_rate, True)) >= 2

@@ -29,9 +29,9 @@ def sweep_rates(runner: LoadRunner, rates: Sequence[float], tell: Tell) -> Rates
     return _measured(trials, RateCurve([trial.valid for trial in trials]))
 
 
-def search_peak(runner: LoadRunner, start: float, tell: Tell) -> RatesMeasured:
+def search_peak(runner: LoadRunner, start: float, tell: Tell, precision: float = 0.05) -> RatesMeasured:
     """Each rate is tried once; the highest that was kept must be kept a second time, otherwise the next lower one."""
-    found = find_peak(lambda rate: _try(runner, rate, tell), start)
+    found = find_peak(lambda rate: _try(runner, rate, tell), start, precision)
     trials = list(found.trials)
     kept = sorted((trial.rate for trial in trials if trial.valid), reverse=True)
     peak, confirmed = None, False

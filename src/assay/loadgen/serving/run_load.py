@@ -106,7 +106,13 @@ class LoadRunner:
         return open_client(self.endpoint.target, limits)
 
     def _plan(self, schedule: LoadSchedule) -> RequestPlan:
-        messages = [self._message(number) for number in range(min(len(self.prompts.conversations), schedule.count))]
+        used = self.prompts.conversations[: schedule.count]
+        if any(each.messages for each in used):
+            messages = [self._message(number) for number in range(len(used))]
+        else:
+            longest = self.prompts.max_tokens
+            said = [(each.turns[0].text, each.turns[0].max_tokens or longest) for each in used]
+            messages = self.endpoint.prompt_messages(said)
         return RequestPlan(
             messages,
             schedule.count,
