@@ -12,6 +12,7 @@ that came back, byte by byte). The API key comes from the environment and reache
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -62,6 +63,8 @@ def _parser() -> ArgumentParser:
 def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
     with LoadRunner(settings, None if args.no_ceiling else ClientCeiling()) as runner:
         b.params(model=runner.endpoint.model, url=runner.endpoint.url)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: runner.stop())
         if args.sweep or args.find_peak:
             measured = _rates(args, runner)
         else:
@@ -78,11 +81,21 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
         print(curve_text(measured.points, measured.curve))
     if args.as_tool:
         print(tool_text(args.as_tool, shown))
-    success = not shown.failed
+    problem = shown.failed or _problem(args, runner, measured)
+    success = not problem
     b.metric("is_success", success)
     if not success:
-        print(f"load: {shown.failed}", file=sys.stderr)
+        print(f"load: {problem}", file=sys.stderr)
     return 0 if success else 1
+
+
+def _problem(args: Namespace, runner: LoadRunner, measured: RatesMeasured) -> str:
+    """Why the run did not do what it was asked for, though something was measured; empty where it did."""
+    if runner.stopped:
+        return "ended before its time; what was measured by then is kept"
+    if args.find_peak and measured.curve.peak_rate is None:
+        return "no rate that was tried meets the objectives twice"
+    return ""
 
 
 def _rates(args: Namespace, runner: LoadRunner) -> RatesMeasured:
