@@ -14,6 +14,8 @@ from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
 from assay.config.paths.volumes import Volume, volumes
 from assay.config.plan import Plan, make_plan
+from assay.config.requirement import Requirement
+from assay.config.script import BUNDLED, Script
 from assay.config.viewer_url import literal
 from assay.errors import ConfigError
 from assay.sinks.own_sink import own_sink_module
@@ -38,6 +40,8 @@ class RunInputs:
     no_sink: tuple[str, ...] = ()
     results_dir: str | None = None
     command: tuple[str, ...] = ()
+    load: tuple[str, ...] = ()
+    """Arguments of load_benchmark.py, for `assay load`."""
     runs: int = 10
     warmup: int = 0
     timeout_s: float = 7200.0
@@ -53,7 +57,7 @@ class RunInputs:
         return cls(**values)
 
     def plan(self) -> Plan:
-        plan = self._command_plan() if self.command else self._files_plan()
+        plan = self._command_plan() if self.command or self.load else self._files_plan()
         if self.results_dir is not None:
             plan = plan.with_results_dir(Path(self.results_dir).absolute())
         if self.viewer_url is not None or self.viewer_url_template is not None:
@@ -91,7 +95,8 @@ class RunInputs:
         )
 
     def _command_plan(self) -> Plan:
-        entry = replace(command_entry(self.command, self.timeout_s), repeat=self.runs, warmup=self.warmup)
+        made = load_entry(self.load, self.timeout_s) if self.load else command_entry(self.command, self.timeout_s)
+        entry = replace(made, repeat=self.runs, warmup=self.warmup)
         results = results_folder(self.results_dir).absolute()
         return Plan(entries=(entry,), results_dir=results, artifacts_dir=results / "artifacts")
 
@@ -109,10 +114,31 @@ def command_entry(command: Sequence[str], timeout_s: float, name: str | None = N
     return Entry(
         name=f"command-{named}" if named.lower() in OWN_FILES else named,
         program=tuple(command[:1]),
-        args=tuple(word.replace("{", "{{").replace("}", "}}") for word in command[1:]),
+        args=_escaped(command[1:]),
         timeout_s=timeout_s,
         where="the command line",
     )
+
+
+def load_entry(words: Sequence[str], timeout_s: float) -> Entry:
+    """A load on an endpoint as an entry. Objectives must be met; of several rates the curve says which meet them."""
+    script = Script.find("load_benchmark.py", str(BUNDLED), BUNDLED)
+    said = {word.partition("=")[0] for word in words}
+    judged = "--objective" in said and not {"--sweep", "--find-peak"} & said
+    return Entry(
+        name="load",
+        program=tuple(script.argv(None)),
+        args=_escaped(words),
+        timeout_s=timeout_s,
+        where="the command line",
+        script=script.path,
+        requirements=(Requirement(metric="objectives_met", exact_value=True),) if judged else (),
+    )
+
+
+def _escaped(words: Sequence[str]) -> tuple[str, ...]:
+    """With braces that are no placeholders."""
+    return tuple(word.replace("{", "{{").replace("}", "}}") for word in words)
 
 
 def _said_wrong(config: Config, sinks: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -60,7 +60,7 @@ def run_new(
     quiet: bool = False,
 ) -> SessionRun:
     plan = inputs.plan()
-    name = name or (plan.entries[0].name if inputs.command else None)
+    name = name or (plan.entries[0].name if inputs.command or inputs.load else None)
     return _run_new(plan, name, reason, command, quiet)
 
 

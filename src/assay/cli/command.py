@@ -34,6 +34,7 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("run", "run a session from YAML, or any command, and keep what was measured", kept=True),
+    Command("load", "load on an OpenAI-compatible server or any HTTP service", kept=True),
     Command("plan", "what would run, resolved and checked; nothing is run"),
     Command("init", "a config and a benchmark script to start from"),
     Command("rerun", "one entry of an earlier session once more", kept=True),

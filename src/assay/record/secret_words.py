@@ -12,6 +12,7 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"[_-](?:count|limit|length|size|budget|rate|ratio|per[_-].*)$", re.IGNORECASE)
+_VARIABLE = re.compile(r"[_-]env$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 _QUERY = re.compile(r"[?&;]([\w.-]+)=([^&;#\s'\"]+)")
@@ -23,9 +24,25 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
 
 
 def is_secret(name: str) -> bool:
-    """By its parts: `API_KEY`, `--db-password`, `accessToken`; not `max_tokens`, nor `token_limit`."""
+    """By its parts: `API_KEY`, `--db-password`, `accessToken`; not `max_tokens`, nor `token_limit`, nor `api-key-env`,
+    which names the variable that has it."""
     apart = _CAMEL.sub("_", name)
-    return _SECRET_NAME.search(apart) is not None and _COUNT.search(apart) is None
+    if _COUNT.search(apart) is not None or _VARIABLE.search(apart) is not None:
+        return False
+    return _SECRET_NAME.search(apart) is not None
+
+
+def secret_variables(words: Iterable[str]) -> Iterator[str]:
+    """Names of variables that hold a secret, as options say them: `--api-key-env MY_KEY`."""
+    waiting = False
+    for word in words:
+        option, _, value = word.partition("=")
+        if waiting and not word.startswith("--"):
+            yield word
+        named = _VARIABLE.search(option) is not None and is_secret(_VARIABLE.sub("", option).lstrip("-"))
+        waiting = named and not value
+        if named and value:
+            yield value
 
 
 def option_secret(word: str) -> str | None:

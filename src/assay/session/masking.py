@@ -7,13 +7,13 @@ from typing import Any
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.record import Environment
-from assay.record.secret_words import is_secret, secrets_of_text, secrets_of_words
+from assay.record.secret_words import is_secret, secret_variables, secrets_of_text, secrets_of_words
 from assay.record.secrets import Masker
 
 
 def session_masker(plan: Plan, environment: Mapping[str, str], command: Iterable[str] = ()) -> Masker:
     """Knows every secret of a session: from the environment, its files, `--set`, and the words of its commands."""
-    return Masker(environment, _found(plan, list(command)))
+    return Masker(environment, [*_found(plan, list(command)), *_named(plan, environment, list(command))])
 
 
 def masked_inputs(inputs: Mapping[str, Any], masker: Masker) -> dict[str, Any]:
@@ -43,6 +43,13 @@ def _found(plan: Plan, command: list[str]) -> Iterator[tuple[str, str]]:
         yield from _of_entry(entry)
     for sink in plan.sinks:
         yield from _of_mapping(sink)
+
+
+def _named(plan: Plan, environment: Mapping[str, str], command: list[str]) -> Iterator[tuple[str, str]]:
+    """Secrets in variables of any name, where an option says that they are: `--api-key-env MY_KEY`."""
+    for words in (command, *(entry.args for entry in plan.entries)):
+        for name in secret_variables(words):
+            yield name, environment.get(name, "")
 
 
 def _of_entry(entry: Entry) -> Iterator[tuple[str, str]]:

@@ -8,28 +8,12 @@ from assay.errors import AssayError
 from assay.fallback.loading import loading_user_code
 from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.schedulers import LoadScheduler
+from assay.loadgen.schedulers.registry import SCHEDULERS as SCHEDULERS
 from assay.names import Registry, listed, unknown
 from assay.pipeline.run_stage import RunStage
 from assay.pipeline.stage import Stage
 
 T = TypeVar("T")
-
-SCHEDULERS: Registry[LoadScheduler] = Registry(
-    "load scheduler",
-    LoadScheduler,  # type: ignore[type-abstract]
-    {
-        "concurrent": "assay.loadgen.ConcurrentLoadScheduler",
-        "constant": "assay.loadgen.ConstantLoadScheduler",
-        "gamma": "assay.loadgen.GammaLoadScheduler",
-        "multi_stream": "assay.loadgen.MultiStreamLoadScheduler",
-        "offline": "assay.loadgen.OfflineLoadScheduler",
-        "poisson": "assay.loadgen.PoissonLoadScheduler",
-        "ramp": "assay.loadgen.RampLoadScheduler",
-        "single_stream": "assay.loadgen.SingleStreamLoadScheduler",
-        "steps": "assay.loadgen.StepsLoadScheduler",
-        "trace": "assay.loadgen.TraceLoadScheduler",
-    },
-)
 
 POLICIES: Registry[Policy] = Registry(
     "policy",

@@ -1,0 +1,1 @@
+"""The same run under the definitions of other tools."""

@@ -1,0 +1,1 @@
+"""Files of a load: serving.json, the rows of its requests, raw exchanges."""

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from assay.errors import UsageError
+from assay.loadgen.serving.measured.serving_objective import ServingObjective
+from assay.loadgen.serving.prompts.token_lengths import TokenLengths
+
+EndpointKind = Literal["chat", "completions", "responses", "embeddings", "http"]
+ENDPOINTS: Final = ("chat", "completions", "responses", "embeddings", "http")
+DEFAULT_REQUESTS = 100
+DEFAULT_DURATION_S = 30.0
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """Everything that a user may say about a load on an endpoint. The API key is not among it."""
+
+    url: str
+    model: str | None = None
+    endpoint: EndpointKind = "chat"
+    streamed: bool = True
+    rate: float | None = None
+    concurrency: int | None = None
+    requests: int | None = None
+    duration_s: float | None = None
+    scheduler: str | None = None
+    """A name, `NAME:KEY=VALUE,…`, or JSON `{"component", "config"}`; None: Poisson for a rate, otherwise closed."""
+    seed: int = 0
+    prompt_tokens: str = "128"
+    max_tokens: str = "128"
+    prompts: Path | None = None
+    tokenizer: Path | None = None
+    prefix_tokens: int = 0
+    prefixes: int = 1
+    turns: int = 1
+    think_s: float = 0.0
+    multi_turn: bool = False
+    """Play whole conversations of a file, not only what is said first in each."""
+    history: Literal["server", "recorded"] = "server"
+    """Answers that stand in the later turns of a conversation."""
+    trace_speed: float = 1.0
+    timestamp_unit: Literal["s", "ms"] = "s"
+    body: str | None = None
+    """Of plain HTTP: what is sent, with {prompt} and {max_tokens} put in."""
+    method: str | None = None
+    headers: tuple[str, ...] = ()
+    extra_body: str | None = None
+    """JSON object that is merged into each request."""
+    warmup: int = 1
+    """Requests sent one after the other before the clock starts; in no figure."""
+    connect_s: float = 10.0
+    idle_s: float = 60.0
+    """Longest silence of an answer."""
+    total_s: float = 300.0
+    """Longest time of one answer."""
+    cancel_after_s: float | None = None
+    cancel_after_tokens: int | None = None
+    objectives: tuple[ServingObjective, ...] = ()
+    stop_saturated: bool = True
+    insecure: bool = False
+    ca_file: str | None = None
+    label: str = ""
+    """Name of this setting among others, in a chart of several."""
+    key: str | None = field(default=None, repr=False, compare=False)
+    """API key. It is never written to anything."""
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "duration_s", "trace_speed", "connect_s", "idle_s", "total_s", "cancel_after_s"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise UsageError(f"{_option(name)} must be greater than 0, not {value}")
+        for name in ("concurrency", "requests", "turns", "prefixes", "cancel_after_tokens"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{_option(name)} must be at least 1, not {value}")
+        for name in ("warmup", "think_s", "prefix_tokens", "seed"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{_option(name)} must not be negative")
+        if self.endpoint == "http" and self.streamed:
+            object.__setattr__(self, "streamed", False)
+        if self.endpoint == "embeddings":
+            object.__setattr__(self, "streamed", False)
+        if self.body is not None and self.endpoint != "http":
+            raise UsageError("--body is for --endpoint http; what the others send is made from the prompts")
+
+    @property
+    def conversational(self) -> bool:
+        return self.turns > 1 or self.multi_turn
+
+    @property
+    def lengths(self) -> tuple[TokenLengths, TokenLengths]:
+        return (
+            TokenLengths.parse(self.prompt_tokens, "--prompt-tokens"),
+            TokenLengths.parse(self.max_tokens, "--max-tokens"),
+        )
+
+    def bounded(self) -> LoadSettings:
+        """With an end: where none is said, 100 requests or 30 seconds, whichever comes first."""
+        if self.requests is not None or self.duration_s is not None:
+            return self
+        return replace(self, requests=DEFAULT_REQUESTS, duration_s=DEFAULT_DURATION_S)
+
+    def to_json(self) -> dict[str, Any]:
+        written = {name: value for name, value in asdict(self).items() if name not in ("key", "headers", "objectives")}
+        paths = {name: str(value) for name, value in written.items() if isinstance(value, Path)}
+        # A header may hold a key: only its name is kept.
+        names = [header.partition(":")[0] for header in self.headers]
+        return {**written, **paths, "headers": names, "objectives": [each.words for each in self.objectives]}
+
+
+def _option(name: str) -> str:
+    return "--" + name.removesuffix("_s").replace("_", "-")

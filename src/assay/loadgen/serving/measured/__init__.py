@@ -1,0 +1,1 @@
+"""Figures of a load: times of requests, delivered load, saturation, goodput."""

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import UsageError
+from assay.loadgen.serving.measured.request_times import FROM_SEND, POOLED, TIMES, RequestTimes
+from assay.names import unknown
+from assay.stats.early_stopping import within_bound
+
+QUANTITIES = (*TIMES, *(f"{name}_from_send" for name in FROM_SEND))
+_FORM = re.compile(r"(?P<quantity>[a-z_]+):p?(?P<percentile>[0-9.]+)=(?P<seconds>[0-9.eE+-]+)s?")
+
+
+@dataclass(frozen=True)
+class ServingObjective:
+    """`percentile` (0.99) of all values of a quantity within `seconds`."""
+
+    quantity: str
+    percentile: float
+    seconds: float
+
+    @classmethod
+    def parse(cls, words: str) -> ServingObjective:
+        """`ttft_s:p99=0.5`; the quantity may leave out its `_s`."""
+        form = _FORM.fullmatch(words.strip())
+        if form is None:
+            raise UsageError(f"--objective {words!r}: write METRIC:PERCENTILE=SECONDS, for example ttft_s:p99=0.5")
+        quantity = form["quantity"]
+        if quantity not in QUANTITIES and f"{quantity}_s" in QUANTITIES:
+            quantity += "_s"
+        if quantity not in QUANTITIES:
+            raise UsageError(f"--objective {words!r}: {unknown('metric', quantity, QUANTITIES)}")
+        try:
+            percentile, seconds = float(form["percentile"]), float(form["seconds"])
+        except ValueError:
+            raise UsageError(f"--objective {words!r}: percentile and seconds must be numbers") from None
+        if not 0 < percentile < 100:
+            raise UsageError(f"--objective {words!r}: the percentile must lie between 0 and 100, as in p99")
+        if not 0 < seconds < float("inf"):
+            raise UsageError(f"--objective {words!r}: the seconds must be greater than 0")
+        return cls(quantity, percentile / 100, seconds)
+
+    @property
+    def words(self) -> str:
+        return f"{self.quantity}:p{self.percentile * 100:g}={self.seconds:g}"
+
+    def judge(self, times: RequestTimes, lost: int) -> ObjectiveResult:
+        """`lost` requests failed: none of them was within anything."""
+        values = times.values(self.quantity)
+        over = int(np.count_nonzero(values > self.seconds * 1e9)) + lost
+        total = len(values) + lost
+        met = total > 0 and over <= (1 - self.percentile) * total + 1e-9
+        return ObjectiveResult(self, over, total, met, met and within_bound(over, total, self.percentile))
+
+    def met_by(self, times: RequestTimes) -> NDArray[np.bool_]:
+        """Which requests met it. One with many values of its own (gaps) if enough of them did."""
+        if self.quantity not in POOLED:
+            mine = times.per_request[self.quantity]
+            return (mine >= 0) & (mine <= self.seconds * 1e9)
+        gaps, request = times.token_gaps if self.quantity == "token_gap_s" else times.chunk_gaps
+        over = np.bincount(request[gaps > self.seconds * 1e9], minlength=len(times.good))
+        total = np.bincount(request, minlength=len(times.good))
+        return np.asarray(times.good & (over <= (1 - self.percentile) * total + 1e-9))
+
+
+@dataclass(frozen=True)
+class ObjectiveResult:
+    objective: ServingObjective
+    over: int
+    total: int
+    met: bool
+    sure: bool
+    """Enough values to be sure of it (MLPerf's early-stopping rule)."""
+
+    @property
+    def reason(self) -> str:
+        """Empty where it was met."""
+        if self.met:
+            return ""
+        if not self.total:
+            return f"{self.objective.words}: nothing was measured"
+        allowed = 1 - self.objective.percentile
+        return f"{self.objective.words}: {self.over} of {self.total} were over (allowed: {allowed:.2%})"

@@ -1,0 +1,43 @@
+"""Which model a server has, asked of the server itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assay.errors import AssayError
+from assay.loadgen.http.fault import Fault
+from assay.loadgen.http.http_client import HttpClient
+from assay.loadgen.serving.endpoint import Endpoint
+from assay.loadgen.serving.replies.read_replies import said_of_error
+from assay.names import listed
+from assay.untrusted.json_text import parse_json
+from assay.untrusted.unreadable import Unreadable
+
+
+class ServerRefused(AssayError):
+    """The server answers, and not what is asked of it."""
+
+    exit_code = 1
+
+
+def with_model(endpoint: Endpoint, client: HttpClient) -> Endpoint:
+    """The endpoint with the server's one model where none was named."""
+    if endpoint.model is not None or endpoint.kind == "http":
+        return endpoint
+    answer = client.exchange(endpoint.target.message("/models", method="GET"))
+    where = f"{endpoint.target.url}/models"
+    if answer.fault != Fault.NONE:
+        said = f"{answer.status} {said_of_error(answer.body)}" if answer.status else answer.fault.sentence
+        raise ServerRefused(f"{where}: which model does the server have? It answered: {said.strip()}; give --model")
+    try:
+        written = parse_json(answer.body, where)
+        names = [str(model["id"]) for model in written["data"]]
+    except (Unreadable, KeyError, TypeError):
+        raise ServerRefused(
+            f"{where}: the answer is no list of models: {said_of_error(answer.body)}; is this the right address? "
+            "Otherwise give --model"
+        ) from None
+    if len(names) != 1:
+        found = f"the server has {len(names)} models ({listed(names)})" if names else "the server names no model"
+        raise ServerRefused(f"{where}: {found}: give --model")
+    return replace(endpoint, model=names[0])

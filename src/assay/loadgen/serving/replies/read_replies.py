@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.loadgen.http.exchanges import Exchanges
+from assay.loadgen.http.fault import Fault
+from assay.loadgen.http.reading.deltas import Deltas, Kind
+from assay.loadgen.http.reading.read_deltas import read_deltas
+from assay.loadgen.measured import Ints
+from assay.loadgen.serving.replies.replies import Replies
+
+NOT_AN_ANSWER, MALFORMED_CHUNK, ERROR_EVENT, CUT = "not_an_answer", "malformed_chunk", "error_event", "cut"
+_TOKENS = Kind.CONTENT | Kind.REASONING | Kind.TOOL
+_ENDS = Kind.DONE | Kind.FINISH
+_NAMES = ["" if fault is Fault.NONE else fault.name.lower() for fault in Fault]
+_SHOWN = 160
+
+
+def read_replies(exchanges: Exchanges, endpoint: str) -> Replies:
+    """All bodies of a run. A body that is not what the endpoint answers makes its request an error, whatever its
+    status: nothing that is not an answer counts as a fast one."""
+    count = len(exchanges)
+    failures = [_NAMES[fault] for fault in exchanges.rows["fault"].tolist()]
+    messages = [""] * count
+    for place in np.flatnonzero(exchanges.rows["fault"]).tolist():
+        messages[place] = _fault_message(exchanges, place)
+    if endpoint == "http":
+        return _plain(failures, messages)
+    deltas = read_deltas(exchanges)
+    held = _kinds(deltas, count)
+    streamed = exchanges.rows["event_stream"] == 1
+    answers = np.full(count, int(_TOKENS | _ENDS | Kind.USAGE))
+    wrong = (
+        (held & answers == 0) | (held & int(Kind.MALFORMED | Kind.ERROR) != 0) | (streamed & (held & int(_ENDS) == 0))
+    )
+    for place in np.flatnonzero(wrong & (exchanges.rows["fault"] == 0)).tolist():
+        failures[place], messages[place] = _judge(exchanges, place, Kind(int(held[place])), endpoint)
+    rows = deltas.rows[(deltas.rows["kind"] & int(_TOKENS) != 0) & streamed[deltas.rows["request"]]]
+    return Replies(
+        failures=tuple(failures),
+        messages=tuple(messages),
+        usage_input=deltas.usage["input"],
+        usage_output=deltas.usage["output"],
+        chunk_starts=np.searchsorted(rows["request"], np.arange(count + 1)),
+        chunk_at=rows["ns"].astype(np.int64),
+        chunk_is_output=rows["kind"] & int(Kind.CONTENT | Kind.TOOL) != 0,
+        deltas=deltas,
+    )
+
+
+def _plain(failures: list[str], messages: list[str]) -> Replies:
+    """Answers of which only the arrival is of interest."""
+    unknown, none = np.full(len(failures), -1, np.int64), np.zeros(len(failures) + 1, np.int64)
+    empty = np.empty(0, np.int64)
+    return Replies(tuple(failures), tuple(messages), unknown, unknown, none, empty, np.empty(0, np.bool_))
+
+
+def _kinds(deltas: Deltas, count: int) -> Ints:
+    """What all events of a request held together."""
+    held = np.zeros(count, np.int64)
+    np.bitwise_or.at(held, deltas.rows["request"], deltas.rows["kind"].astype(np.int64))
+    return held
+
+
+def _judge(exchanges: Exchanges, place: int, held: Kind, endpoint: str) -> tuple[str, str]:
+    """Kind and message of what is wrong with an answer that came whole; empty where nothing is after all."""
+    exchange = exchanges[place]
+    streamed = bool(exchange.row["event_stream"])
+    if held & Kind.ERROR:
+        return ERROR_EVENT, said_of_error(exchange.body)
+    if held & Kind.MALFORMED:
+        if streamed and held & _TOKENS:
+            return MALFORMED_CHUNK, "a chunk of the stream is not JSON"
+        return NOT_AN_ANSWER, f"the answer is not JSON: {said_of_error(exchange.body)}"
+    if not exchange.body:
+        return CUT, "the answer is empty"
+    if streamed:
+        return CUT, "the stream ended without a finish_reason or [DONE]"
+    if endpoint == "embeddings" and b'"embedding"' in exchange.body:
+        return "", ""
+    return NOT_AN_ANSWER, f"the answer is not one of {endpoint}: {said_of_error(exchange.body)}"
+
+
+def _fault_message(exchanges: Exchanges, place: int) -> str:
+    """What the client saw, and what the server said to it."""
+    exchange = exchanges[place]
+    if exchange.status >= 300:
+        return f"{exchange.status}: {said_of_error(exchange.body) or exchange.fault.sentence}"
+    return exchange.fault.sentence
+
+
+def said_of_error(body: bytes) -> str:
+    """The server's words for what went wrong; the beginning of whatever it sent where it has none.
+
+    In use are `{"error": {"message"}}`, `{"error"}`, `{"detail"}` and `{"message"}`.
+    """
+    message = ""
+    for part in reversed(body.split(b"data:") if b"data:" in body else [body]):
+        try:
+            message = message or _error(json.loads(part.partition(b"\nevent:")[0]))
+        except (ValueError, RecursionError):
+            continue
+    return message or " ".join(body[: 4 * _SHOWN].decode("utf-8", "replace").split())[:_SHOWN]
+
+
+def _error(written: Any) -> str:
+    if not isinstance(written, Mapping):
+        return ""
+    error = written.get("error") or written.get("detail") or written.get("message")
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("type")
+    return "" if error is None else str(error)[:400]

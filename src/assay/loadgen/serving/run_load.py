@@ -1,0 +1,205 @@
+"""One load on one endpoint, from what a user asked for to what was measured.
+
+    point = run_load(LoadSettings(url="http://localhost:8000", rate=10, duration_s=30))
+    point.times.values("ttft_s"), point.verdict.of_server, point.errors
+
+`LoadRunner` keeps the connections for several loads on the same endpoint, as a sweep of rates needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic_ns
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from assay.loadgen.http.client_limits import ClientLimits
+from assay.loadgen.http.exchange_file import mask
+from assay.loadgen.http.exchanges import Exchanges
+from assay.loadgen.http.http_client import HttpClient
+from assay.loadgen.http.open_client import open_client
+from assay.loadgen.http.request_plan import RequestPlan
+from assay.loadgen.measured import Ints
+from assay.loadgen.serving.endpoint import Endpoint
+from assay.loadgen.serving.load_asked import LoadAsked
+from assay.loadgen.serving.load_prompts import MOST_DIFFERENT, LoadPrompts
+from assay.loadgen.serving.load_schedule import LoadSchedule
+from assay.loadgen.serving.load_settings import LoadSettings
+from assay.loadgen.serving.measured.load_point import LoadPoint
+from assay.loadgen.serving.measured.saturation import Saturation
+from assay.loadgen.serving.measured.token_counts import TokenCounts
+from assay.loadgen.serving.models import ServerRefused, with_model
+from assay.loadgen.serving.replies.read_replies import read_replies
+from assay.loadgen.serving.saturation_watch import SaturationWatch
+from assay.loadgen.serving.talk import Talk
+
+_MOST_CONNECTIONS = 256
+"""Connections made before the clock of an open loop starts; more are made when they are needed."""
+_FAILURES_IN_A_ROW = 200
+
+
+def run_load(settings: LoadSettings, ceiling: Callable[[LoadPoint], float | None] | None = None) -> LoadPoint:
+    with LoadRunner(settings, ceiling) as runner:
+        return runner.run()
+
+
+class LoadRunner:
+    """Loads on one endpoint. Entering it connects, asks for the model and sends the warm-up.
+
+    `ceiling`: how many requests a second the client gets through, of such answers as the point has.
+    """
+
+    def __init__(self, settings: LoadSettings, ceiling: Callable[[LoadPoint], float | None] | None = None) -> None:
+        self.settings = settings
+        self.prompts = LoadPrompts.of(settings)
+        self.endpoint = Endpoint.of(settings)
+        self._ceiling = ceiling
+        self._warmed = 0
+
+    def __enter__(self) -> Self:
+        """Raises ServerRefused where the first request shows that no other will be answered."""
+        with self._client(1) as client:
+            client.connect(1)
+            self.endpoint = with_model(self.endpoint, client)
+            for number in range(self.settings.warmup):
+                self._warm(client, number)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        return None
+
+    def run(self, rate: float | None = None, requests: int | None = None) -> LoadPoint:
+        """One load; at another rate, with more requests where the settings have fewer."""
+        settings = self.settings if rate is None else replace(self.settings, rate=rate)
+        if requests is not None and settings.requests is not None:
+            settings = replace(settings, requests=max(settings.requests, requests))
+        elif requests is not None and settings.duration_s is not None and rate is not None:
+            settings = replace(settings, duration_s=max(settings.duration_s, requests / rate))
+        schedule = LoadSchedule.of(settings, self.prompts.times_ns)
+        if settings.conversational:
+            return self._run_talk(settings, schedule)
+        with self._client(schedule.in_flight) as client:
+            client.connect(min(schedule.in_flight or _MOST_CONNECTIONS, schedule.count, _MOST_CONNECTIONS * 16))
+            client.submit_plan(self._plan(schedule))
+            watch = None
+            if schedule.at_ns is not None and settings.stop_saturated:
+                watch = SaturationWatch(client, schedule.at_ns)
+            client.run(
+                on_end=None if watch is None else watch.on_end,
+                send_for_s=None if schedule.at_ns is not None else settings.bounded().duration_s,
+                start_ns=monotonic_ns(),
+            )
+            found = mask(client.exchanges(), self.endpoint.target.secrets())
+        numbers = found.rows["message"].astype(np.int64)
+        return self._point(schedule.asked, found, watch.found if watch else None, self._input_counts(numbers))
+
+    def _client(self, in_flight: int | None) -> HttpClient:
+        settings = self.settings
+        limits = ClientLimits(
+            most_in_flight=in_flight,
+            connect_s=settings.connect_s,
+            idle_s=settings.idle_s,
+            total_s=settings.total_s,
+            failures_in_a_row=_FAILURES_IN_A_ROW,
+        )
+        return open_client(self.endpoint.target, limits)
+
+    def _plan(self, schedule: LoadSchedule) -> RequestPlan:
+        messages = [self._message(number) for number in range(min(len(self.prompts.conversations), schedule.count))]
+        return RequestPlan(
+            messages,
+            schedule.count,
+            at_ns=schedule.at_ns,
+            cancel_after_s=self.settings.cancel_after_s,
+            cancel_after_events=self.settings.cancel_after_tokens,
+            grouped=schedule.grouped,
+        )
+
+    def _message(self, number: int) -> bytes:
+        each = self.prompts.conversations[number % len(self.prompts.conversations)]
+        said = [*each.messages, {"role": "user", "content": each.turns[0].text}]
+        return self.endpoint.message(said, each.turns[0].max_tokens or self.prompts.max_tokens)
+
+    def _warm(self, client: HttpClient, number: int) -> None:
+        """From the end of the prompts, so that the first ones measured are in no cache of the server."""
+        client.submit(self._message(-1 - number))
+        client.run()
+        found = mask(client.exchanges(), self.endpoint.target.secrets())
+        client.forget()
+        replies = read_replies(found, self.endpoint.kind)
+        if replies.failures[0] and number == 0:
+            status = int(found.rows["status"][0])
+            hint = _HINTS.get(status, "") if status != 404 else _hint_of_404(self.endpoint, replies.messages[0])
+            raise ServerRefused(f"{self.endpoint.url}: {replies.messages[0]}{hint}")
+        self._warmed += 1
+
+    def _run_talk(self, settings: LoadSettings, schedule: LoadSchedule) -> LoadPoint:
+        """At a rate conversations begin by the schedule; otherwise so many go on at a time."""
+        places = schedule.in_flight or 1
+        asked = replace(schedule.asked, loop="open" if schedule.at_ns is not None else "conversations")
+        with self._client(None if schedule.at_ns is not None else places) as client:
+            client.connect(min(places if schedule.at_ns is None else _MOST_CONNECTIONS, _MOST_CONNECTIONS))
+            talk = Talk(
+                client, self.endpoint, self.prompts.conversations, self.prompts.max_tokens, settings.history,
+                schedule.count,
+            )  # fmt: skip
+            if schedule.at_ns is not None:
+                for at in schedule.at_ns.tolist():
+                    talk.begin(at)
+            else:
+                for _ in range(min(places, schedule.count)):
+                    talk.begin(0)
+            client.run(
+                on_end=talk.on_end(replace_ended=schedule.at_ns is None),
+                send_for_s=settings.bounded().duration_s,
+                start_ns=monotonic_ns(),
+            )
+            found = mask(client.exchanges(), self.endpoint.target.secrets())
+        inputs = None
+        if settings.tokenizer is not None:
+            said = [talk.inputs[number] for number in sorted(talk.inputs)][: len(found)]
+            inputs = np.asarray([sum(self.prompts.text.count([str(m["content"]) for m in one])) for one in said])
+        return self._point(replace(asked, concurrency=None if asked.loop == "open" else places), found, None, inputs)
+
+    def _input_counts(self, numbers: Ints) -> Ints | None:
+        if self.settings.tokenizer is None:
+            return None
+        counted = {int(number): self.prompts.input_tokens(int(number)) for number in np.unique(numbers)}
+        return np.asarray([counted[int(number)] for number in numbers], np.int64)
+
+    def _point(
+        self, asked: LoadAsked, found: Exchanges, saturation: Saturation | None, inputs: Ints | None
+    ) -> LoadPoint:
+        replies = read_replies(found, self.endpoint.kind)
+        outputs = None
+        if self.settings.tokenizer is not None and self.endpoint.kind not in ("http", "embeddings"):
+            outputs = np.asarray(
+                self.prompts.text.count([replies.text(place) for place in range(len(found))]), np.int64
+            )
+        point = LoadPoint(
+            asked, found, replies, TokenCounts.of(replies, inputs, outputs), saturation, None, self._warmed,
+            tuple(self._notes(len(found))),
+        )  # fmt: skip
+        return point if self._ceiling is None else replace(point, ceiling=self._ceiling(point))
+
+    def _notes(self, sent: int) -> list[str]:
+        different = len(self.prompts.conversations)
+        if sent <= different or self.endpoint.kind == "http":
+            return []
+        made = f" ({MOST_DIFFERENT} are made up at most)" if different == MOST_DIFFERENT else ""
+        return [f"{sent} requests used {different} different prompts{made}: a server that caches them answers faster"]
+
+
+_HINTS = {
+    401: "; is the key right? It is taken from OPENAI_API_KEY, or from the variable that --api-key-env names",
+    403: "; may this key use the model?",
+}
+
+
+def _hint_of_404(endpoint: Endpoint, said: str) -> str:
+    if endpoint.model is not None and ("model" in said.lower() or endpoint.model in said):
+        return f"; is {endpoint.model!r} the model's name? GET {endpoint.target.url}/models lists what the server has"
+    return "; is this the right address, and does the server have this endpoint?"
