@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from dataclasses import replace
 from pathlib import Path
 
 from assay.benchmarks.load_arguments import load_arguments, load_settings, load_words
@@ -33,7 +34,7 @@ def arguments(parser: ArgumentParser) -> None:
     session.add_argument("--timeout", metavar="SECONDS", type=float, default=7200.0, help="limit of each run")
     session.add_argument("--session-name", metavar="NAME", help="the time is appended (default: load)")
     session.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
-    results_dir_argument(session, writes=True)
+    results_dir_argument(parser, writes=True)
 
 
 def run(args: Namespace) -> int:
@@ -73,7 +74,8 @@ def _check(args: Namespace) -> None:
     if args.sweep:
         parse_rates(args.sweep)
     if not args.prompts:
-        build_scheduler(settings)
+        swept = args.sweep or args.find_peak
+        build_scheduler(replace(settings, rate=settings.rate or 1.0) if swept else settings)
     for file in (args.prompts, args.tokenizer):
         if file is not None and not file.exists():
             raise UsageError(f"{file}: no such file")

@@ -45,7 +45,8 @@ def _lines(point: LoadPoint) -> Iterator[str]:
     yield from _table(point)
     for result in point.objectives:
         sure = "" if result.sure or not result.met else " (too few requests to be sure)"
-        yield f"  {'✓' if result.met else '✗'} {result.objective.words if result.met else result.reason}{sure}"
+        said = f"{'✓' if result.met else '✗'} {result.objective.words if result.met else result.reason}{sure}"
+        yield from wrap(said, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     for words in [*point.verdict.reasons, *point.notes, *point.exchanges.notes]:
         yield from wrap(f"! {words}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial, find_peak, sweep
 from assay.loadgen.serving.kept.serving_file import RateCurve
 from assay.loadgen.serving.measured.load_point import LoadPoint
@@ -15,7 +14,8 @@ from assay.loadgen.serving.run_load import LoadRunner
 
 Tell = Callable[[LoadPoint, bool], None]
 """Hears of each load when it is measured, and whether it counts as kept."""
-_SHORTEST_TRIAL_S = 2.0
+_SHORTEST_TRIAL_S = 2.5
+"""Length of a load at least: requests that pile up take a while to be seen."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ def sweep_rates(runner: LoadRunner, rates: Sequence[float], tell: Tell) -> Rates
     return _measured(trials, RateCurve([trial.valid for trial in trials]))
 
 
-def search_peak(runner: LoadRunner, start: float, tell: Tell) -> RatesMeasured:
+def search_peak(runner: LoadRunner, start: float, tell: Tell, precision: float = 0.05) -> RatesMeasured:
     """Each rate is tried once; the highest that was kept must be kept a second time, otherwise the next lower one."""
-    found = find_peak(lambda rate: _try(runner, rate, tell), start)
+    found = find_peak(lambda rate: _try(runner, rate, tell), start, precision)
     trials = list(found.trials)
     kept = sorted((trial.rate for trial in trials if trial.valid), reverse=True)
     peak, confirmed = None, False
@@ -67,10 +67,7 @@ def parse_rates(words: str) -> list[float]:
 
 def _try(runner: LoadRunner, rate: float, tell: Tell) -> Trial[LoadPoint]:
     """A rate is kept where its load was delivered, by a client with room to spare, and every objective was met."""
-    settings = runner.settings
-    needed = max((queries_to_judge(objective.percentile) for objective in settings.objectives), default=0)
-    most = None if settings.requests is None else max(needed, int(rate * _SHORTEST_TRIAL_S))
-    point = runner.run(rate, most if settings.requests is not None else needed)
+    point = runner.run(rate, int(rate * _SHORTEST_TRIAL_S))
     valid = point.verdict.of_server and point.objectives_met and not point.error_count
     tell(point, valid)
     return Trial(rate, valid, point)

@@ -71,13 +71,11 @@ class LoadRunner:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         return None
 
-    def run(self, rate: float | None = None, requests: int | None = None) -> LoadPoint:
-        """One load; at another rate, with more requests where the settings have fewer."""
+    def run(self, rate: float | None = None, least: int = 0) -> LoadPoint:
+        """One load; at another rate, with at least so many requests where the settings say a number."""
         settings = self.settings if rate is None else replace(self.settings, rate=rate)
-        if requests is not None and settings.requests is not None:
-            settings = replace(settings, requests=max(settings.requests, requests))
-        elif requests is not None and settings.duration_s is not None and rate is not None:
-            settings = replace(settings, duration_s=max(settings.duration_s, requests / rate))
+        if settings.requests is not None:
+            settings = replace(settings, requests=max(settings.requests, least))
         schedule = LoadSchedule.of(settings, self.prompts.times_ns)
         if settings.conversational:
             return self._run_talk(settings, schedule)

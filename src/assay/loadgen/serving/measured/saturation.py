@@ -14,7 +14,7 @@ import numpy as np
 from assay.loadgen.measured import Ints
 
 _WINDOWS = 3
-_SHORTEST_NS = 1_000_000_000
+_SHORTEST_NS = 500_000_000
 _FIRST = 20
 _FALLS_SHORT = 0.95
 """Share of the arrivals that are answered, below which requests pile up."""

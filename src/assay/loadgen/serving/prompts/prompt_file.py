@@ -54,8 +54,8 @@ class PromptFile:
             raise DataError(f"{self.path}: there is no prompt in it")
         timed = [conversation.at_s is not None for conversation in found]
         if any(timed) and not all(timed):
-            where = timed.index(False) + 1
-            raise DataError(f"{self.path}: prompt {where} has no timestamp, and others have: give all of them one")
+            bare = timed.index(False) + 1
+            raise DataError(f"{self.path}: prompt {bare} has no timestamp, and others have: give all of them one")
         return self._from_zero(found) if all(timed) else found
 
     def _from_zero(self, found: list[Conversation]) -> list[Conversation]:
