@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -42,7 +43,8 @@ class Service:
     @property
     def settings(self) -> dict[str, Any]:
         """What decides its speed: part of the fingerprint of a run."""
-        return {"command": list(self.command), "env": dict(self.env), "cpus": self.limits.cpus, "restart": self.restart}
+        command = [word.replace(sys.executable, "python") for word in self.command]
+        return {"command": command, "env": dict(self.env), "cpus": self.limits.cpus, "restart": self.restart}
 
     def at(self, values: Mapping[str, str]) -> Service:
         """For one run: every placeholder has its value."""

@@ -14,4 +14,5 @@ def with_service_metrics(results: ProgramResults, served: ServedRun | None) -> P
     warnings = [
         f"{name} is the program's; what was measured of the service under that name is left out" for name in both
     ]
-    return replace(results, metrics={**served.metrics, **results.metrics}, warnings=[*results.warnings, *warnings])
+    own = {name: value for name, value in served.metrics.items() if name not in both}
+    return replace(results, metrics={**results.metrics, **own}, warnings=[*results.warnings, *warnings])
