@@ -162,7 +162,7 @@ def test_a_port_that_somebody_has_is_not_measured_in_place_of_the_service(workpl
 
 
 def test_a_service_that_dies_fails_the_run_and_what_was_measured_is_kept(workplace: Workplace) -> None:
-    session(workplace, "--die-after-s, '0.7'", more="metrics: /metrics", seconds=60)
+    session(workplace, "--die-after, '30'", more="metrics: /metrics", seconds=60)
     assert workplace.assay("run", "--config", "session.yaml").code == 1
     record = workplace.records()["a"]
     assert record.outcome is Outcome.FAILED
@@ -174,7 +174,7 @@ def test_a_service_that_dies_fails_the_run_and_what_was_measured_is_kept(workpla
 
 
 def test_a_program_that_does_not_notice_is_ended_after_its_grace(workplace: Workplace) -> None:
-    session(workplace, "--die-after-s, '0.5'", entry="grace_s: 0.3")
+    session(workplace, "--die-after, '4'", entry="grace_s: 0.3", more="metrics: {interval_s: 0.1}")
     text = (workplace.folder / "session.yaml").read_text()
     text = text.replace("script: client.py", "command: sleep 60").replace("args: --url", "x-args: --url")
     workplace.write("session.yaml", text)
@@ -283,7 +283,7 @@ def test_nothing_is_left_when_assay_is_killed(workplace: Workplace) -> None:
 
 
 def test_a_retry_has_a_new_service(workplace: Workplace) -> None:
-    session(workplace, "--die-after-s, '0.4'", entry="retries: 1\n    grace_s: 0.2", more="restart: never", seconds=5)
+    session(workplace, "--die-after, '9'", entry="retries: 1\n    grace_s: 9", more="restart: never", seconds=60)
     assert workplace.assay("run", "--config", "session.yaml").code == 1
     lines = (workplace.sessions()[-1].path / "a/results.jsonl").read_text().splitlines()
     pids = [json.loads(line)["script_params"].get("pid") for line in lines]

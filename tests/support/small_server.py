@@ -1,6 +1,7 @@
 """A small HTTP server for tests of services: run it with flags that say how it behaves.
 
-GET /health and / answer `ok`, /metrics a Prometheus page, /pid the process, /die ends it with code 3.
+GET /health and / answer `ok`, /metrics a Prometheus page, /pid the process. After so many requests as
+it is told it ends with code 3.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--flag", default="")
     parser.add_argument("--start-s", type=float, default=0.0)
-    parser.add_argument("--die-after-s", type=float, default=0.0)
+    parser.add_argument("--die-after", type=int, default=0, metavar="REQUESTS")
     parser.add_argument("--fail", action="store_true")
     parser.add_argument("--never-ready", action="store_true")
     parser.add_argument("--ignore-term", action="store_true")
@@ -41,10 +41,8 @@ def main() -> None:
     if args.never_ready:
         print("still loading")
         time.sleep(600)
-    server = ThreadingHTTPServer(("127.0.0.1", args.port), handler(args.flag))
+    server = ThreadingHTTPServer(("127.0.0.1", args.port), handler(args.flag, args.die_after))
     print(f"listening on {args.port}")
-    if args.die_after_s:
-        threading.Timer(args.die_after_s, die).start()
     eaten = bytearray(args.eat_mb << 20)
     eaten[::4096] = b"x" * len(eaten[::4096])
     server.serve_forever()
@@ -55,13 +53,13 @@ def die() -> None:
     os._exit(3)
 
 
-def handler(flag: str) -> type[BaseHTTPRequestHandler]:
+def handler(flag: str, most: int) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             global COUNT
             COUNT += 1
             body = {"/pid": str(os.getpid()), "/flag": flag, "/metrics": page()}.get(self.path, "ok")
-            if self.path == "/die":
+            if most and most <= COUNT:
                 die()
             self.send_response(503 if self.path == "/broken" else 200)
             self.send_header("Content-Length", str(len(body)))

@@ -9,9 +9,10 @@ from assay.record.secrets import Masker
 def service_lines(service: Service, masker: Masker) -> list[str]:
     """What `assay plan` says of an entry's service."""
     kept = "kept for all its runs" if service.restart == "never" else "started for each run"
-    lines = [f"  with a service, {kept}: {shlex.join(masker.words(list(service.command)))}"]
+    command = shlex.join(word.replace("{port}", "PORT") for word in masker.words(list(service.command)))
+    lines = [f"  with a service, {kept}: {command}"]
     lines.append(
-        f"    at {masker.text(service.url)}, ready when {_ready(service)}, at most {service.ready_timeout_s:g} s"
+        f"    at {masker.text(service.url)}, ready when {_ready(service)}, within {service.ready_timeout_s:g} s"
     )
     if service.metrics is not None:
         lines.append(f"    {masker.text(service.metrics.path)} read every {service.metrics.interval_s:g} s")

@@ -105,6 +105,7 @@ class Session:
 
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
+            self._services.kept_for(run.entry)  # none of another entry is there, also while this one is waited for
             if self._ran_elsewhere(run):
                 continue
             while not self._is_done(run):

@@ -42,11 +42,9 @@ class RunningService:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._result: ProcessResult | None = None
-        self.begun = 0.0
-        """Moment (monotonic clock, seconds) at which its process was started."""
+        self._asked_at = self._ready_at = 0.0
+        self._spawned = float("inf")
         self.ended_at = 0.0
-        self.ready_s = 0.0
-        """Seconds from its start until it could be used."""
         self.runs = 0
         """Programs that it has served."""
 
@@ -58,10 +56,10 @@ class RunningService:
                 f"the service was not started: something else takes connections at {host}:{port}, and would be "
                 "measured in its place; end it, or give the service a free port with {port}"
             )
-        self.begun = time.monotonic()
+        self._asked_at = time.monotonic()
         self._supervised = Supervised(self._spec)
         self._thread.start()
-        limit = self.begun + self.service.ready_timeout_s
+        limit = self._asked_at + self.service.ready_timeout_s
         wait_s = 0.01
         while not self._check_passes():
             if self.over:
@@ -73,7 +71,17 @@ class RunningService:
                 raise ServiceFailed(why)
             self._over.wait(wait_s)
             wait_s = min(wait_s * 1.5, 0.25)
-        self.ready_s = time.monotonic() - self.begun
+        self._ready_at = time.monotonic()
+
+    @property
+    def begun(self) -> float:
+        """Moment (monotonic clock, seconds) at which its process was started: what its supervisor has told since."""
+        return self._spawned if self._spawned < float("inf") else self._asked_at
+
+    @property
+    def ready_s(self) -> float:
+        """Seconds from its start until it could be used."""
+        return max(self._ready_at - self.begun, 0.0)
 
     @property
     def over(self) -> bool:
@@ -135,7 +143,7 @@ class RunningService:
         try:
             for status in self._supervised.statuses(_LOOK_EVERY_S):
                 if status is not None:
-                    self.begun = min(self.begun, time.monotonic() - status.elapsed_s) or self.begun
+                    self._spawned = min(self._spawned, time.monotonic() - status.elapsed_s)
                 while told < self._wanted:
                     told += 1
                     self._supervised.end(STOPPED)

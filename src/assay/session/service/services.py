@@ -31,7 +31,7 @@ class Services:
         self._entry = ""
 
     def kept_for(self, entry: Entry) -> RunningService | None:
-        """The one that still runs from an earlier run of this entry; any other is ended."""
+        """The one that still runs from an earlier run of this entry; any other is ended, and waited for."""
         if self._kept is not None and (self._entry != entry.name or self._kept.over):
             self.end()
         return self._kept
