@@ -28,8 +28,9 @@ args = parser.parse_args()
 def get(path): return urllib.request.urlopen(args.url + path, timeout=5).read().decode()
 out = pathlib.Path(args.benchmark_results_path)
 variables = {name: os.environ[name] for name in sorted(os.environ) if name.startswith("ASSAY_SERVICE")}
-(out / "params.json").write_text(json.dumps({"pid": get("/pid"), "flag": get("/flag"), **variables}))
-until, asked = time.monotonic() + args.seconds, 0
+(out / "params.json").write_text(json.dumps({"flag": get("/flag"), **variables}))
+pid, asked = int(get("/pid")), 0
+until = time.monotonic() + args.seconds
 try:
     while True:
         get("/"); asked += 1
@@ -37,7 +38,7 @@ try:
         time.sleep(0.02)
 except OSError as error:
     print("the server is gone:", error)
-(out / "metrics.json").write_text(json.dumps({"asked": asked}))
+(out / "metrics.json").write_text(json.dumps({"asked": asked, "pid": pid}))
 """
 
 
@@ -92,13 +93,14 @@ def test_what_the_service_used_is_not_the_programs(workplace: Workplace) -> None
 
 
 def test_each_run_has_a_service_of_its_own_unless_it_is_kept(workplace: Workplace) -> None:
-    def pids() -> list[str]:
+    def pids() -> list[int]:
         folder = workplace.sessions()[-1].path
-        return [json.loads(line)["script_params"]["pid"] for line in (folder / "a/results.jsonl").open()]
+        return [json.loads(line)["script_metrics"]["pid"] for line in (folder / "a/results.jsonl").open()]
 
     session(workplace, "", entry="repeat: 2")
     assert workplace.assay("run", "--config", "session.yaml").code == 0
     assert len(set(pids())) == 2
+    assert len({record.fingerprint for record in workplace.sessions()[-1].records()}) == 1
     session(workplace, "", entry="repeat: 3\n    warmup: 1", more="restart: never")
     with (workplace.folder / "session.yaml").open("a") as file:
         file.write("  - {name: b, command: 'true', repeat: 2}\n")
@@ -211,6 +213,7 @@ def test_its_metrics_page_becomes_series_and_metrics(workplace: Workplace) -> No
     waiting = [reading["values"]['small:num_requests_waiting{engine="0",model_name="a "b""}'] for reading in readings]
     assert record.metrics["service_small_num_requests_waiting_max"].value == max(waiting)
     assert record.metrics["service_small_num_requests_waiting_mean"].value == pytest.approx(sum(waiting) / len(waiting))
+    assert "Service: small:requests_total" in (workplace.sessions()[-1].path / "report.html").read_text()
     assert not any("bucket" in name for name in readings[0]["values"])
 
 
@@ -286,7 +289,7 @@ def test_a_retry_has_a_new_service(workplace: Workplace) -> None:
     session(workplace, "--die-after, '9'", entry="retries: 1\n    grace_s: 9", more="restart: never", seconds=60)
     assert workplace.assay("run", "--config", "session.yaml").code == 1
     lines = (workplace.sessions()[-1].path / "a/results.jsonl").read_text().splitlines()
-    pids = [json.loads(line)["script_params"].get("pid") for line in lines]
+    pids = [json.loads(line)["script_metrics"]["pid"] for line in lines]
     assert len(pids) == 2
     assert len(set(pids)) == 2
 

@@ -85,8 +85,9 @@ class Execution:
             threshold = entry.gpu_mem_use_warning_threshold
             self.warnings += gpu_memory_warnings(threshold, "before")
             try:
-                with _failing("its process could not be started"), self._service():
-                    supervised = Supervised(spec)
+                with self._service():
+                    with _failing("its process could not be started"):
+                        supervised = Supervised(spec)
                     result = self._watch(supervised)
             except AssayError as error:
                 return ProcessResult(failure=str(error))

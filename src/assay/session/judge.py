@@ -200,6 +200,10 @@ def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: E
     if entry.service is not None:  # only then: what earlier versions recorded stays comparable
         settings["service"] = entry.service.settings
     folders = (str(workspace.session), str(workspace.large), str(execution.results))
+    if execution.served is not None:  # a free port is another one in every run
+        address = execution.served.running.address
+        folders += address.passing
+        params = {name: value for name, value in params.items() if str(value) != str(address.port)}
     args = (*entry.program[1:], *entry.args) if entry.script is None else entry.args
     return fingerprint(entry.name, args, settings, params, entry.script, environment.machine_class, folders)
 

@@ -30,7 +30,8 @@ def resource_plots(series: UsageSeries, most_points: int) -> tuple[Plot, ...]:
 
 def service_plots(series: UsageSeries, scraped: ScrapedSeries, most_points: int) -> tuple[Plot, ...]:
     """Processor and memory of the server beside a program, and what its Prometheus page said."""
-    plots = [replace(plot, title=f"Service: {plot.title.lower()}") for plot in resource_plots(series, most_points)]
+    used = [plot for plot in resource_plots(series, most_points) if plot.title in ("Processor", "Memory", "Disk")]
+    plots = [replace(plot, title=f"Service: {plot.title.lower()}") for plot in used]
     for name in scraped.changing()[:MOST_SCRAPED]:
         points = scraped.points[name]
         t, values = [at for at, _ in points], [value for _, value in points]

@@ -32,6 +32,11 @@ class ServiceAddress:
         """Host and port."""
         return endpoint_of(self.url)
 
+    @property
+    def passing(self) -> tuple[str, ...]:
+        """Words that name this address and no other run's; none where it has a port of its own."""
+        return () if self.port is None else (f":{self.port}",)
+
     def join(self, path: str) -> str:
         """A path below the address; a URL stays one."""
         return path if "://" in path else f"{self.url}{path}"

@@ -57,7 +57,10 @@ class RunningService:
                 "measured in its place; end it, or give the service a free port with {port}"
             )
         self._asked_at = time.monotonic()
-        self._supervised = Supervised(self._spec)
+        try:
+            self._supervised = Supervised(self._spec)
+        except OSError as error:
+            raise ServiceFailed(f"the service could not be started: {error.strerror or error}") from None
         self._thread.start()
         limit = self._asked_at + self.service.ready_timeout_s
         wait_s = 0.01
