@@ -49,7 +49,7 @@ def test_a_load_is_a_session_with_metrics_rows_and_a_report(place: Workplace) ->
     assert sum(point["histograms"]["latency_s"]["counts"]) == 20
     assert sum(point["over_time"]["requests_per_s"]) * point["over_time"]["slot_s"] == pytest.approx(20)
     assert len((results / "requests.csv").read_text().splitlines()) == 21
-    assert (results / "exchanges" / "point-00" / "bodies.npy").exists()
+    assert (results / "exchanges" / "point-00" / "bodies.lz4").exists()
     assert (session.path / "report.html").exists()
     again = place.assay("rerun", f"{session.path.name}/load")
     assert again.code == 1, "the server is gone"

@@ -12,6 +12,7 @@ that came back, byte by byte). The API key comes from the environment and reache
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from pathlib import Path
 from assay.benchmarks.load_arguments import load_arguments, load_settings
 from assay.errors import AssayError
 from assay.loadgen.http.exchange_file import save
+from assay.loadgen.serving.client_ceiling import ClientCeiling
 from assay.loadgen.serving.definitions.tools import tool_text
 from assay.loadgen.serving.kept.request_rows import write_request_rows
 from assay.loadgen.serving.kept.serving_file import RateCurve, write_serving
@@ -59,8 +61,10 @@ def _parser() -> ArgumentParser:
 
 
 def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
-    with LoadRunner(settings) as runner:
+    with LoadRunner(settings, None if args.no_ceiling else ClientCeiling()) as runner:
         b.params(model=runner.endpoint.model, url=runner.endpoint.url)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: runner.stop())
         if args.sweep or args.find_peak:
             measured = _rates(args, runner)
         else:
@@ -77,11 +81,21 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
         print(curve_text(measured.points, measured.curve))
     if args.as_tool:
         print(tool_text(args.as_tool, shown))
-    success = not shown.failed
+    problem = shown.failed or _problem(args, runner, measured)
+    success = not problem
     b.metric("is_success", success)
     if not success:
-        print(f"load: {shown.failed}", file=sys.stderr)
+        print(f"load: {problem}", file=sys.stderr)
     return 0 if success else 1
+
+
+def _problem(args: Namespace, runner: LoadRunner, measured: RatesMeasured) -> str:
+    """Why the run did not do what it was asked for, though something was measured; empty where it did."""
+    if runner.stopped:
+        return "ended before its time; what was measured by then is kept"
+    if args.find_peak and measured.curve.peak_rate is None:
+        return "no rate that was tried meets the objectives twice"
+    return ""
 
 
 def _rates(args: Namespace, runner: LoadRunner) -> RatesMeasured:

@@ -44,6 +44,14 @@ def test_what_each_endpoint_is_sent() -> None:
     assert _body(_endpoint(endpoint="embeddings").message(SAID, 9)) == {"input": 'say "hi"'}
 
 
+@pytest.mark.parametrize("kind", ["chat", "completions", "responses", "embeddings", "http"])
+def test_many_requests_are_written_as_one_is(kind: Any) -> None:
+    endpoint = _endpoint(endpoint=kind, model="m", key="k-123456", body="{prompt}" if kind == "http" else None)
+    prompts = [('say "hi"', 9), ("süß\n", 9), ("x" * 500, 10)]
+    singles = [endpoint.message([{"role": "user", "content": text}], longest) for text, longest in prompts]
+    assert endpoint.prompt_messages(prompts) == singles
+
+
 def test_plain_http_fills_a_template_or_gets() -> None:
     get = _endpoint("http://h:8000/health?deep=1", endpoint="http").message(SAID, None)
     assert get.startswith(b"GET /health?deep=1 HTTP/1.1\r\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any
 
 import numpy as np
@@ -145,7 +145,7 @@ def test_a_sweep_says_which_rates_were_kept(tmp_path: Path) -> None:
     text = curve_text(found.points, found.curve)
     assert max(map(len, text.splitlines())) <= 80
     columns = request_columns(found.points)
-    assert set(columns["point"]) == {0, 1}
+    assert set(columns["point"].to_list()) == {0, 1}
     for form in ("csv", "jsonl", "parquet"):
         path = write_request_rows(tmp_path, found.points, form)
         assert path is not None
@@ -185,3 +185,17 @@ def test_a_load_fits_the_terminal() -> None:
     lines = point_text(point).splitlines()
     assert max(map(len, lines)) <= 80, lines
     assert any("✗ first_output_token_s_from_send:p99.9" in line for line in lines)
+
+
+def test_a_load_that_is_ended_keeps_what_was_measured_and_tries_no_other_rate() -> None:
+    with ScriptedServer([_slow(0.005)]) as server:
+        settings = _settings(server.url, requests=400, scheduler="constant")
+        with LoadRunner(settings) as runner:
+            Timer(0.8, runner.stop).start()
+            found = sweep_rates(runner, [50.0, 60.0, 70.0], lambda point, valid: None)
+    [point] = found.points
+    assert 10 < point.answered < 100
+    assert found.curve.valid == [False]
+    assert point.duration_s < 4
+    assert point.error_count == 0
+    assert "ended before its time" in " ".join(point_text(point).split())

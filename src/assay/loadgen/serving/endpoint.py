@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ from assay.untrusted.unreadable import Unreadable
 _PATHS = {
     "chat": "/chat/completions", "completions": "/completions", "responses": "/responses", "embeddings": "/embeddings",
 }  # fmt: skip
+_MARK = "\u241f the prompt \u241f"
+"""A text that no request has by itself."""
 Messages = Sequence[Mapping[str, Any]]
 
 
@@ -65,6 +68,30 @@ class Endpoint:
             return self._http(str(messages[-1]["content"]), max_tokens)
         body = self._body(messages, max_tokens)
         return self.target.message(self.path, json.dumps({**body, **(self.extra or {})}).encode())
+
+    def prompt_messages(self, prompts: Sequence[tuple[str, int]]) -> list[bytes]:
+        """Requests of one prompt each and its longest answer: as `message` writes them, with all that does not differ
+        written once a length."""
+        if self.kind == "http":
+            return [self._http(prompt, max_tokens) for prompt, max_tokens in prompts]
+        forms: dict[int, tuple[bytes, bytes, bytes, bytes]] = {}
+        made = []
+        for prompt, max_tokens in prompts:
+            if max_tokens not in forms:
+                forms[max_tokens] = self._form(max_tokens)
+            head, rest, before, after = forms[max_tokens]
+            said = encode_basestring_ascii(prompt).encode()
+            size = len(before) + len(said) + len(after)
+            made.append(b"%s%d%s%s%s%s" % (head, size, rest, before, said, after))
+        return made
+
+    def _form(self, max_tokens: int) -> tuple[bytes, bytes, bytes, bytes]:
+        """A request around its length and its prompt."""
+        message = self.message([{"role": "user", "content": _MARK}], max_tokens)
+        head, _, body = message.partition(b"\r\n\r\n")
+        before, _, after = body.partition(json.dumps(_MARK).encode())
+        first, _, rest = head.partition(b"Content-Length: %d" % len(body))
+        return first + b"Content-Length: ", rest + b"\r\n\r\n", before, after
 
     def _body(self, messages: Messages, max_tokens: int | None) -> dict[str, Any]:
         body: dict[str, Any] = {} if self.model is None else {"model": self.model}

@@ -58,6 +58,8 @@ class LoadRunner:
         self.endpoint = Endpoint.of(settings)
         self._ceiling = ceiling
         self._warmed = 0
+        self._running: HttpClient | None = None
+        self.stopped = False
 
     def __enter__(self) -> Self:
         """Raises ServerRefused where the first request shows that no other will be answered."""
@@ -70,6 +72,12 @@ class LoadRunner:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         return None
+
+    def stop(self) -> None:
+        """End the load soon; what was measured is kept. May be called by the handler of a signal."""
+        self.stopped = True
+        if self._running is not None:
+            self._running.stop()
 
     def run(self, rate: float | None = None, least: int = 0) -> LoadPoint:
         """One load; at another rate, with at least so many requests where the settings say a number."""
@@ -103,10 +111,17 @@ class LoadRunner:
             total_s=settings.total_s,
             failures_in_a_row=_FAILURES_IN_A_ROW,
         )
-        return open_client(self.endpoint.target, limits)
+        self._running = open_client(self.endpoint.target, limits)
+        return self._running
 
     def _plan(self, schedule: LoadSchedule) -> RequestPlan:
-        messages = [self._message(number) for number in range(min(len(self.prompts.conversations), schedule.count))]
+        used = self.prompts.conversations[: schedule.count]
+        if any(each.messages for each in used):
+            messages = [self._message(number) for number in range(len(used))]
+        else:
+            longest = self.prompts.max_tokens
+            said = [(each.turns[0].text, each.turns[0].max_tokens or longest) for each in used]
+            messages = self.endpoint.prompt_messages(said)
         return RequestPlan(
             messages,
             schedule.count,
@@ -179,16 +194,20 @@ class LoadRunner:
             )
         point = LoadPoint(
             asked, found, replies, TokenCounts.of(replies, inputs, outputs), saturation, None, self._warmed,
-            tuple(self._notes(len(found))),
+            tuple(self._notes(len(found))), self.stopped,
         )  # fmt: skip
         return point if self._ceiling is None else replace(point, ceiling=self._ceiling(point))
 
     def _notes(self, sent: int) -> list[str]:
+        ended = (
+            ["the load was ended before its time: these are figures of what was sent by then"] if self.stopped else []
+        )
         different = len(self.prompts.conversations)
         if sent <= different or self.endpoint.kind == "http":
-            return []
+            return ended
         made = f" ({MOST_DIFFERENT} are made up at most)" if different == MOST_DIFFERENT else ""
-        return [f"{sent} requests used {different} different prompts{made}: a server that caches them answers faster"]
+        again = f"{sent} requests used {different} different prompts{made}: a server that caches them answers faster"
+        return [*ended, again]
 
 
 _HINTS = {

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import MissingExtra
 from assay.loadgen.serving.measured.load_point import LoadPoint
@@ -20,56 +23,85 @@ COLUMNS = (
 """`…_s` are seconds, those of a clock from the start; empty where a request has none."""
 
 
-def request_columns(points: Sequence[LoadPoint]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for number, point in enumerate(points):
-        rows, times, start = point.exchanges.rows, point.times, point.exchanges.start_ns
-        count = len(rows)
-        values: dict[str, list[Any]] = {
-            "point": [number] * count,
-            "request": list(range(count)),
-            "intended_s": ((rows["intended_ns"] - start) / 1e9).tolist(),
-            "sent_s": _known((rows["sent_ns"] - start) / 1e9, rows["sent_ns"] > 0),
-            "end_s": ((rows["end_ns"] - start) / 1e9).tolist(),
-            "status": rows["status"].tolist(),
-            "error": list(point.replies.failures),
-            "attempts": rows["attempts"].tolist(),
-            "chunks": point.replies.chunks.tolist(),
-            "output_tokens": _known(times.output_tokens, times.output_tokens >= 0),
-            "input_tokens": _known(point.tokens.input, point.tokens.input >= 0),
-            "output_tokens_by_tokenizer": _known(point.tokens.tokenizer_output, point.tokens.tokenizer_output >= 0),
-            "met_objectives": point.met.tolist(),
-        }
-        for name in ("ttft_s", "first_output_token_s", "tpot_s", "latency_s", "latency_s_from_send"):
-            mine = times.per_request[name]
-            values[name] = _known(mine / 1e9, mine >= 0)
-        for name in COLUMNS:
-            found[name] += values[name]
-    return found
+@dataclass(frozen=True)
+class RowColumn:
+    """Values of all requests, and which of them have one."""
+
+    values: NDArray[Any]
+    known: NDArray[np.bool_]
+
+    def to_list(self) -> list[Any]:
+        """None where nothing is known."""
+        pairs = zip(self.values.tolist(), self.known.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
 
 
-def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowFormat) -> Path | None:
-    """`requests.parquet`, `.csv` or `.jsonl`."""
+def request_columns(points: Sequence[LoadPoint]) -> dict[str, RowColumn]:
+    parts = [_columns(number, point) for number, point in enumerate(points)]
+    return {
+        name: RowColumn(
+            np.concatenate([part[name].values for part in parts]), np.concatenate([part[name].known for part in parts])
+        )
+        for name in COLUMNS
+    }
+
+
+def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowFormat | None = None) -> Path | None:
+    """`requests.parquet`, `.csv` or `.jsonl`; not said, Parquet where it can be written."""
+    if form is None:
+        form = "parquet" if find_spec("pyarrow") is not None else "csv"
     if form == "none":
         return None
     columns, path = request_columns(points), folder / f"requests.{form}"
     if form == "parquet":
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise MissingExtra("pyarrow, which writes Parquet,", "loadgen") from None
-        pq.write_table(pa.table(columns), path)
-    else:
-        with path.open("w", encoding="utf-8", newline="") as out:
-            rows = zip(*columns.values(), strict=True)
-            if form == "csv":
-                csv.writer(out).writerows([COLUMNS, *rows])
-            else:
-                out.writelines(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n" for row in rows)
+        _write_parquet(columns, path)
+        return path
+    rows = zip(*(column.to_list() for column in columns.values()), strict=True)
+    with path.open("w", encoding="utf-8", newline="") as out:
+        if form == "csv":
+            csv.writer(out).writerows([COLUMNS, *rows])
+        else:
+            out.writelines(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n" for row in rows)
     return path
 
 
-def _known(values: Any, known: Any) -> list[Any]:
-    """None where nothing is known."""
-    return [value if is_known else None for value, is_known in zip(values.tolist(), np.asarray(known), strict=True)]
+def _write_parquet(columns: Mapping[str, RowColumn], path: Path) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow, which writes Parquet,", "loadgen") from None
+    arrays = {name: pa.array(column.values, mask=~column.known) for name, column in columns.items()}
+    pq.write_table(pa.table(arrays), path)
+
+
+def _columns(number: int, point: LoadPoint) -> dict[str, RowColumn]:
+    rows, times, start = point.exchanges.rows, point.times, point.exchanges.start_ns
+    count = len(rows)
+    values: dict[str, RowColumn] = {
+        "point": _all(np.full(count, number)),
+        "request": _all(np.arange(count)),
+        "intended_s": _all((rows["intended_ns"] - start) / 1e9),
+        "sent_s": _known((rows["sent_ns"] - start) / 1e9, rows["sent_ns"] > 0),
+        "end_s": _all((rows["end_ns"] - start) / 1e9),
+        "status": _all(rows["status"]),
+        "error": _all(np.asarray(point.replies.failures, dtype=object)),
+        "attempts": _all(rows["attempts"]),
+        "chunks": _all(point.replies.chunks),
+        "output_tokens": _known(times.output_tokens, times.output_tokens >= 0),
+        "input_tokens": _known(point.tokens.input, point.tokens.input >= 0),
+        "output_tokens_by_tokenizer": _known(point.tokens.tokenizer_output, point.tokens.tokenizer_output >= 0),
+        "met_objectives": _all(point.met),
+    }
+    for name in ("ttft_s", "first_output_token_s", "tpot_s", "latency_s", "latency_s_from_send"):
+        mine = times.per_request[name]
+        values[name] = _known(mine / 1e9, mine >= 0)
+    return values
+
+
+def _all(values: Any) -> RowColumn:
+    return RowColumn(np.asarray(values), np.ones(len(values), np.bool_))
+
+
+def _known(values: Any, known: Any) -> RowColumn:
+    return RowColumn(np.asarray(values), np.asarray(known, np.bool_))

@@ -27,15 +27,14 @@ class SyntheticPrompts:
         shared = [text.make(rng, self.prefix_tokens) for _ in range(self.prefixes)] if self.prefix_tokens else []
         asked = self.prompt_tokens.draw(rng, count * self.turns).tolist()
         answers = self.max_tokens.draw(rng, count * self.turns).tolist()
+        texts = text.make_many(rng, asked)
+        which = rng.integers(0, len(shared), count).tolist() if shared else []
         found = []
         for number in range(count):
-            before = shared[int(rng.integers(len(shared)))] if shared else ""
             turns = []
             for turn in range(self.turns):
                 place = number * self.turns + turn
-                said = text.make(rng, asked[place])
-                if turn == 0 and before:
-                    said = f"{before} {said}"
+                said = f"{shared[which[number]]} {texts[place]}" if shared and turn == 0 else texts[place]
                 turns.append(Turn(said, answers[place], self.think_s if turn else 0.0))
             found.append(Conversation(tuple(turns)))
         return found

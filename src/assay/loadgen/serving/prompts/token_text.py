@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,9 @@ class TokenText(ABC):
     @abstractmethod
     def make(self, rng: np.random.Generator, tokens: int) -> str: ...
 
+    def make_many(self, rng: np.random.Generator, lengths: Sequence[int]) -> list[str]:
+        return [self.make(rng, tokens) for tokens in lengths]
+
     @abstractmethod
     def count(self, texts: Sequence[str]) -> list[int]: ...
 
@@ -55,7 +59,13 @@ class WordText(TokenText):
     name = "one word a token"
 
     def make(self, rng: np.random.Generator, tokens: int) -> str:
-        return " ".join([_WORDS[place] for place in rng.integers(0, len(_WORDS), tokens).tolist()])
+        return self.make_many(rng, [tokens])[0]
+
+    def make_many(self, rng: np.random.Generator, lengths: Sequence[int]) -> list[str]:
+        """All words are drawn at once: prompts of a large load must not take as long as the load."""
+        words = [_WORDS[place] for place in rng.integers(0, len(_WORDS), sum(lengths)).tolist()]
+        ends = list(accumulate(lengths))
+        return [" ".join(words[end - length : end]) for length, end in zip(lengths, ends, strict=True)]
 
     def count(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) for text in texts]

@@ -63,12 +63,33 @@ static int hexadecimal(uint8_t byte) {
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
+#define EVERY(byte) (0x0101010101010101u * (byte))
+
+/* Where plain text ends: at a quote, a backslash, a control character or a byte beyond ASCII. Eight bytes at a time; in
+   the word a zero byte is found by its borrow, which reaches only bytes after it (Warren, Hacker's Delight, 6-1). */
+static const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        uint64_t quote = word ^ EVERY('"'), backslash = word ^ EVERY('\\');
+        uint64_t found = (quote - EVERY(1)) & ~quote;
+        found |= (backslash - EVERY(1)) & ~backslash;
+        found |= (word - EVERY(0x20)) & ~word;
+        found = (found | word) & EVERY(0x80);
+        if (found) return at + (__builtin_ctzll(found) >> 3);
+    }
+#endif
+    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
 /* Goes over a string; its bytes between the quotes, escapes as they stand. */
 static int read_string(struct reader *reader, struct span *string) {
     const uint8_t *at = reader->at, *end = reader->end;
     if (at == end || *at != '"') return 0;
     string->at = ++at;
-    while (at < end && *at != '"') {
+    while ((at = skip_plain(at, end)) < end && *at != '"') {
         if (*at >= 0x80) {
             int bytes = character(at, end);
             if (!bytes) return 0;
@@ -85,10 +106,8 @@ static int read_string(struct reader *reader, struct span *string) {
             } else {
                 return 0;
             }
-        } else if (*at < 0x20) {
-            return 0;
         } else {
-            at++;
+            return 0; /* a control character */
         }
     }
     if (at == end) return 0;

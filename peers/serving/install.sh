@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# guidellm and aiperf from the registry, each in an environment of its own. Usage: install.sh FOLDER UV
+set -eu
+folder=$1 uv=$2
+for peer in guidellm==0.8.1 aiperf==0.13.0; do
+    where=$folder-${peer%%=*}
+    [ -e "$where/.ready" ] && continue
+    "$uv" venv --quiet --allow-existing --python "${PYTHON:-python3.11}" "$where"
+    [ "$peer" = guidellm==0.8.1 ] && "$uv" pip install --quiet --python "$where/bin/python" torch==2.13.0
+    "$uv" pip install --quiet --python "$where/bin/python" --compile-bytecode "$peer"
+    touch "$where/.ready"
+done

@@ -1,0 +1,86 @@
+"""One command: CPU time of all its processes, and what the null server saw of it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from assay.loadgen.http.server.openai_replies import null_replies
+from assay.loadgen.http.server.scripted_server import ScriptedServer
+
+_PR_SET_CHILD_SUBREAPER = 36
+_LOG_ROOM = 4_000_000
+_LONGEST_S = 1200
+
+
+@dataclass(frozen=True)
+class Measured:
+    cpu_s: float
+    first_request_s: float
+    """From the start of the command to the first request that reached the server."""
+    rate: float
+    """Requests a second in the middle eight tenths of the run, by the server's log."""
+
+
+def adopt_orphans() -> None:
+    """Processes that a command leaves behind become ours, so that their CPU time is counted when they end."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def measure(
+    command: list[str], url_place: str, tokens: int, gap_s: float, environment: dict[str, str], out: Path
+) -> Measured:
+    """Run `command`, in which `url_place` stands for the server's URL, in the folder `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    cores = sorted(os.sched_getaffinity(0))
+    with ScriptedServer(null_replies(tokens, gap_s), log_room=_LOG_ROOM) as server:
+        os.sched_setaffinity(server.pid, {cores[-1]})
+        port = str(server.port)
+        # The same core for every client: what one core can do is asked.
+        words = ["taskset", "-c", str(cores[0]), *(word.replace(url_place, port) for word in command)]
+        before, started = _children_cpu(), time.monotonic_ns()
+        process = subprocess.Popen(
+            words,
+            cwd=out,
+            env={**os.environ, **environment},
+            stdout=(out / "output.log").open("wb"),
+            stderr=subprocess.STDOUT,
+        )
+        status = process.wait(_LONGEST_S)
+        _reap_orphans(server.pid)
+        cpu = _children_cpu() - before
+        log = server.log()
+    if status:
+        raise SystemExit(f"{' '.join(words)}\nended with {status}:\n{(out / 'output.log').read_text()[-3000:]}")
+    came = np.sort(log["ns"][log["piece"] == -1])
+    low, high = int(0.1 * len(came)), int(0.9 * len(came)) - 1
+    rate = (high - low) / max((came[high] - came[low]) / 1e9, 1e-9)
+    return Measured(cpu, (int(came[0]) - started) / 1e9, rate)
+
+
+def _reap_orphans(keep: int) -> None:
+    """Wait for what the command left running. The server is a child too and goes on."""
+    limit = time.monotonic() + 10
+    while time.monotonic() < limit:
+        others = [pid for pid in _children() if pid != keep]
+        if not others:
+            return
+        for pid in others:
+            os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.02)
+
+
+def _children() -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
