@@ -13,6 +13,6 @@ lock pyproject.toml --constraint requirements/lock.txt -o requirements/core.txt
 cuda=(cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cccl nvidia-cuda-cupti nvidia-cuda-nvrtc
     nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse
     nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton)
-lock pyproject.toml --extra llm --extra rag --extra torchtune --extra vision --constraint requirements/lock.txt \
+lock pyproject.toml --extra llm --extra llm-server --extra rag --extra torchtune --extra vision --constraint requirements/lock.txt \
     $(printf -- '--no-emit-package %s ' torch torchvision "${cuda[@]}") -o requirements/models.txt
 echo "uv" | lock - -o requirements/bootstrap.txt

@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["quickstart", "simple", "datasets", "production"])
+@pytest.mark.parametrize("name", ["quickstart", "simple", "datasets", "production", "serving"])
 def test_a_session_of_the_examples_runs(workplace: Workplace, name: str) -> None:
     answer = workplace.assay("run", "--config", str(EXAMPLES / f"{name}.yaml"))
     assert answer.code == 0, answer.out + answer.err

@@ -1,4 +1,5 @@
-"""The files in `data` were written by the tools themselves; long lists in them are cut."""
+"""The files in `data` were written by the tools themselves; long lists in them are cut. That of vLLM is made up, by the
+source of its `benchmarks/serve.py`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ def arguments(parser: ArgumentParser) -> None:
     imported = actions.add_parser("import", help="read session folders, or files of other tools", allow_abbrev=False)
     imported.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH",
-        help="session folders, folders of them, JSON of pyperf, pytest-benchmark or hyperfine (default: all sessions)",
+        help="session folders, folders of them, JSON of pyperf, pytest-benchmark, hyperfine, guidellm, aiperf or "
+        "vllm bench serve (default: all sessions)",
     )  # fmt: skip
     imported.add_argument("--rebuild", action="store_true", help="forget the database first")
     imported.set_defaults(action=_import)

@@ -19,6 +19,7 @@ def arguments(parser: ArgumentParser) -> None:
     which.add_argument("--stdout", action="store_true", help="only what it printed to standard output")
     which.add_argument("--stderr", action="store_true", help="only what it printed to standard error")
     which.add_argument("--ray", action="store_true", help="what its Ray cluster printed when it started")
+    which.add_argument("--service", action="store_true", help="what the server of its `service:` printed")
     parser.add_argument("--follow", "-f", action="store_true", help="go on printing until the session has ended")
     results_dir_argument(parser)
 
@@ -29,7 +30,7 @@ def run(args: Namespace) -> int:
     from assay.report.printable import printable
 
     folder = find_session(args.session, results_dir(args))
-    stream = next((name for name in ("stdout", "stderr", "ray") if getattr(args, name)), "both")
+    stream = next((name for name in ("stdout", "stderr", "ray", "service") if getattr(args, name)), "both")
     log = EntryLog.find(folder, args.entry, stream, args.repeat)
     if log.note:
         print(f"assay: {printable(log.note)}", file=sys.stderr)

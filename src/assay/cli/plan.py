@@ -14,6 +14,7 @@ from assay.cli.config_arguments import (
     no_sink_argument,
     strictness_arguments,
 )
+from assay.cli.plan_service import service_lines
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
@@ -100,6 +101,8 @@ def _lines(entry: Entry, masker: Masker) -> list[str]:
     if entry.ray is not None:
         given = ", ".join(f"{name}={value}" for name, value in entry.ray.model_dump(exclude_unset=True).items())
         lines.append(f"  with a Ray cluster: {given or 'Ray’s own defaults'}")
+    if entry.service is not None:
+        lines += service_lines(entry.service, masker)
     lines += [f"  requires {_requirement(item.model_dump(exclude_unset=True))}" for item in entry.requirements]
     return lines
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.config.entry_config import Limits, MetricRule
+from assay.config.entry_config import MetricRule
+from assay.config.limits import Limits
 from assay.config.placeholders import Datasets, UsedDataset, render
 from assay.config.ray_config import RayConfig
 from assay.config.requirement import Requirement
+from assay.config.service.service import Service
 
 RESULTS_OPTION = ("--benchmark-results-path", "--benchmark_results_path")
 
@@ -38,6 +40,7 @@ class Entry:
     """Limit for a job of a CI that runs this entry alone, in a container that it starts first."""
     grace_s: float = 5.0
     ray: RayConfig | None = None
+    service: Service | None = None
     delete_scratch: bool = True
     requirements: tuple[Requirement, ...] = ()
     metrics: Mapping[str, MetricRule] = field(default_factory=dict)

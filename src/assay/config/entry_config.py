@@ -3,15 +3,17 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from assay.config.limits import Limits
+from assay.config.model import Model, ProgramVariables
 from assay.config.ray_config import ObjectStoreSize, RayConfig
 from assay.config.requirement import Requirement, share
+from assay.config.service.service_config import ServiceConfig
 
 _NAME = re.compile(r"[^\W_][\w.=,+@-]{0,119}")
 _MOST_BYTES = 200
 """Length of a name in UTF-8: file systems hold 255 bytes, and a run's files add to it."""
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
 
 def is_name(text: str) -> bool:
@@ -49,28 +51,6 @@ def check_entry_name(name: str) -> str:
     if name.lower() in OWN_FILES:
         raise ValueError(f"a session has a file or folder of its own that is called {name}: choose another name")
     return check_name(name)
-
-
-def megabytes(value: Any) -> Any:
-    """`2GB`, `512 MB` as megabytes; a plain number is megabytes already."""
-    if not isinstance(value, str):
-        return value
-    match = _SIZE.fullmatch(value.strip())
-    if not match:
-        raise ValueError("is not a size such as 512MB or 2GB")
-    power = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}[match[2].lower()]
-    return float(match[1]) * 1024**power / 1024**2
-
-
-class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
-
-
-class Limits(Model):
-    cpus: int | None = Field(default=None, ge=1, description="Processors the run may use.")
-    memory: Annotated[float | None, BeforeValidator(megabytes)] = Field(
-        default=None, gt=0, description="Of the whole tree, in MB or as 2GB; the run is ended above it."
-    )
 
 
 class MetricRule(Model):
@@ -123,7 +103,10 @@ class EntryConfig(Model):
     )
     retries: int = Field(default=0, ge=0, le=100, description="More attempts after a failure; each is recorded.")
     needs: list[str] = Field(default=[], description="Entries that must have passed.")
-    env: dict[str, str] = {}
+    env: ProgramVariables = {}
+    service: ServiceConfig | None = Field(
+        default=None, description="A server that is started before each run; over the session's; null: none."
+    )
     limits: Limits = Limits()
     gpus: int | list[int] | None = Field(default=None, description="How many, or which.")
     profiler: Literal["py-spy", "cprofile", "memray"] | None = None
@@ -146,13 +129,6 @@ class EntryConfig(Model):
     def _for_a_sink(cls, value: list[dict[str, Any]] | dict[str, Any]) -> list[dict[str, Any]] | dict[str, Any]:
         if isinstance(value, list) and not all("name" in said for said in value):
             raise ValueError("each says the `name` of the sink that it is for")
-        return value
-
-    @field_validator("env", mode="before")
-    @classmethod
-    def _words(cls, value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: str(item).lower() if isinstance(item, bool) else item for key, item in value.items()}
         return value
 
     @field_validator("profiler", mode="before")

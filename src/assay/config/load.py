@@ -8,6 +8,7 @@ from assay.config.matrix import expand_matrix
 from assay.config.merge import duplicates, merge
 from assay.config.older_form import OlderForm, to_newer
 from assay.config.override import apply_override
+from assay.config.service.default_service import with_default_service
 from assay.config.session_config import SessionConfig
 from assay.config.variables import Variables
 from assay.config.without_sinks import without
@@ -64,7 +65,7 @@ def _load(
     for override in overrides:
         root = apply_override(root, override)
     root = _without_empty(_without_notes(_enabled(root, variables)))
-    root, problems = _expanded(root)
+    root, problems = _expanded(with_default_service(root))
     root = variables.substitute(root)
     problems += variables.problems
     try:
@@ -135,7 +136,7 @@ def _without_notes(root: Node) -> Node:
 
 def _without_empty(root: Node) -> Node:
     """A key of the session or of an entry with nothing behind it (its list is commented out) is as good as not there.
-    Only `ray:` of an entry means something empty."""
+    Only `ray:` and `service:` of an entry mean something empty."""
     children = {key: child for key, child in root.value.items() if child.value is not None}
     for key in ("entries", "data_setups"):
         if key in children and children[key].is_list:
@@ -147,7 +148,7 @@ def _without_empty(root: Node) -> Node:
 def _without_empty_keys(entry: Node) -> Node:
     if not entry.is_mapping:
         return entry
-    kept = {key: child for key, child in entry.value.items() if child.value is not None or key == "ray"}
+    kept = {key: child for key, child in entry.value.items() if child.value is not None or key in ("ray", "service")}
     return Node(kept, entry.mark, entry.key, entry.anchored)
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,11 @@ from assay.config.entry_config import EntryConfig
 from assay.config.load import Config
 from assay.config.paths.session_paths import SessionPaths
 from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, UsedDataset, render
+from assay.config.program import gpu_numbers, started
 from assay.config.ray_defaults import ray_of
 from assay.config.script import Script, ScriptNotFound
+from assay.config.service.resolve_service import resolve_service
+from assay.config.service.service import ADDRESS, Service
 from assay.config.session_config import SessionConfig
 from assay.config.variables import Variables
 from assay.document.node import Node
@@ -28,6 +30,7 @@ class Resolver:
             {data.name: {form.type: form.path for form in data.formats} for data in config.session.datasets}
         )
         self._values = paths.values
+        self._later_names: tuple[str, ...] = FOLDERS
         self.problems: list[str] = []
         self.warnings: list[str] = []
         self.interpreter = self._python(config.session.interpreter)
@@ -41,12 +44,22 @@ class Resolver:
         script: Path | None = None
         interpreter: str | None = None
         args: list[str] = []
+        service: Service | None = None
         datasets: list[UsedDataset] = []
+        self._later_names = (*FOLDERS, *ADDRESS) if written.service is not None else FOLDERS
+        env: dict[str, str] = {}
         try:
+            if written.service is not None:
+                service = resolve_service(
+                    written.service,
+                    lambda words, path: self._words(words, node, f"{key}[{at}].{path}", datasets),
+                    self._later,
+                )
+            env = {name: self._later(value) for name, value in written.env.items()}
             args = self._words(written.args, node, f"{key}[{at}].args", datasets)
             if written.command is not None:
                 command = self._words(written.command, node, f"{key}[{at}].command", datasets)
-                program, args = _program(command[:1]), [*command[1:], *args]
+                program, args = started(command[:1]), [*command[1:], *args]
             else:
                 asked = render(str(written.script), self._values, _Noting(self._datasets, None, self._values))
                 found = Script.find(asked, self._base(written), self._folder_of(node), key == "data_setups")
@@ -62,6 +75,8 @@ class Resolver:
         ray = ray_of(written, session) if key == "entries" else written.ray
         if ray is None and written.object_store_size is not None:
             self.warnings.append(f"{written.name}: object_store_size is of a Ray cluster, and it has none: add `ray:`")
+        if service is not None and ray is not None and ray.isolation == "namespace":
+            problem = problem or "a service cannot be reached from a Ray cluster with `isolation: namespace`"
         wanted = written.timeout_s or session.default_timeout_s
         limit = _least(wanted, session.max_timeout_s) if key == "entries" else wanted
         return Entry(
@@ -77,6 +92,7 @@ class Resolver:
             problem=problem,
             grace_s=_least(written.grace_s, session.cleanup_timeout_s),
             ray=ray,
+            service=service,
             delete_scratch=session.delete_scratch if written.delete_scratch is None else written.delete_scratch,
             requirements=tuple(written.requirements),
             metrics={**session.metrics, **written.metrics},
@@ -84,9 +100,9 @@ class Resolver:
             warmup=written.warmup,
             retries=written.retries,
             needs=tuple(written.needs),
-            env={name: self._later(value) for name, value in written.env.items()},
+            env=env,
             limits=written.limits,
-            gpus=_gpus(written.gpus),
+            gpus=gpu_numbers(written.gpus),
             gpu_mem_use_warning_threshold=_first(
                 written.gpu_mem_use_warning_threshold, session.gpu_mem_use_warning_threshold
             ),
@@ -100,7 +116,7 @@ class Resolver:
 
     def _words(self, written: str | list[str], node: Node, path: str, datasets: list[UsedDataset]) -> list[str]:
         """Split first, so that a value with a space in it stays one argument."""
-        mark = (node.get(path.rpartition(".")[2]) or node).mark
+        mark = node.at(tuple(path.split(".")[1:])).mark
         try:
             words = split(written)
         except ValueError as error:
@@ -110,7 +126,7 @@ class Resolver:
         return [self._later(word, datasets) for word in filled]
 
     def _later(self, text: str, used: list[UsedDataset] | None = None) -> str:
-        return render(text, self._values, _Noting(self._datasets, used, self._values), later=FOLDERS)
+        return render(text, self._values, _Noting(self._datasets, used, self._values), later=self._later_names)
 
     def _python(self, written: str | None) -> str | None:
         if written is None:
@@ -152,9 +168,11 @@ def _by_sink(written: list[dict[str, Any]] | dict[str, Any]) -> dict[str, Any]:
 
 
 def _job_timeout_s(entry: EntryConfig, limit: float, session: SessionConfig) -> float:
-    """Every run of the entry at its limit and cleared up after, and never less than `min_timeout_s`."""
+    """Every run of the entry and its service at their limits and cleared up after; at least `min_timeout_s`."""
     runs = (entry.warmup + entry.repeat) * (1 + entry.retries)
-    return max(runs * (limit + (session.cleanup_timeout_s or 0.0)), session.min_timeout_s or 0.0)
+    service = entry.service
+    around = 0.0 if service is None else service.ready_timeout_s + service.stop_timeout_s
+    return max(runs * (around + limit + (session.cleanup_timeout_s or 0.0)), session.min_timeout_s or 0.0)
 
 
 def _least(seconds: float, most: float | None) -> float:
@@ -163,14 +181,3 @@ def _least(seconds: float, most: float | None) -> float:
 
 def _first(one: float | None, other: float | None) -> float | None:
     return other if one is None else one
-
-
-def _gpus(written: int | list[int] | None) -> tuple[int, ...] | None:
-    if written is None:
-        return None
-    return tuple(range(written)) if isinstance(written, int) else tuple(written)
-
-
-def _program(first: list[str]) -> list[str]:
-    """`assay` is the one that runs, wherever it is installed."""
-    return [sys.executable, "-m", "assay"] if first == ["assay"] else first

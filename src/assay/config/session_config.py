@@ -4,9 +4,11 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config.entry_config import EntryConfig, MetricRule, Model
+from assay.config.entry_config import EntryConfig, MetricRule
+from assay.config.model import Model
 from assay.config.paths.named_path import PathsConfig
 from assay.config.ray_config import ObjectStoreSize, RayConfig
+from assay.config.service.service_config import ServiceConfig
 from assay.config.viewer_url import check_template
 
 
@@ -50,6 +52,10 @@ class SessionConfig(Model):
     ray: RayConfig | None = Field(
         default=None,
         description="A Ray cluster for every entry; its own `ray:` changes single keys, and `ray: null` has none.",
+    )
+    service: ServiceConfig | None = Field(
+        default=None,
+        description="A server for every entry; its own `service:` changes single keys, and `service: null` has none.",
     )
     object_store_size: ObjectStoreSize = Field(
         default=None, description="Of every entry's Ray cluster: bytes, a fraction of memory (0.5), or `default`."

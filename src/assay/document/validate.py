@@ -21,25 +21,29 @@ def validate(model: type[M], node: Node) -> M:
 
 
 def problems(error: ValidationError, node: Node, model: type[BaseModel], at: Path = ()) -> list[str]:
-    """In the order they stand in the files."""
+    """In the order they stand in the files. What is used at several places (an anchor, a default for all entries) and
+    is wrong there in one way is said once, for the shortest path."""
     found = [_problem(item, node, model, at) for item in error.errors(include_url=False)]
-    return [f"{mark}: {message}" for mark, message in sorted(set(found))]
+    first: dict[tuple[Mark, str], str] = {}
+    for mark, path, message in sorted(found, key=lambda each: (each[0], len(each[1]), each[1], each[2])):
+        first.setdefault((mark, message), path)
+    return [f"{mark}: {path}: {message}" for (mark, message), path in first.items()]
 
 
-def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[Mark, str]:
+def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[Mark, str, str]:
     path = _known_steps(item["loc"], root)
     node = root.at(path)
     if item["type"] == "extra_forbidden":
         place = node.key or node.mark
-        return place, f"{shown((*at, *path))}: {unknown('key', str(path[-1]), _keys(model, path[:-1]))}"
+        return place, shown((*at, *path)), unknown("key", str(path[-1]), _keys(model, path[:-1]))
     message = wrong_value(item["type"], str(item["msg"]), _needed(model, path))
     if item["type"] == "missing":
         name = str(item["loc"][-1])
-        return node.mark, f"{shown((*at, *path, name))}: is missing"
+        return node.mark, shown((*at, *path, name)), "is missing"
     given = node.value
     if isinstance(given, str | int | float | bool) and item["type"] != "value_error":
         message = f"{message}, not {given!r}"
-    return node.mark, f"{shown((*at, *path))}: {message}"
+    return node.mark, shown((*at, *path)), message
 
 
 def _known_steps(loc: tuple[Any, ...], root: Node) -> Path:

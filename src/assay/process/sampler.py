@@ -127,6 +127,15 @@ class Sampler:
         read = sum(item[0] for item in self._io.values()) / 2**20
         return read, sum(item[1] for item in self._io.values()) / 2**20
 
+    def flush(self) -> None:
+        """So that others can read what is known so far."""
+        if self._out is None:
+            return
+        try:
+            self._out.flush()
+        except OSError:
+            self._out = None
+
     def _write(self, line: str) -> None:
         if self._out is None:
             return

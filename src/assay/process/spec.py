@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from assay.process.gpu_watch_spec import GpuWatchSpec
+
 
 @dataclass(frozen=True)
 class CompanionSpec:
@@ -17,18 +19,6 @@ class CompanionSpec:
     """Text in its output that says it can be used."""
     timeout_s: float = 60.0
     attempts: int = 3
-
-
-@dataclass(frozen=True)
-class GpuWatchSpec:
-    """GPUs that are sampled with the tree: columns of their own in `usage_csv`."""
-
-    names: tuple[str, ...]
-    """As CUDA_VISIBLE_DEVICES names them: a number, `GPU-…` or `MIG-…`."""
-    library: Path
-    """Folder that holds pynvml."""
-    certain: bool
-    """They are the tree's alone to choose: counted even where none of its processes is seen on them."""
 
 
 @dataclass(frozen=True)

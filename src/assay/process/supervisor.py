@@ -173,6 +173,7 @@ class Supervisor:
                 if os.getppid() != self._assay:
                     self._end("abandoned")  # Somebody may hold the pipe open whose end would say so.
                 seen = self._sampler
+                seen.flush()
                 self._tell(("status", now - self._started, seen.cpu_s, seen.rss_mb, seen.gpu_pct, seen.gpu_memory_mb))
                 next_status = now + STATUS_EVERY_S
             if limit and now >= limit and self._wait_status is None:

@@ -28,6 +28,17 @@ def stat_fields(pid: int) -> list[bytes]:
     return content[content.rfind(b")") + 2 :].split()
 
 
+def tree_cpu_s(root: int) -> float:
+    """Seconds of CPU that the processes below `root` have used, and those that it has waited for. Not its own."""
+    ticks = 0
+    for pid in (root, *Tree(root).walk()):
+        fields = stat_fields(pid)
+        if fields:
+            own = (int(fields[11]) + int(fields[12])) if pid != root else 0
+            ticks += own + int(fields[13]) + int(fields[14])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 class Tree:
     def __init__(self, root: int) -> None:
         self.root = root

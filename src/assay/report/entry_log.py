@@ -10,7 +10,13 @@ from assay.report.run_folder import RunFolder
 from assay.untrusted.inside import inside
 
 _RAY = "logs/ray_startup.log"
-_FILES = {"both": "stdouterr.log", "stdout": "logs/stdout.log", "stderr": "logs/stderr.log", "ray": _RAY}
+_FILES = {
+    "both": "stdouterr.log",
+    "stdout": "logs/stdout.log",
+    "stderr": "logs/stderr.log",
+    "ray": _RAY,
+    "service": "logs/service.log",
+}
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,9 @@ class EntryLog:
     def find(cls, folder: SessionFolder, entry: str, stream: str, repeat: int | None = None) -> EntryLog:
         """Of a run that has ended by its record; of one still running by where its log will be."""
         runs = [record for record in folder.records() if record.name == entry and repeat in (None, record.repeat)]
+        kept = [RunFolder(folder, record).file("service_log") for record in reversed(runs)]
+        if stream == "service" and any(kept):  # a service that is kept has its log where it was started
+            return cls(next(path for path in kept if path is not None))
         places = [RunFolder(folder, record).path for record in reversed(runs)]
         root = folder.path.resolve()
         own = inside(root, entry)
@@ -46,6 +55,8 @@ def _not_found(folder: SessionFolder, entry: str, stream: str, last: Record | No
     where = f"{quoted(entry)} of {folder.path}"
     if last is not None and stream == "ray":
         return f"{where} has no log of a Ray cluster's start: none was started for it"
+    if last is not None and stream == "service":
+        return f"{where} has no log of a service: none was started for it"
     if last is not None:
         return f"{where} has no log: it was not started: {'; '.join(last.reasons) or last.outcome}"
     planned = folder.info().planned

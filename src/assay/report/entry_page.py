@@ -20,7 +20,7 @@ from assay.report.exhibits.distribution import Distribution, distribution, perce
 from assay.report.exhibits.grid import Cell, Grid
 from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
 from assay.report.exhibits.plot import Plot
-from assay.report.exhibits.resources import resource_plots
+from assay.report.exhibits.resources import resource_plots, service_plots
 from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import PipelineStages, stage_breakdown
@@ -97,7 +97,7 @@ class EntryPage:
             serving_problem=unread,
             stages=stage_breakdown(files.tasks()) if files and not (colocation and colocation.bars) else (),
             curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),
-            plots=resource_plots(files.usage_series(), limits.points)[: limits.plots] if files else (),
+            plots=_plots(files, limits) if files else (),
             log=files.log_tail(limits.log_lines) if files else "",
             profile=_profile(files),
         )
@@ -184,6 +184,11 @@ def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row
         return 2 if metric.better else 3
 
     return sorted(metrics, key=rank)
+
+
+def _plots(files: RunFolder, limits: Limits) -> tuple[Plot, ...]:
+    own = resource_plots(files.usage_series(), limits.points)[: limits.plots]
+    return (*own, *service_plots(files.service_usage_series(), files.service_metrics(), limits.points))
 
 
 def _profile(files: RunFolder | None) -> str | None:

@@ -10,6 +10,7 @@ from assay.analysis.serving.serving_result import serving_file
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
 from assay.record.secrets import Masker
+from assay.report.scraped_series import ScrapedSeries
 from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG, USAGE
 from assay.untrusted.text_file import last_lines, read_text
@@ -97,8 +98,20 @@ class RunFolder:
             return ()
 
     def usage_series(self) -> UsageSeries:
+        return self._series(self.file("usage") or self.path / "usage.csv")
+
+    def service_usage_series(self) -> UsageSeries:
+        """Of the server of its `service:`, from the start of the program."""
+        path = self.file("service_usage")
+        return self._series(path) if path is not None else UsageSeries()
+
+    def service_metrics(self) -> ScrapedSeries:
+        path = self.file("service_metrics")
+        return ScrapedSeries.read(path) if path is not None else ScrapedSeries()
+
+    def _series(self, path: Path) -> UsageSeries:
         try:
-            lines = read_text(self.file("usage") or self.path / "usage.csv", USAGE).splitlines()
+            lines = read_text(path, USAGE).splitlines()
             rows = list(csv.DictReader(lines))
         except (FileNotFoundError, Unreadable, csv.Error):
             return UsageSeries()

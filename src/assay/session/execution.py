@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -26,9 +27,14 @@ from assay.session.preflight import missing_datasets
 from assay.session.profiler import Profiler
 from assay.session.ray_cluster import RayCluster
 from assay.session.run import Run
+from assay.session.service.running_service import ServiceFailed
+from assay.session.service.served_run import ServedRun
+from assay.session.service.services import Services
 from assay.session.workspace import Workspace
 
 INTERRUPTED = "interrupted"
+ALONE = "its service has ended"
+"""A program that is not over within its `grace_s` after that is ended: until then it may write what it has measured."""
 LOOK_EVERY_S = 0.25
 """How soon a signal is answered. A run that goes well is heard of twice a second anyway."""
 
@@ -45,6 +51,7 @@ class Execution:
     environment: Mapping[str, str]
     interrupts: Interrupts
     interpreters: Interpreters
+    services: Services
     interpreter: str | None = None
     """The Python that its record tells of, if that is not the session's."""
     gpu_stats_interval_s: float = 1.0
@@ -55,6 +62,8 @@ class Execution:
     gpu: GpuSampler | None = None
     python: AskedInterpreter | None = None
     warnings: list[str] = field(default_factory=list)
+    served: ServedRun | None = None
+    """By the service of its entry, if that has one."""
     _profiler: Profiler | None = None
 
     def execute(self) -> ProcessResult:
@@ -76,11 +85,12 @@ class Execution:
             threshold = entry.gpu_mem_use_warning_threshold
             self.warnings += gpu_memory_warnings(threshold, "before")
             try:
-                with _failing("its process could not be started"):
-                    supervised = Supervised(spec)
+                with self._service():
+                    with _failing("its process could not be started"):
+                        supervised = Supervised(spec)
+                    result = self._watch(supervised)
             except AssayError as error:
                 return ProcessResult(failure=str(error))
-            result = self._watch(supervised)
             self.warnings += gpu_memory_warnings(threshold, "after")
         if self.gpu is not None and self.gpu.problem:
             self.warnings.append(f"gpustats.csv is not complete: {self.gpu.problem}")
@@ -88,9 +98,40 @@ class Execution:
             self.profile = self._profiler.finish()
         return result
 
+    @contextmanager
+    def _service(self) -> Iterator[None]:
+        """The service of the entry, ready; ended afterwards, unless it is kept. Raises AssayError."""
+        served = self.served
+        if served is None:
+            yield
+            return
+        running = served.running
+        try:
+            try:
+                if not running.runs:
+                    running.start(lambda: self.interrupts.requested)
+            except ServiceFailed as error:
+                self.interrupted = self.interrupts.requested
+                served.fail(str(error))
+                raise AssayError(str(error)) from None
+            served.begin()
+            try:
+                yield
+            finally:
+                served.finish()
+        finally:
+            self.warnings += self.services.release(running, self.run.entry, bool(served.problem))
+        served.collect()
+        self.warnings += served.warnings
+
     def _prepare(self, cleaning: ExitStack) -> ProcessSpec:
         entry, workspace = self.run.entry, self.workspace
         folders = workspace.placeholders()
+        kept = self.services.kept_for(entry)
+        if entry.service is not None:
+            running = kept or self.services.prepare(entry, workspace, self.environment, self.run_id)
+            self.served = ServedRun(running, workspace.service_usage, workspace.service_metrics)
+            folders |= running.address.placeholders
         args = entry.arguments(folders)
         self.results = Path(results_path(args) or workspace.results)
         self.results.mkdir(parents=True, exist_ok=True)
@@ -126,6 +167,7 @@ class Execution:
     def _watch(self, supervised: Supervised) -> ProcessResult:
         """Until nothing of it is left. The first signal ends the program with its grace, the next without."""
         asked = 0
+        alone_since = 0.0
         try:
             for status in supervised.statuses(LOOK_EVERY_S):
                 if status is not None:
@@ -133,6 +175,11 @@ class Execution:
                 if self.interrupts.count > asked:
                     asked = self.interrupts.count
                     supervised.end(INTERRUPTED)
+                if self.served is not None and self.served.running.over:
+                    alone_since = alone_since or time.monotonic()
+                    if time.monotonic() >= alone_since + self.run.entry.grace_s and not asked:
+                        asked = 1
+                        supervised.end(ALONE)
         except KeyboardInterrupt:  # from where nobody has asked `interrupts` to take signals
             supervised.end(INTERRUPTED)
         result = supervised.wait()
@@ -170,6 +217,8 @@ class Execution:
         environment["ASSAY_RUN_ID"] = self.run_id
         environment["ASSAY_BENCHMARK_RESULTS_PATH"] = str(self.results)
         environment["ASSAY_SCRATCH_DIR"] = str(self.workspace.scratch)
+        if self.served is not None:
+            environment.update(self.served.running.address.variables)
         if entry.gpus is not None:
             missing = [at for at in entry.gpus if at >= len(machine.gpus())]
             if missing:

@@ -22,6 +22,7 @@ from assay.session.last_words import last_words
 from assay.session.requirement_check import Past, check
 from assay.session.results import ProgramResults
 from assay.session.results_apart import results_of
+from assay.session.service.service_metrics import with_service_metrics
 
 FULL_MB = 0.5
 LONGEST_REASON = 500
@@ -36,6 +37,7 @@ def judge(
         results = ProgramResults()
         if not result.failure:
             results = results_of(execution.results, execution.run.entry.keeps_contract)
+            results = with_service_metrics(results, execution.served)
         return _judged(execution, result, results, started_at, session, environment, past)
     except Exception as error:  # noqa: BLE001  what a program wrote never ends the session, whatever we overlooked
         why = shortened(f"{type(error).__name__}: {error}", LONGEST_REASON)
@@ -91,6 +93,8 @@ def _judged(
 def _outcome(execution: Execution, result: ProcessResult, results: ProgramResults) -> tuple[Outcome, list[str]]:
     if execution.interrupted:
         return Outcome.INTERRUPTED, ["interrupted by the user"]
+    if execution.served is not None and execution.served.problem:
+        return Outcome.FAILED, [execution.served.problem, *execution.served.lines]
     if result.failure:
         return Outcome.NOT_STARTED, [result.failure, *_log_of_failure(result)]
     entry = execution.run.entry
@@ -193,7 +197,13 @@ def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: E
         "ray": entry.ray.model_dump(exclude={"isolation", "start_timeout_s", "address"}) if entry.ray else None,
         "profiler": entry.profiler,
     }
+    if entry.service is not None:  # only then: what earlier versions recorded stays comparable
+        settings["service"] = entry.service.settings
     folders = (str(workspace.session), str(workspace.large), str(execution.results))
+    if execution.served is not None:  # a free port is another one in every run
+        address = execution.served.running.address
+        folders += address.passing
+        params = {name: value for name, value in params.items() if str(value) != str(address.port)}
     args = (*entry.program[1:], *entry.args) if entry.script is None else entry.args
     return fingerprint(entry.name, args, settings, params, entry.script, environment.machine_class, folders)
 
@@ -206,7 +216,11 @@ def _files(execution: Execution) -> dict[str, str]:
         "gpu_stats": workspace.gpu_stats,
         "results": execution.results,
         "ray_startup": workspace.logs / "ray_startup.log",
+        "service_usage": workspace.service_usage,
+        "service_metrics": workspace.service_metrics,
     }
+    if execution.served is not None:
+        files["service_log"] = execution.served.running.log
     if execution.profile is not None:
         files["profile"] = execution.profile
     return {name: workspace.relative(path) for name, path in files.items() if path.exists()}

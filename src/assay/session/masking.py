@@ -53,13 +53,21 @@ def _named(plan: Plan, environment: Mapping[str, str], command: list[str]) -> It
 
 
 def _of_entry(entry: Entry) -> Iterator[tuple[str, str]]:
-    for name, value in entry.env.items():
+    yield from _of_variables(entry.env)
+    yield from secrets_of_words(map(_unescaped, (*entry.program, *entry.args)))
+    if entry.service is not None:
+        yield from _of_variables(entry.service.env)
+        yield from secrets_of_words(map(_unescaped, entry.service.command))
+        yield from secrets_of_text(_unescaped(entry.service.url))
+    yield from _of_mapping(entry.sink_data)
+
+
+def _of_variables(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in variables.items():
         written = _unescaped(value)
         if is_secret(name):
             yield name, written
         yield from secrets_of_text(written)
-    yield from secrets_of_words(map(_unescaped, (*entry.program, *entry.args)))
-    yield from _of_mapping(entry.sink_data)
 
 
 def _of_mapping(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

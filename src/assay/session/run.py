@@ -43,13 +43,19 @@ class Run:
 
 
 def ordered_runs(plan: Plan) -> list[Run]:
-    """As written; repeats are interleaved round by round, so that drift of the machine meets all entries alike."""
+    """As written; repeats are interleaved round by round, so that drift of the machine meets all entries alike.
+
+    Runs of an entry that keeps its service follow each other: a server that waits for its next turn would disturb the
+    others.
+    """
     runs: list[Run] = []
     rounds = max((entry.repeat for entry in plan.entries), default=0)
     for number in range(1, rounds + 1):
         for entry in plan.entries:
             if number == 1:
                 runs += [Run(entry, "warmup", warmup) for warmup in range(1, entry.warmup + 1)]
-            if number <= entry.repeat:
+            if entry.service is not None and entry.service.restart == "never":
+                runs += [Run(entry, "run", each) for each in range(1, entry.repeat + 1)] if number == 1 else []
+            elif number <= entry.repeat:
                 runs.append(Run(entry, "run", number))
     return runs

@@ -29,6 +29,7 @@ from assay.session.own_file import make_way, make_way_for_folder
 from assay.session.preflight import preflight
 from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
+from assay.session.service.services import Services
 from assay.session.session_lock import only_one
 from assay.session.workspace import Workspace, remove_links
 
@@ -58,6 +59,7 @@ class Session:
         self._neighbours = Neighbours()
         self._interrupts = interrupts or Interrupts()
         self._interpreters = Interpreters()
+        self._services = Services(self._masker, self._interrupts)
         self._elsewhere = elsewhere or Nowhere()
 
     def run(self) -> list[Record]:
@@ -88,6 +90,7 @@ class Session:
                 self._info = replace(self._info, status=status, finished_at=_now())
                 self._write_end()
         finally:
+            self._services.end()
             self._neighbours.leave()
             self._reserve.release()
 
@@ -102,6 +105,7 @@ class Session:
 
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
+            self._services.kept_for(run.entry)  # none of another entry is there, also while this one is waited for
             if self._ran_elsewhere(run):
                 continue
             while not self._is_done(run):
@@ -132,7 +136,7 @@ class Session:
         workspace = Workspace(self._folder.path, self._plan.artifacts_dir, run, self._folder.own / "artifacts")
         execution = Execution(
             run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts,
-            self._interpreters, self._interpreter(run.entry),
+            self._interpreters, self._services, self._interpreter(run.entry),
             (self._plan.gpu_stats_recorder or GpuStatsRecorder()).interval_s,
         )  # fmt: skip
         failed = self._failed_need(run)
@@ -145,6 +149,8 @@ class Session:
         record = judge(execution, result, started_at, self._info.name, self._environment, self._past)
         if failed:
             record = replace(record, outcome=Outcome.SKIPPED)
+        if not record.success:
+            self._services.end()  # what follows a failure begins with a service of its own
         again = run.attempt <= run.entry.retries and _worth_trying_again(record)
         record = replace(record, superseded=again)
         self._keep(record, workspace)

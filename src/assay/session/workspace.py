@@ -34,6 +34,11 @@ class Workspace:
         self.ray_cluster = self.folder / "ray_cluster"
         self.usage_csv = self.folder / "usage.csv"
         self.gpu_stats = self.folder / "gpustats.csv"
+        self.service_log = self.logs / "service.log"
+        self.service_samples = self.logs / "service_usage.csv"
+        """From the start of the service to its end; `service_usage` is the part of one run."""
+        self.service_usage = self.folder / "service_usage.csv"
+        self.service_metrics = self.folder / "service_metrics.jsonl"
 
     def create(self) -> None:
         for folder in (self.logs, self.results, self.artifacts):
@@ -80,7 +85,7 @@ class Workspace:
             self._unlink(path)
         for path in (self.logs, self.results, self.artifacts):
             shutil.rmtree(path, ignore_errors=True)
-        for path in (self.combined, self.usage_csv, self.gpu_stats):
+        for path in (self.combined, self.usage_csv, self.gpu_stats, self.service_usage, self.service_metrics):
             path.unlink(missing_ok=True)
 
     def _link(self, path: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from assay.config.entry_config import Model
+from assay.config.model import Model
 
 IN_CONTAINER = "ASSAY_IN_CONTAINER"
 """Environment variable that the container's start script sets to 1."""

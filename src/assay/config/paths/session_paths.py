@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -33,7 +34,13 @@ class SessionPaths:
                 named[name] = NamedPath(name=name, host_path=path)
         self.named = NamedPaths(list(named.values()), environment)
         repository = str(repository_of(config.files[0].parent)) if config.files else str(Path.cwd())
-        self.values = {**same, **self.named.here, "repo_dir": repository, "curator_repo_dir": repository}
+        self.values = {
+            "python": sys.executable,
+            **same,
+            **self.named.here,
+            "repo_dir": repository,
+            "curator_repo_dir": repository,
+        }
         """Of the placeholders."""
         for name in _PLAIN:
             path = getattr(config.session, name)

@@ -10,6 +10,7 @@ from typing import Any
 from assay.errors import DataError
 from assay.history.foreign import hyperfine, pyperf, pytest_benchmark
 from assay.history.foreign.foreign_session import ForeignSession, MalformedForeign
+from assay.history.foreign.load import aiperf, guidellm, vllm
 from assay.record import SessionFolder
 from assay.record.results_file import append_record
 from assay.untrusted.json_text import parse_json
@@ -21,6 +22,9 @@ _READERS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], Reader]] = {
     "pyperf": (pyperf.is_one, pyperf.read),
     "pytest-benchmark": (pytest_benchmark.is_one, pytest_benchmark.read),
     "hyperfine": (hyperfine.is_one, hyperfine.read),
+    "guidellm": (guidellm.is_one, guidellm.read),
+    "aiperf": (aiperf.is_one, aiperf.read),
+    "vllm bench serve": (vllm.is_one, vllm.read),
 }
 _MOST_OF_A_NAME = 80
 """Letters of the file's name that its folder has: the digest tells folders apart."""
@@ -33,7 +37,7 @@ def import_file(path: Path, results_dir: Path) -> SessionFolder:
     if tool is None:
         raise DataError(f"{path}: is not a file of {', '.join(_READERS)} (as JSON), nor a session folder")
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.")[:_MOST_OF_A_NAME] or "results"
-    name = f"{tool}-{stem}__{hashlib.sha256(content).hexdigest()[:8]}"
+    name = f"{tool.partition(' ')[0]}-{stem}__{hashlib.sha256(content).hexdigest()[:8]}"
     folder = SessionFolder(results_dir / name)
     if SessionFolder.is_one(folder.path):
         return folder

@@ -42,15 +42,20 @@ class ForeignSession:
     @classmethod
     def build(cls, name: str, tool: str, environment: Environment, timed: Iterable[Timed]) -> ForeignSession:
         benchmarks = _named_apart(list(timed))
-        if not benchmarks:
+        return cls.of(name, tool, environment, (_record(one, name, tool, environment) for one in benchmarks))
+
+    @classmethod
+    def of(cls, name: str, tool: str, environment: Environment, made: Iterable[Record]) -> ForeignSession:
+        records = tuple(made)
+        if not records:
             raise MalformedForeign("it holds no benchmark")
-        started = min(one.started_at for one in benchmarks)
+        moments = [record.started_at for record in records]
         info = SessionInfo(
-            name=name, started_at=started, finished_at=max(one.started_at for one in benchmarks), status="finished",
-            reason=f"imported from {tool}", planned=tuple(one.name for one in benchmarks),
+            name=name, started_at=min(moments), finished_at=max(moments), status="finished",
+            reason=f"imported from {tool}", planned=tuple(record.name for record in records),
             kind="import",
         )  # fmt: skip
-        return cls(info, environment, tuple(_record(one, name, tool, environment) for one in benchmarks))
+        return cls(info, environment, records)
 
 
 def _record(one: Timed, session: str, tool: str, environment: Environment) -> Record:

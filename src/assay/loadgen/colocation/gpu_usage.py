@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from assay.errors import MissingExtra
 from assay.loadgen.colocation.device import PipelineDevice
 from assay.loadgen.colocation.usage_window import UsageWindow
 from assay.loadgen.result import LoadResult
-from assay.process.spec import GpuWatchSpec
+from assay.process.gpu_watch_spec import GpuWatchSpec
 
 _FEW_SAMPLES = 10
 COUNTED = {
@@ -22,10 +21,7 @@ COUNTED = {
 
 def gpu_watch(device: PipelineDevice) -> GpuWatchSpec | None:
     """What to sample of GPUs beside the process of a pipeline; None without a GPU or without its library."""
-    found = importlib.util.find_spec("pynvml") if device.gpus else None
-    if found is None or found.origin is None:
-        return None
-    return GpuWatchSpec(device.gpus, Path(found.origin).parent, device.certain)
+    return GpuWatchSpec.find(device.gpus, device.certain)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from assay.report.exhibits.plot import Plot
 from assay.report.quantity import quantity
 from assay.report.run_folder import UsageSeries
+from assay.report.scraped_series import ScrapedSeries
+
+MOST_SCRAPED = 8
+"""Charts of a server's own metrics: the first of its page that changed."""
 
 
 def resource_plots(series: UsageSeries, most_points: int) -> tuple[Plot, ...]:
@@ -21,6 +26,20 @@ def resource_plots(series: UsageSeries, most_points: int) -> tuple[Plot, ...]:
             _plot("Stolen by other machines", "cores", series, most_points, [("steal", series.rate("steal_s"))])
         )
     return tuple(plot for plot in plots if plot.lines)
+
+
+def service_plots(series: UsageSeries, scraped: ScrapedSeries, most_points: int) -> tuple[Plot, ...]:
+    """Processor and memory of the server beside a program, and what its Prometheus page said."""
+    used = [plot for plot in resource_plots(series, most_points) if plot.title in ("Processor", "Memory", "Disk")]
+    plots = [replace(plot, title=f"Service: {plot.title.lower()}") for plot in used]
+    for name in scraped.changing()[:MOST_SCRAPED]:
+        points = scraped.points[name]
+        t, values = [at for at, _ in points], [value for _, value in points]
+        if len(points) >= 3:
+            line = ((name.partition("{")[0], tuple(thin(values, most_points))),)
+            words = f"mean {sum(values) / len(values):.3g}, highest {max(values):.3g}"
+            plots.append(Plot(f"Service: {name}", "", tuple(thin(t, most_points)), line, words))
+    return tuple(plots)
 
 
 def _plot(

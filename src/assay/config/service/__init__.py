@@ -1,0 +1,1 @@
+"""`service:` of a session file: a server that belongs to an entry."""

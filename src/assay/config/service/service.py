@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from assay.config.limits import Limits
+from assay.config.placeholders import Datasets, render
+from assay.config.service.service_config import ReadyConfig, ServiceMetricsConfig
+
+ADDRESS = ("port", "service_url")
+"""Placeholders of an entry with a service, known only when a run starts."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A server of an entry: what a run does not decide is resolved."""
+
+    command: tuple[str, ...]
+    """One argument each; its port and folders that a run makes are still placeholders."""
+    url: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    ready: ReadyConfig | None = None
+    """None: when the port of its address takes connections."""
+    ready_command: tuple[str, ...] = ()
+    ready_timeout_s: float = 300.0
+    stop_timeout_s: float = 10.0
+    restart: Literal["always", "never"] = "always"
+    metrics: ServiceMetricsConfig | None = None
+    limits: Limits = Limits()
+    gpus: tuple[int, ...] | None = None
+
+    @property
+    def needs_port(self) -> bool:
+        """A free port is looked for."""
+        words = [self.url, *self.command, *self.env.values(), *self.ready_command]
+        if self.ready is not None:
+            words += [str(self.ready.http), str(self.ready.tcp)]
+        return any("{port}" in word for word in words)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides its speed: part of the fingerprint of a run."""
+        command = [word.replace(sys.executable, "python") for word in self.command]
+        return {"command": command, "env": dict(self.env), "cpus": self.limits.cpus, "restart": self.restart}
+
+    def at(self, values: Mapping[str, str]) -> Service:
+        """For one run: every placeholder has its value."""
+
+        def filled(text: str) -> str:
+            return render(text, values, Datasets({}))
+
+        ready, metrics = self.ready, self.metrics
+        if ready is not None:
+            http = None if ready.http is None else filled(ready.http)
+            tcp = None if ready.tcp is None else filled(str(ready.tcp))
+            ready = ready.model_copy(update={"http": http, "tcp": tcp})
+        if metrics is not None:
+            metrics = metrics.model_copy(update={"path": filled(metrics.path)})
+        return replace(
+            self,
+            command=tuple(map(filled, self.command)),
+            url=filled(self.url),
+            env={name: filled(value) for name, value in self.env.items()},
+            cwd=None if self.cwd is None else filled(self.cwd),
+            ready=ready,
+            ready_command=tuple(map(filled, self.ready_command)),
+            metrics=metrics,
+        )

@@ -1,0 +1,1 @@
+"""The server of an entry: started before a run, ready before its program, watched, sampled, and ended after it."""
