@@ -35,8 +35,9 @@ class ForeignFiles:
         trial.found += [str(found)] if found else []
         half = [path for path in results.iterdir() if path.is_dir() and not (path / "session.json").is_file()]
         trial.found += [f"half a session is left: {sorted(path.name for path in half)}"] if half else []
-        again = assay("history", "--results-dir", str(results), "import")
-        trial.found += [f"what was imported cannot be read again: {again.err}"] if again.code else []
+        if any(path.is_dir() for path in results.iterdir()):
+            again = assay("history", "--results-dir", str(results), "import")
+            trial.found += [f"what was imported cannot be read again: {again.err}"] if again.code else []
         return trial
 
 
