@@ -1,5 +1,5 @@
 # The campaign: attacks drawn at random on everything that Assay reads and on every process that it starts.
-TORTURE_PATH := src:.:tests/support:tests/torture
+TORTURE_PATH := $(CURDIR)/src:$(CURDIR):$(CURDIR)/tests/support:$(CURDIR)/tests/torture
 .PHONY: torture
 torture: setup .peers/s3/.ready ## attacks of every kind for MINUTES (default 5); findings go to tests/torture/findings
 	PYTHONPATH=$(TORTURE_PATH) $(BIN)/python -m campaign --minutes $(or $(MINUTES),5) $(TORTURE)

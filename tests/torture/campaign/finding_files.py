@@ -23,7 +23,7 @@ class FindingFile:
     @property
     def cause(self) -> str:
         """What findings of one cause have in common: the words without numbers and quoted parts."""
-        words = re.sub(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|\d+|/\S+", "_", self.found.strip())
+        words = re.sub(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|\d+|[…/]\S+", "_", _anywhere(self.found).strip())
         return " ".join(words.split())[-300:]
 
     @property
@@ -33,11 +33,16 @@ class FindingFile:
 
     def write(self) -> Path:
         """The first of a cause is kept; the smaller one if there are two."""
-        written = json.dumps({"kind": self.kind, "found": self.found, "case": self.case}, indent=1) + "\n"
+        written = json.dumps({"kind": self.kind, "found": _anywhere(self.found), "case": self.case}, indent=1) + "\n"
         if not self.path.exists() or len(written) < self.path.stat().st_size:
             FINDINGS.mkdir(exist_ok=True)
             self.path.write_text(written)
         return self.path
+
+
+def _anywhere(found: str) -> str:
+    """The end of it, without the folders of the machine on which it was found."""
+    return re.sub(r"/(?:[\w.@+~-]+/)+(?=[\w.@+~-]+/[\w.@+~-]+)", "…/", found)[-1500:]
 
 
 def kept_findings() -> list[FindingFile]:

@@ -29,7 +29,9 @@ def main() -> int:
         case = KINDS[name].draw(rng)
         (root / "case.json").write_text(json.dumps(case))
         trial = tried(KINDS[name], case, root)
-        out.write(json.dumps({"tried": trial.tried, "found": trial.found, "case": case if trial.found else None}) + "\n")
+        out.write(
+            json.dumps({"tried": trial.tried, "found": trial.found, "case": case if trial.found else None}) + "\n"
+        )
         out.flush()
     return 0
 

@@ -73,5 +73,3 @@ def _library() -> Path:
     made = Path(tempfile.mkdtemp()) / "clock.so"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", str(made), str(source)], check=True)
     return made
-
-

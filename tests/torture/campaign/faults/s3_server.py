@@ -25,7 +25,7 @@ def s3_server() -> Iterator[str]:
     added = {
         "PYTHONPATH": f"{path}:{PEER}", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "us-east-1", "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "FSSPEC_S3_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_EC2_METADATA_DISABLED": "true",
     }  # fmt: skip
     before = {name: os.environ.get(name) for name in added}
     os.environ.update(added)

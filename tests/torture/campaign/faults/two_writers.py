@@ -51,6 +51,7 @@ class TwoWriters:
 
     def _jobs(self, place: Workplace, trial: Trial, rng: random.Random) -> None:
         """Jobs of one session, one of them killed and asked again."""
+
         def job(names: str) -> _Command:
             return _Command(place, "run", "--config", "s.yaml", "--join", "night", "--entries-exact", names)
 
@@ -95,7 +96,9 @@ class Pushes:
                     "bucket": lambda: f"bucket://127.0.0.1:{server.server_address[1]}/remote"}  # fmt: skip
             (folder / "work").mkdir()
             outcome = hammer(urls[case["to"]](), folder / "work", case["writers"], case["pushes"])
-        trial = Trial(Counter({f"branches to a {case['to']}": len(outcome.acknowledged), "collections": outcome.collections}))
+        trial = Trial(
+            Counter({f"branches to a {case['to']}": len(outcome.acknowledged), "collections": outcome.collections})
+        )
         trial.found += [f"lost: {sorted(outcome.lost)}"] if outcome.lost and not outcome.failures else []
         trial.found += list(outcome.failures)
         return trial
@@ -139,5 +142,3 @@ def _check(place: Workplace, trial: Trial) -> None:
         kept = Counter(row.name for row in history.sessions(limit=10))
     if kept != Counter(session.path.name for session in sessions):
         trial.found.append(f"the history has {dict(kept)}")
-
-

@@ -48,7 +48,9 @@ class Victim:
         listed = [{"name": f"e{n}", "script": "step.py", "args": str(seconds), "grace_s": 0.5} for n in range(entries)]
         if suite:
             words = f"--profile {folder / 'profile.yaml'}"
-            listed.insert(entries // 2, {"name": "suite", "script": "weights/accuracy.py", "args": words, "timeout_s": 90})
+            listed.insert(
+                entries // 2, {"name": "suite", "script": "weights/accuracy.py", "args": words, "timeout_s": 90}
+            )
         sinks = [{"name": "jsonl"}, {"name": "csv"}, {"name": "otlp", "endpoint": self.collector.url}]
         self.entries = [entry["name"] for entry in listed]
         config = {"results_dir": str(results), "entries": listed, "sinks": sinks}
@@ -164,7 +166,11 @@ class Dashboard:
 
     def begin(self) -> None:
         place = self._victim.place
-        words = [sys.executable, "-u", *place.argv("serve", "--port", "0", "--results-dir", str(self._victim.results))[1:]]
+        words = [
+            sys.executable,
+            "-u",
+            *place.argv("serve", "--port", "0", "--results-dir", str(self._victim.results))[1:],
+        ]
         self.process = subprocess.Popen(
             words, cwd=place.folder, env=place.environment, stdout=subprocess.PIPE, text=True,
             stderr=(place.folder / "errors").open("ab"), stdin=subprocess.DEVNULL,

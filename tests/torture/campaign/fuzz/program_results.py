@@ -35,7 +35,7 @@ class ProgramResults:
             made.mkdir()
             for file, data in files.items():
                 (made / file).write_bytes(unpacked(data))
-            copied = f"cp -r {shlex.quote(str(made))}/. \"$ASSAY_BENCHMARK_RESULTS_PATH\""
+            copied = f'cp -r {shlex.quote(str(made))}/. "$ASSAY_BENCHMARK_RESULTS_PATH"'
             entries.append({"name": f"e{number}", "command": f"sh -c {shlex.quote(copied)}", "timeout_s": 60})
         config = folder / "session.yaml"
         config.write_text(json.dumps({"results_dir": str(folder / "results"), "entries": entries}))

@@ -51,7 +51,9 @@ class ModelFiles:
         trial = Trial(Counter({case["file"]: 1}))
         words = ("weights", "import", str(folder / "repo"), str(path), "-m", "x")
         trial.found += _findings("import", words)
-        trial.found += [f"verify: {answer}" for answer in [assay("weights", "verify", str(folder / "repo"))] if answer.code]
+        trial.found += [
+            f"verify: {answer}" for answer in [assay("weights", "verify", str(folder / "repo"))] if answer.code
+        ]
         return trial
 
 
