@@ -19,6 +19,10 @@ PATIENCE = 4.0
 """Times what a kind says a case takes at most, on a machine that does other things as well."""
 
 
+SHOWN_EVERY_S = 600.0
+"""How often the counts are shown meanwhile."""
+
+
 class Turns:
     """Kinds one after the other, in turns of a few seconds, whoever has had least of its share first."""
 
@@ -34,11 +38,15 @@ class Turns:
         self.findings: dict[Path, int] = {}
 
     def run(self) -> None:
+        shown = time.monotonic()
         while (left := self._until - time.monotonic()) > 0 and not self._is_enough():
             name = min(self._names, key=lambda name: self._spent[name] / KINDS[name].share)
             begun = time.monotonic()
             self._take(name, min(self._turn, left))
             self._spent[name] += time.monotonic() - begun
+            if time.monotonic() - shown > SHOWN_EVERY_S:
+                print(self.table(), flush=True)
+                shown = time.monotonic()
 
     def table(self) -> str:
         lines = [f"{'kind':14} {'cases':>7} {'seconds':>8}  tried"]
