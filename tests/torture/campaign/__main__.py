@@ -1,4 +1,4 @@
-"""`python -m campaign --minutes 5 [--kind NAME]… [--seed N] [--kills 200]`; see `make torture`."""
+"""`python -m campaign --minutes 5 [--kind NAME]… [--seed N] [--hits 200]`; see `make torture`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def main() -> int:
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this one; may be repeated")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the first turn; default: the time")
     parser.add_argument("--turn", type=float, help="seconds of a turn; default: a twentieth of the time, 2 to 20")
-    parser.add_argument("--cases", type=int, help="end after so many of what is tried, whatever the time")
+    parser.add_argument("--hits", type=int, help="end after so many kills, stops and interrupts")
     asked = parser.parse_args()
     print(f"torture for {asked.minutes:g} min, seed {asked.seed}: {', '.join(asked.kind or KINDS)}", flush=True)
-    turns = Turns(asked.kind or list(KINDS), asked.seed, asked.minutes * 60, asked.turn, asked.cases)
+    turns = Turns(asked.kind or list(KINDS), asked.seed, asked.minutes * 60, asked.turn, asked.hits)
     turns.run()
     print(turns.table(), flush=True)
     return 1 if turns.findings else 0

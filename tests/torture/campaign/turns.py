@@ -19,6 +19,7 @@ PATIENCE = 4.0
 """Times what a kind says a case takes at most, on a machine that does other things as well."""
 
 
+HITS = ("kills", "stops", "interrupts")
 SHOWN_EVERY_S = 600.0
 """How often the counts are shown meanwhile."""
 
@@ -26,12 +27,12 @@ SHOWN_EVERY_S = 600.0
 class Turns:
     """Kinds one after the other, in turns of a few seconds, whoever has had least of its share first."""
 
-    def __init__(self, names: list[str], seed: int, seconds: float, turn: float | None, cases: int | None) -> None:
+    def __init__(self, names: list[str], seed: int, seconds: float, turn: float | None, hits: int | None) -> None:
         self._names = names
         self._seed = seed
         self._until = time.monotonic() + seconds
         self._turn = turn or min(20.0, max(2.0, seconds / 20))
-        self._cases = cases
+        self._hits = hits
         self._spent: dict[str, float] = dict.fromkeys(names, 0.0)
         self._number = 0
         self.tried: dict[str, Counter[str]] = defaultdict(Counter)
@@ -59,7 +60,8 @@ class Turns:
         return "\n".join(lines)
 
     def _is_enough(self) -> bool:
-        return self._cases is not None and all(sum(self.tried[name].values()) >= self._cases for name in self._names)
+        hits = sum(n for tried in self.tried.values() for what, n in tried.items() if what.startswith(HITS))
+        return self._hits is not None and hits >= self._hits
 
     def _take(self, name: str, seconds: float) -> None:
         self._number += 1

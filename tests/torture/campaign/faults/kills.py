@@ -21,7 +21,7 @@ class Kills:
         return {"seed": rng.randrange(2**32), "hits": rng.randrange(10, 25)}
 
     def attempt(self, case: Case, folder: Path) -> Trial:
-        victim = Victim(folder, folder / "results")
+        victim = Victim(folder, folder / "results", suite=case.get("suite", True))
         rng = random.Random(case["seed"])
         with Dashboard(victim) as dashboard:
             hits = case["hits"]
@@ -68,6 +68,8 @@ def _hit(victim: Victim, main: int, dashboard: Dashboard, rng: random.Random) ->
         dashboard.begin()
         victim.trial.tried["kills of the dashboard"] += 1
         return 1
+    if not processes and draw < 0.9:
+        return 0  # Most of the time there is more to hit than one that has only just begun.
     pid = main if draw < 0.25 or not processes else rng.choice(processes)
     role = "assay" if pid == main else _role(pid)
     how = rng.random()
