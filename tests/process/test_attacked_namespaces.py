@@ -20,7 +20,7 @@ import os, sys, time
 if os.fork() == 0:
     os.setsid()
     if os.fork(): os._exit(0)
-    os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)"], {"ATTACKED": os.environ["ATTACKED"]})
+    os.execve("/bin/sleep", ["sleep", "60"], {"ATTACKED": os.environ["ATTACKED"]})
 time.sleep(0.2)
 os.kill(os.getppid(), 9)
 time.sleep(60)

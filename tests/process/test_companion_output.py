@@ -37,7 +37,8 @@ def test_secrets_of_a_companion_are_masked_while_it_starts_and_while_the_program
 
 
 def test_what_a_companion_that_fails_has_said_is_in_its_log(tmp_path: Path) -> None:
-    result = run(tmp_path, ["true"], companion=_companion(tmp_path, "import sys; sys.exit('no s3cr3t-value')"), mask=MASK)
+    failing = _companion(tmp_path, "import sys; sys.exit('no s3cr3t-value')")
+    result = run(tmp_path, ["true"], companion=failing, mask=MASK)
     assert "ended with 1 while starting" in result.failure
     assert (tmp_path / "log").read_text().splitlines()[-1] == "no ***TOKEN***"
 

@@ -13,7 +13,7 @@ from assay.process.memory_group import MemoryGroup
 
 @pytest.fixture
 def mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As mounted at /sys/fs/cgroup, with this process in the group `user`; new groups get the files the kernel makes."""
+    """As mounted at /sys/fs/cgroup, with this process in the group `user`; new groups get the kernel's files."""
     own = tmp_path / "fs" / "user"
     own.mkdir(parents=True)
     (own / "cgroup.subtree_control").write_text("cpu memory pids\n")

@@ -28,8 +28,10 @@ from assay.report.dashboard import kept_comparisons
 from assay.report.dashboard.kept_comparisons import KeptComparisons
 
 ENTRIES, CLIENTS = 50, 16
-HOSTILE = ("/session?name=" + "n" * 60_000, "/entry?name=" + quote("\0\x1b[2J"), "/runs?page=" + "9" * 400, "/series?id=-1",
-           "/compare?base=" + quote("../" * 500), "/live?name=%ff", "/%00", "/nothing", "/series?id=1&last=1e999")  # fmt: skip
+HOSTILE = ("/session?name=" + "n" * 60_000, "/entry?name=" + quote("\0\x1b[2J"), "/runs?page=" + "9" * 400,
+           "/series?id=-1",
+           "/compare?base=" + quote("../" * 500), "/live?name=%ff", "/%00", "/nothing",
+           "/series?id=1&last=1e999")  # fmt: skip
 
 
 @dataclass
@@ -69,7 +71,8 @@ def ask(folder: Path, records: int, seconds: float, rounds: int = 3) -> Asked:
     with History.beside(folder) as history:
         fill(history, sessions=records // ENTRIES, entries=ENTRIES, metrics=1)
         newest, earlier = (row.name for row in history.sessions(limit=2))
-    pages = ["/", "/", f"/session?name={newest}", "/entries", "/entry?name=entry-007", "/runs", "/runs?outcome=failed",
+    pages = ["/", "/", f"/session?name={newest}", "/entries", "/entry?name=entry-007", "/runs",
+    "/runs?outcome=failed",
              f"/compare?base={earlier}&head={newest}", *HOSTILE]  # fmt: skip
     asked = Asked()
     with serving(folder) as (pid, port):

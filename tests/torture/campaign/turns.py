@@ -85,7 +85,10 @@ class Turns:
                 os.killpg(worker.pid, signal.SIGKILL)
             worker.wait()
             errors.close()
-            subprocess.run(["sh", "-c", 'grep " $1" /proc/mounts | cut -d" " -f2 | xargs -r umount -l', "-", str(root)])
+            subprocess.run(
+                ["sh", "-c", 'grep " $1" /proc/mounts | cut -d" " -f2 | xargs -r umount -l', "-", str(root)],
+                check=False,
+            )
             shutil.rmtree(root, ignore_errors=True)
         print(f"  {seed} {name}: {self.tried[name]['cases']:,} cases so far", file=sys.stderr, flush=True)
 

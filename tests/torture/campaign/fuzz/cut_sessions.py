@@ -72,7 +72,8 @@ def _assay(kind: str, words: tuple[str, ...]) -> Answered:
     """Jobs of a joined session know each other by their processes: each needs one of its own."""
     if kind != "joined":
         return assay(*words)
-    done = subprocess.run([sys.executable, "-m", "assay", *words], capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-m", "assay", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     return Answered(done.returncode, done.stdout, done.stderr)
 
 

@@ -53,8 +53,10 @@ CONFIGS = {
     "pipeline_configs/noop.yml": ("colocate", "--check", "FILE"),
     "pipeline_configs/self_rag.yml": ("colocate", "--check", "FILE"),
 }
-_YAML = ("&a [*a]", "!!python/object:os.system {}", "<<: *x", "? [a, b] : c", "\t- x", "%YAML 9.9\n---", "!!binary x", "|2-",
-         "&a {x: &b {y: [*a, *b]}}", "2026-02-30", "0o9", "1_000", "~", "---\n---", "a: b: c", "\x85", "{" * 40, "${X:-${Y}}",
+_YAML = ("&a [*a]", "!!python/object:os.system {}", "<<: *x", "? [a, b] : c", "\t- x", "%YAML 9.9\n---",
+         "!!binary x", "|2-",
+         "&a {x: &b {y: [*a, *b]}}", "2026-02-30", "0o9", "1_000", "~", "---\n---", "a: b: c", "\x85", "{" * 40,
+         "${X:-${Y}}",
          "!!timestamp 1", "=", "<<: [1, 2]", "? ", "- - - -", "!<!>", "\ufeff")  # fmt: skip
 """What only YAML can say, or half of it."""
 

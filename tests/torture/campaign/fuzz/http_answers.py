@@ -1,4 +1,4 @@
-"""Services that answer anything at all: a session's sinks talk to one, and a weight store to an S3 server behind one."""
+"""Services that answer anything: a session's sinks talk to one, and a weight store to an S3 server behind one."""
 
 from __future__ import annotations
 
@@ -25,38 +25,22 @@ from campaign.kind import Case, Trial
 
 RIGHT: tuple[Any, ...] = (
     {"ok": True, "ts": "1.2", "channel": "C1", "permalink": "https://example.org/", "messages": [{"ts": "1.2"}]},
-    {"experiment": {"experiment_id": "1", "name": "assay", "lifecycle_stage": "active", "tags": [{"key": "a", "value": "b"}]}},
+    {"experiment": {"experiment_id": "1", "name": "assay", "lifecycle_stage": "active", "tags": [{"key": "a",
+    "value": "b"}]}},
     {"run": {"info": {"run_id": "r", "experiment_id": "1", "status": "RUNNING", "start_time": 1, "artifact_uri": "x"},
              "data": {"metrics": [{"key": "a", "value": 1}]}}, "runs": [], "next_page_token": "t"},
     {"partialSuccess": {"rejectedDataPoints": 3, "errorMessage": "no"}, "status": "success", "error_code": "X"},
 )  # fmt: skip
 SINKS = ("otlp", "prometheus", "grafana", "slack", "bot", "mlflow")
-STATUSES = (
-    200,
-    200,
-    200,
-    201,
-    204,
-    206,
-    301,
-    302,
-    307,
-    400,
-    401,
-    403,
-    404,
-    409,
-    412,
-    413,
-    418,
-    429,
-    500,
-    502,
-    503,
-    504,
-)
-HEADERS = ({}, {}, {"Retry-After": "1e999"}, {"Retry-After": "0"}, {"Location": "/again"}, {"Content-Encoding": "gzip"},
-           {"Content-Type": "application/json; charset=ebcdic"}, {"Set-Cookie": "x" * 5000}, {"ETag": "\x80"})  # fmt: skip
+STATUSES = (200, 200, 200, 201, 204, 206, 301, 302, 307, 400, 401, 403, 404, 409, 412, 413, 418, 429, 500, 502, 503,
+            504)  # fmt: skip
+HEADERS = ({}, {}, {"Retry-After": "1e999"}, {"Retry-After": "0"}, {"Location": "/again"},
+           {"Content-Encoding": "gzip"},
+           {"Content-Type": "application/json; charset=ebcdic"}, {"Set-Cookie": "x" * 5000},
+           {"ETag": "\x80"})  # fmt: skip
+
+ENTITY = b"<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c'>]><ListBucketResult><Key>&b;</Key></ListBucketResult>"
+ODD = (b"", b"<html>", b"\x1f\x8b" + bytes(20), b"x" * 300_000, ENTITY)
 
 
 def drawn_answers(rng: random.Random, count: int) -> list[dict[str, Any]]:
@@ -64,8 +48,7 @@ def drawn_answers(rng: random.Random, count: int) -> list[dict[str, Any]]:
     for _ in range(count):
         body = damaged_json(rng.choice(RIGHT), rng)
         if rng.random() < 0.3:
-            body = rng.choice((b"", b"<html>", rng.randbytes(300), b"\x1f\x8b" + bytes(20), b"x" * 300_000, b"<?xml version='1.0'?>"
-                               b"<!DOCTYPE a [<!ENTITY b 'c'>]><ListBucketResult><Key>&b;</Key></ListBucketResult>"))  # fmt: skip
+            body = rng.choice((*ODD, rng.randbytes(300)))
         answers.append({"status": rng.choice(STATUSES), "headers": rng.choice(HEADERS), "body": packed(body)})
     return answers
 
@@ -96,7 +79,7 @@ class SinkAnswers:
         told = Told(folder, [_spec(case["sink"], server.url), {"name": "jsonl"}], linger_s=5)
         for record in (a_record(1), a_record(2)):
             told.run(record)
-        service, file = told.end(wait_s=20)
+        _, file = told.end(wait_s=20)
         server.stop()
         trial.tried["answers"] += number
         if file.state != "delivered" or file.delivered < 6:
@@ -192,7 +175,8 @@ def _spec(sink: str, url: str) -> dict[str, Any]:
         "prometheus": {"name": "prometheus", "endpoint": url},
         "grafana": {"name": "grafana", "endpoint": url},
         "slack": {"name": "slack", "webhook_url": f"{url}/services/T/B/x"},
-        "bot": {"name": "slack", "bot_token": "xoxb-1", "channel_id": "C1", "base_url": f"{url}/api/", "live_updates": True,
+        "bot": {"name": "slack", "bot_token": "xoxb-1", "channel_id": "C1", "base_url": f"{url}/api/",
+        "live_updates": True,
                 "pace_s": 0},
         "mlflow": {"name": "mlflow", "tracking_uri": url},
     }[sink]  # fmt: skip

@@ -10,11 +10,14 @@ from collections import UserDict
 from types import SimpleNamespace
 
 _PIECES = (
-    b"(", b")", b"]", b"}", b"N", b"\x88", b"0", b"2", b"1", b"l", b"d", b"t", b"\x85", b"\x86", b"\x87", b"a", b"e", b"s",
-    b"u", b"b", b"R", b"\x81", b"\x92", b"Q", b"\x8f", b"\x90", b"\x91", b"\x93", b"\x94", b"h\x00", b"h\x01", b"q\x00",
+    b"(", b")", b"]", b"}", b"N", b"\x88", b"0", b"2", b"1", b"l", b"d", b"t", b"\x85", b"\x86", b"\x87", b"a", b"e",
+    b"s",
+    b"u", b"b", b"R", b"\x81", b"\x92", b"Q", b"\x8f", b"\x90", b"\x91", b"\x93", b"\x94", b"h\x00", b"h\x01",
+    b"q\x00",
     b"K\x07", b"\x8c\x01a", b"C\x02ab", b"cos\nsystem\n", b"cbuiltins\ngetattr\n", b"ccollections\nOrderedDict\n",
     b"ccopyreg\n_reconstructor\n", b"ctypes\nSimpleNamespace\n", b"I1\n", b"F1e999\n", b"\x8a\xff", b"\x97", b"\x98",
-    b"\x8a\x08" + b"\xff" * 8, b"\x8d" + struct.pack("<Q", 2**60), b"\x96" + struct.pack("<Q", 2**60), b"\x95" + b"\xff" * 8,
+    b"\x8a\x08" + b"\xff" * 8, b"\x8d" + struct.pack("<Q", 2**60), b"\x96" + struct.pack("<Q", 2**60),
+    b"\x95" + b"\xff" * 8,
     b"B" + struct.pack("<I", 2**31), b"r\xff\xff\xff\x7f", b"j\xff\xff\xff\x7f", b"\x82\x01", b"Pid\n", b"V\\ud800\n",
 )  # fmt: skip
 """Operations, with an argument where they take one: calls, lengths beyond the file, memo places far away."""

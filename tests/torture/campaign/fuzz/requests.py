@@ -17,9 +17,12 @@ from workplace import Workplace
 from campaign.damage import damaged_bytes, packed, unpacked
 from campaign.kind import Case, Trial
 
-PAGES = ("/", "/session?name=", "/session/entry?session=x&entry=", "/entries", "/entry?name=", "/series?id=", "/runs?page=",
-         "/compare?base=a&head=", "/live?name=", "/static/", "/report?session=", "/%2e%2e/", "//", "*", "http://x/")  # fmt: skip
-VALUES = ("n" * 100_000, "😀" * 100, "../" * 100, "%00", "%ff%fe", "9" * 4000, "-1", "nan", "1e999", "\x1b[2J", "'\"<script>", "[]",
+PAGES = ("/", "/session?name=", "/session/entry?session=x&entry=", "/entries", "/entry?name=", "/series?id=",
+         "/runs?page=",
+         "/compare?base=a&head=", "/live?name=", "/static/", "/report?session=", "/%2e%2e/", "//", "*",
+         "http://x/")  # fmt: skip
+VALUES = ("n" * 100_000, "😀" * 100, "../" * 100, "%00", "%ff%fe", "9" * 4000, "-1", "nan", "1e999", "\x1b[2J",
+          "'\"<script>", "[]",
           "\u202e", "a" * 4096)  # fmt: skip
 
 
@@ -60,8 +63,7 @@ class Requests:
 
 
 def _asked(port: int, data: bytes, stays: bool) -> bytes:
-    """What comes back, at most 4 kB. A client that stays waits for it, half a second if its request has no end; one that
-    does not closes its side at once."""
+    """What comes back, at most 4 kB. A client that stays waits for it; one that does not closes its side at once."""
     with socket.create_connection(("127.0.0.1", port), timeout=20 if _is_whole(data) else 1) as connection:
         try:
             connection.sendall(data)
@@ -93,8 +95,10 @@ def _drawn(rng: random.Random) -> bytes:
     host = rng.choice(
         ("localhost", "localhost", "localhost", "evil.example", "", "localhost:99999", "[::1]", "a" * 3000)
     )
-    more = rng.choice(("", "", "Content-Length: 99999999999\r\n", "Content-Length: -1\r\n", "Transfer-Encoding: chunked\r\n",
-                       "Expect: 100-continue\r\n", "Upgrade: websocket\r\nConnection: Upgrade\r\n", f"X: {'y' * 70_000}\r\n",
+    more = rng.choice(("", "", "Content-Length: 99999999999\r\n", "Content-Length: -1\r\n",
+                       "Transfer-Encoding: chunked\r\n",
+                       "Expect: 100-continue\r\n", "Upgrade: websocket\r\nConnection: Upgrade\r\n",
+                       f"X: {'y' * 70_000}\r\n",
                        "Range: bytes=5-2\r\n", "If-None-Match: \"\x80\r\n", "Cookie: " + "a=b;" * 2000 + "\r\n",
                        "Accept-Encoding: gzip;q=nan\r\n", "Last-Event-ID: -1\r\n"))  # fmt: skip
     end = rng.choice(("", "", "zz\r\n", "5\r\nhello\r\n0\r\n\r\n"))

@@ -1,4 +1,4 @@
-"""Session folders, histories and outboxes with damaged files in them, read by every command and page that reads them."""
+"""Session folders, histories and outboxes with damaged files, read by every command and page that reads them."""
 
 from __future__ import annotations
 
