@@ -11,13 +11,13 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from bucket_server import bucket_server
+from s3_server import s3_server
 from tests.weights.two_writers import hammer
 from workplace import Workplace
 
 from assay.history import History
 from assay.record import SessionFolder
 from assay.record.results_file import read_records
-from campaign.faults.s3_server import s3_server
 from campaign.faults.victim import LIMIT_S, STEP
 from campaign.kind import Case, Trial
 

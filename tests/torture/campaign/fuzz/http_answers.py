@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 import fsspec
 import numpy as np
 from readings import assay, tried
+from s3_server import s3_server
 from tests.sinks.moody_server import Answer, MoodyServer, Request, forward_to
 from tests.sinks.sessions import Told, a_record
 
 from assay.weights.repository import Repository
 from campaign.damage import damaged_json, packed, unpacked
-from campaign.faults.s3_server import s3_server
 from campaign.kind import Case, Trial
 
 RIGHT: tuple[Any, ...] = (

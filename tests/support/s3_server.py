@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PEER = Path(__file__).parents[4] / ".peers" / "s3"
+PEER = Path(__file__).parents[2] / ".peers" / "s3"
 
 
 @contextmanager
