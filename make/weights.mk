@@ -13,5 +13,5 @@ bench-weights: setup ## the weight store: size against the limit, CPU against sa
 	$(BIN)/python -m assay.benchmarks.weights.curve
 
 .PHONY: torture-weights
-torture-weights: setup ## 30 pushes from three processes at once to a folder, or URL=s3://… , with collections running
-	$(BIN)/python -m tests.weights.two_writers $(or $(URL),$$(mktemp -d)/remote)
+torture-weights: setup ## 30 pushes from three processes at once to a folder and to a local S3 server (or to URL=…), with collections running
+	for url in $(or $(URL),"$$(mktemp -d)/remote" s3); do $(BIN)/python -m tests.weights.two_writers $$url || exit 1; done

@@ -28,7 +28,7 @@ class DamagedSession:
     def mutants(self, file: str) -> Iterator[Mutant]:
         """Of a file of records its first line is damaged; the others stay."""
         first, *rest = self._right[file].splitlines() if file.endswith(".jsonl") else [self._right[file]]
-        for mutant in json_mutants(_filled(json.loads(first))):
+        for mutant in json_mutants(filled(json.loads(first))):
             yield Mutant(f"{file}: {mutant.what}", b"\n".join([mutant.data, *rest, b""]))
 
     def write(self, file: str, mutant: Mutant) -> None:
@@ -48,7 +48,7 @@ def _runs() -> list[MadeRun]:
     return [full, MadeRun("other", {"x": 1.0})]
 
 
-def _filled(written: dict[str, Any]) -> dict[str, Any]:
+def filled(written: dict[str, Any]) -> dict[str, Any]:
     """With what only some sessions have, so that it is damaged, too."""
     if "planned" in written:
         return {**written, "plan": {"entries": [{"name": ENTRY}]}, "pid": 1, "viewer_url": "https://example.org/"}

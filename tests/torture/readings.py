@@ -111,14 +111,15 @@ def findings(results: Path, name: str, other: str, entry: str) -> Iterator[Findi
             yield found
 
 
-def tried(reading: str, read: Callable[[], Answered]) -> Finding | None:
+def tried(reading: str, read: Callable[[], Answered], interrupted: bool = False) -> Finding | None:
+    """`interrupted`: the command may also say that a session is still not whole (exit code 130)."""
     try:
         answer = read()
     except Exception:
         return Finding(reading, _last_call())
     if "Traceback (most recent call last)" in answer.err:
         return Finding(reading, "a traceback on standard error")
-    if answer.code not in (0, 1, 2, 3, 4):
+    if answer.code not in (0, 1, 2, 3, 4) and not (interrupted and answer.code == 130):
         return Finding(reading, f"exit code {answer.code}")
     if answer.code == 2 and not answer.err.startswith(("assay: ", "usage: ")):
         return Finding(reading, f"refused without a message: {answer.err[:200]!r}")

@@ -2,7 +2,8 @@
 
     python -m tests.weights.two_writers URL [--writers 3] [--pushes 10]
 
-URL is a folder that is not there yet or an address that fsspec knows. Exit 1 if anything is missing.
+URL is a folder that is not there yet, an address that fsspec knows, or `s3`: a local S3 server that is started for it.
+Exit 1 if anything is missing.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import multiprocessing
 import sys
 import tempfile
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import numpy as np
 import tests.support.bucket_files  # noqa: F401  (its addresses)
+from tests.support.s3_server import s3_server
 
 from assay.weights.remotes.bucket_collector import collect_bucket
 from assay.weights.remotes.bucket_remote import BucketRemote
@@ -121,8 +124,9 @@ def main() -> int:
     parser.add_argument("--writers", type=int, default=3)
     parser.add_argument("--pushes", type=int, default=10, help="by each writer")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        outcome = hammer(args.url, Path(folder), args.writers, args.pushes)
+    server = s3_server() if args.url == "s3" else nullcontext()
+    with tempfile.TemporaryDirectory() as folder, server as bucket:
+        outcome = hammer(f"{bucket}/remote" if bucket else args.url, Path(folder), args.writers, args.pushes)
     for failure in outcome.failures:
         print(failure)
     print(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.api.run_inputs import RunInputs
-from assay.errors import UsageError
+from assay.errors import DataError, UsageError
 from assay.record import SessionInfo
 
 _MASKED = re.compile(r"\*\*\*([A-Za-z_][A-Za-z0-9_]*)\*\*\*")
@@ -37,4 +37,7 @@ def kept_inputs(info: SessionInfo, environment: Mapping[str, str]) -> RunInputs:
             f"session {info.name} was started with secrets, which are not kept on disk: give them again as environment "
             f"variables: {said}"
         )
-    return RunInputs.from_json(inputs)
+    try:
+        return RunInputs.from_json(inputs)
+    except DataError as error:
+        raise DataError(f"session {info.name} cannot be run again: in its session.json {error}") from None

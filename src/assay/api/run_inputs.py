@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from assay.config.plan import Plan, make_plan
 from assay.config.requirement import Requirement
 from assay.config.script import BUNDLED, Script
 from assay.config.viewer_url import literal
-from assay.errors import ConfigError
+from assay.errors import ConfigError, DataError
 from assay.sinks.own_sink import own_sink_module
 from assay.sinks.sink_data import said_to_sink
 from assay.sinks.spec_check import check_sink_data
+from assay.untrusted.written import Written
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,29 @@ class RunInputs:
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any]) -> RunInputs:
-        known = {field.name for field in fields(cls)}
-        values: dict[str, Any] = {name: value for name, value in written.items() if name in known}
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        return cls(**values)
+        """Raises a DataError that begins with the field's name, `plan.runs is text, not a whole number`."""
+        plan = Written(written, "plan")
+        inputs = cls(
+            config=plan.texts("config"),
+            matrix=plan.text_or_none("matrix"),
+            datasets=plan.text_or_none("datasets"),
+            sink=plan.text("sink", cls.sink),
+            set=plan.texts("set"),
+            entries=plan.text_or_none("entries"),
+            entries_exact=plan.texts("entries_exact") if "entries_exact" in plan else None,
+            lenient_config=plan.flag("lenient_config", cls.lenient_config),
+            viewer_url=plan.text_or_none("viewer_url"),
+            viewer_url_template=plan.text_or_none("viewer_url_template"),
+            no_sink=plan.texts("no_sink"),
+            results_dir=plan.text_or_none("results_dir"),
+            command=plan.texts("command"),
+            runs=plan.whole("runs", cls.runs),
+            warmup=plan.whole("warmup", cls.warmup),
+            timeout_s=plan.number("timeout_s", cls.timeout_s),
+        )
+        if not (inputs.config or inputs.matrix or inputs.command):
+            raise DataError("plan names neither config, matrix nor command: it does not say what to run")
+        return inputs
 
     def plan(self) -> Plan:
         plan = self._command_plan() if self.command or self.load else self._files_plan()

@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.cli.server_log import log_in_lines
 from assay.errors import MissingExtra, UsageError
 
 PORT = 8417
@@ -46,7 +47,8 @@ def run(args: Namespace) -> int:
     print(f"http://{f'[{args.host}]' if ':' in args.host else args.host}:{port}/", flush=True)
     if args.host not in LOOPBACK:
         print("assay: anybody who can reach this address can read all results", file=sys.stderr)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    log_in_lines()
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
     server.run(sockets=[listening])
     return 0
 

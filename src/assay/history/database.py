@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +109,18 @@ class Database:
             raise self._broken(error) from None
         try:
             yield self._connection
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise self._broken(error) from None
         except BaseException:
-            self._connection.execute("ROLLBACK")
+            self._roll_back()
             raise
-        self._connection.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        """A disk that is full may have undone it already, and then there is nothing to undo."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("ROLLBACK")
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         try:
@@ -121,7 +129,10 @@ class Database:
             raise self._broken(error) from None
 
     def iterate(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        yield from self._connection.execute(sql, values)
+        try:
+            yield from self._connection.execute(sql, values)
+        except sqlite3.DatabaseError as error:
+            raise self._broken(error) from None
 
     def plan(self, sql: str, *values: object) -> list[str]:
         """How SQLite would answer: what the tests on indexes read."""

@@ -3,6 +3,7 @@
 import os
 import time
 
+from assay.process.output import Pump
 from assay.process.spawn import spawn
 from assay.process.tree import Tree
 
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
 class Companion:
     """Ready when `ready` appears in its output. A start that fails is tried again, `attempts` times in all."""
 
-    def __init__(self, spec: "dict[str, Any]", tree: Tree) -> None:
+    def __init__(self, spec: "dict[str, Any]", tree: Tree, mask: "list[tuple[bytes, bytes]]") -> None:
+        """`mask`: what is replaced in its log and by what; see `Pump`."""
         self._spec = spec
         self._tree = tree
+        self._mask = mask
+        self.output: Pump | None = None
+        """What it prints, once it has been started; whoever waits for the run copies it to the log."""
         self.pid = 0
         self.started_in_s = 0.0
 
@@ -43,17 +48,24 @@ class Companion:
         try:
             os.write(log, f"$ {' '.join(spec['argv'])}   (attempt {attempt} of {spec['attempts']})\n".encode())
             start = os.lseek(log, 0, os.SEEK_END)
-            self.pid, _ = spawn(spec["argv"], spec["env"], spec["cwd"], log, log, [], 0)
+        except OSError as error:
+            os.close(log)
+            return f"cannot write {spec['log']}: {error.strerror}"
+        self.output = output = Pump([log], self._mask)
+        try:
+            self.pid, _ = spawn(spec["argv"], spec["env"], spec["cwd"], output.write_end, output.write_end, [], 0)
         except OSError as error:
             return f"cannot start {error.filename}: {error.strerror}"
         finally:
-            os.close(log)
+            output.close_write_end()
         deadline = time.monotonic() + spec["timeout_s"]
         while time.monotonic() < deadline and not abandoned():
+            output.copy()
             if _contains(spec["log"], start, spec["ready"]):
                 return ""
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
+                output.copy()
                 return (
                     f"{spec['name']} ended with {os.waitstatus_to_exitcode(status)} while starting; see {spec['log']}"
                 )
@@ -62,6 +74,8 @@ class Companion:
 
     def _clear(self) -> None:
         """Nothing of a failed start may be in the way of the next."""
+        if self.output is not None:
+            self.output.close()
         self._tree.send(15)
         deadline = time.monotonic() + 5
         while True:

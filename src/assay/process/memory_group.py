@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _MOUNT = "/sys/fs/cgroup"
+_OWN = "/proc/self/cgroup"
 
 
 class MemoryGroup:
@@ -69,13 +70,15 @@ _BOTH = "memory.memsw.limit_in_bytes"
 
 def _own_folder() -> str:
     """Of version 1, or of version 2 where the group hands memory down. LookupError where there is neither."""
-    with open("/proc/self/cgroup", encoding="utf-8") as file:
+    with open(_OWN, encoding="utf-8") as file:
         groups = [line.rstrip("\n").split(":", 2) for line in file]
     for _, controllers, path in groups:
         if "memory" in controllers.split(","):
             return f"{_MOUNT}/memory{path}".rstrip("/")
-    path = next(path for _, controllers, path in groups if not controllers) if groups else ""
-    folder = f"{_MOUNT}{path}".rstrip("/")
+    paths = [path for _, controllers, path in groups if not controllers]
+    if not paths:
+        raise LookupError("there is no group of version 2, and none of version 1 for memory")
+    folder = f"{_MOUNT}{paths[0]}".rstrip("/")
     with open(f"{folder}/cgroup.subtree_control", encoding="utf-8") as file:
         if "memory" not in file.read().split():
             raise LookupError("memory is not handed down")

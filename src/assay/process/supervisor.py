@@ -61,6 +61,8 @@ class Supervisor:
         self._term_at = self._kill_at = 0.0
         self._left_behind = 0
         self._companion: Companion | None = None
+        self._pumps: list[Pump] = []
+        self._mask = [(bytes(value), bytes(shown)) for value, shown in self._spec["mask"]]
         self._accounts = Accounts(set())
         self._survivors: set[int] = set()
         self._last_end = 0.0
@@ -108,8 +110,10 @@ class Supervisor:
     def _start_companion(self) -> "dict[str, Any] | None":
         if not self._spec["companion"]:
             return None
-        self._companion = Companion(self._spec["companion"], self._tree)
+        self._companion = Companion(self._spec["companion"], self._tree, self._mask)
         failure = self._companion.start(abandoned=self._abandoned)
+        if self._companion.output is not None:
+            self._pumps = [self._companion.output]
         if not failure:
             return None
         log = self._spec["companion"]["log"]
@@ -125,12 +129,12 @@ class Supervisor:
             files = {name: _append(spec[name]) for name in ("combined", "stdout", "stderr")}
         except OSError as error:
             return {"failure": f"cannot write {error.filename}: {error.strerror}", "ended_because": ""}
-        mask = [(bytes(value), bytes(shown)) for value, shown in spec["mask"]]
-        self._pumps = [Pump([files[name], files["combined"]], mask) for name in ("stdout", "stderr")]
+        pumps = [Pump([files[name], files["combined"]], self._mask) for name in ("stdout", "stderr")]
+        self._pumps += pumps
         self._accounts = Accounts(self._companion.pids() if self._companion else set())
         self._ending = Ending()
         self._sampler = Sampler(self._tree, spec["usage_csv"], _gpu_watch(spec["gpus"]))
-        out, err = (pump.write_end for pump in self._pumps)
+        out, err = (pump.write_end for pump in pumps)
         self._tell(("starting",))  # Before: the program's first act may be to kill us.
         self._group = _memory_group(spec["memory_mb"])
         time.sleep(REST_S)
@@ -145,12 +149,13 @@ class Supervisor:
         finally:
             if self._group:
                 self._group.leave()
-            for pump in self._pumps:
+            for pump in pumps:
                 pump.close_write_end()
         self._ending.watch(self._main)
         self._sampler.started = self._started
         for pump in self._pumps:
-            self._poll.register(pump.read_end, select.POLLIN | select.POLLHUP)
+            if pump.open:
+                self._poll.register(pump.read_end, select.POLLIN | select.POLLHUP)
         self._main_fd = os.pidfd_open(self._main)
         self._poll.register(self._main_fd, select.POLLIN)
         self._tell(("started", self._main))
@@ -197,7 +202,7 @@ class Supervisor:
             if descriptor == self._control:
                 self._read_words()
                 continue
-            for pump in getattr(self, "_pumps", ()):
+            for pump in self._pumps:
                 if descriptor == pump.read_end:
                     pump.copy()
                     if not pump.open:

@@ -15,11 +15,14 @@ from assay.record.joined.jobs import Jobs
 @contextmanager
 def only_one(folder: SessionFolder) -> Iterator[None]:
     """Raises `UsageError` where another process has it, or where nothing can be written there."""
-    descriptor = _lock(folder)
+    descriptor, process = _lock(folder), os.getpid()
     try:
         yield
     finally:
         if descriptor is not None:
+            if os.getpid() == process:
+                # A child that was forked meanwhile has the file open, too: closing it here would not let go.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)
 
 

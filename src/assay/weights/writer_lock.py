@@ -13,15 +13,22 @@ PATIENCE_S = 60.0
 
 
 class WriterLock:
-    """One writer at a time, over processes and threads; the kernel lets go when a writer dies. May be taken again."""
+    """One writer at a time, over processes and threads; the kernel lets go when a writer dies. May be taken again.
+
+    A process that forks while it is held hands its child the open file, and with it the kernel's lock (flock(2)), and the
+    state of threads that are not there. So the lock is let go in words, not by closing; and in a child it begins anew.
+    """
 
     def __init__(self, path: Path, patience_s: float = PATIENCE_S) -> None:
         self._path, self._patience_s = path, patience_s
         self._handle = -1
         self._depth = 0
         self._threads = RLock()
+        self._process = os.getpid()
 
     def __enter__(self) -> WriterLock:
+        if self._process != os.getpid():
+            self._begin_anew()
         self._threads.acquire()
         try:
             if self._depth == 0:
@@ -33,10 +40,18 @@ class WriterLock:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self._process != os.getpid():
+            return  # A child that leaves its parent's block: the lock is the parent's.
         self._depth -= 1
         if self._depth == 0:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)
             os.close(self._handle)
         self._threads.release()
+
+    def _begin_anew(self) -> None:
+        if self._depth:
+            os.close(self._handle)
+        self._handle, self._depth, self._threads, self._process = -1, 0, RLock(), os.getpid()
 
     def _take(self) -> None:
         try:

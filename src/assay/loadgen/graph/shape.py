@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.names import unknown
+from assay.names import quoted, unknown
 
 Join = Literal["first", "merge", "each"]
 """What a stage with several inputs does: run on the first that comes and ignore the rest; wait for all of a query and
@@ -119,6 +119,11 @@ class GraphShape:
 
     def _uses(self) -> Iterable[GraphProblem]:
         known = {stage.id: stage for stage in self.stages}
+        odd = [(at, used) for at, stage in enumerate(self.stages) for used in stage.uses if type(used) is not int]
+        for at, used in odd:
+            yield GraphProblem(("stages", at, "config"), f"uses stage {quoted(used)}, which is no number of a stage")
+        if odd:
+            return
         for at, stage in enumerate(self.stages):
             for used in stage.uses:
                 if used not in known:

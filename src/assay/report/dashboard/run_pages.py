@@ -57,11 +57,17 @@ def compare_two(store: Store, asked: Asked) -> Compared:
         if not (asked.get("base") and asked.get("head")):
             return Compared(None, (), names)
         base, head = (_records(store, history, asked[side]) for side in ("base", "head"))
-    comparison = compare_sessions(
-        base, head, store.results_dir, names=(asked["base"], asked["head"]), across="anyway" in asked
-    )
-    folders = ((store.results_dir / record.session for record in side) for side in (base, head))
-    return Compared(with_surroundings(comparison, base, head, *folders), _side_by_side(base, head), names)
+
+    def make() -> Comparison:
+        found = compare_sessions(
+            base, head, store.results_dir, names=(asked["base"], asked["head"]), across="anyway" in asked
+        )
+        folders = ((store.results_dir / record.session for record in side) for side in (base, head))
+        return with_surroundings(found, base, head, *folders)
+
+    runs = tuple((record.run_id, record.started_at, str(record.outcome)) for record in (*base, *head))
+    comparison = store.kept((asked["base"], asked["head"], "anyway" in asked, runs), make)
+    return Compared(comparison, _side_by_side(base, head), names)
 
 
 def _records(store: Store, history: History, name: str) -> list[Record]:

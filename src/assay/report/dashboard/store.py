@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +11,11 @@ from assay.errors import DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
 from assay.record import Environment, SessionFolder, SessionInfo
+from assay.report.dashboard.kept_comparisons import KeptComparisons
 from assay.report.view import SessionView
 
 _LOOKED_AT = 30
 """Newest folders that are looked into for a running session; there may be thousands."""
-
-
-_KEPT = 100
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Opened:
 @dataclass(frozen=True)
 class Store:
     results_dir: Path
-    _compared: dict[tuple[object, ...], Comparison | None] = field(default_factory=dict)
+    _kept: KeptComparisons = field(default_factory=KeptComparisons)
 
     def what_changed(self, opened: Opened, history: History | None) -> Comparison | None:
         """Kept until the session, the history or the noise floors change: reading the past takes the longest of all."""
@@ -39,12 +37,11 @@ class Store:
         if history is None or not records:
             return None
         info = opened.view.info
-        key = (info.name, info.finished_at, len(records), *self._changed())
-        if key not in self._compared:
-            if len(self._compared) >= _KEPT:
-                self._compared.clear()
-            self._compared[key] = what_changed(records, history)
-        return self._compared[key]
+        key = (info.name, info.finished_at, len(records))
+        return self.kept(key, lambda: what_changed(records, history))
+
+    def kept(self, key: tuple[object, ...], make: Callable[[], Comparison | None]) -> Comparison | None:
+        return self._kept.get((*key, *self._changed()), make)
 
     def _changed(self) -> list[tuple[int, int]]:
         """When the files that a verdict rests on were last written, and how long they are."""
