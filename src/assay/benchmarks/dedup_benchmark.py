@@ -141,6 +141,10 @@ def write(args: Namespace, ids: list[Any], of: list[Any]) -> None:
 
         parquet.write_table(import_arrow().table({args.id_field: ids, "duplicate_of": of}), aside)
     aside.replace(folder / name)
+    # A list of an earlier run in another format would be taken for a part of this one.
+    for other in FORMATS:
+        if other != args.output_format:
+            (folder / f"{OUTPUT}.{other}").unlink(missing_ok=True)
 
 
 def recalls(known: Path, id_field: str, found: set[Any]) -> dict[str, float]:

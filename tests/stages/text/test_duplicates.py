@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import Table
+from pyarrow.parquet import write_table
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
@@ -177,6 +180,18 @@ def test_every_kernel_finds_the_same(native: str, corpus: Path, tmp_path: Path) 
     found, kernel = listed(native)
     assert found == listed("avx512")[0]
     assert kernel.split()[0] == native
+
+
+def test_parquet_and_compressed_lines_give_the_same(corpus: Path, tmp_path: Path) -> None:
+    wanted = identified(corpus, tmp_path / "keys", NearKeys, 0.8)
+    for name in ("parquet", "gz"):
+        (tmp_path / name / "documents").mkdir(parents=True)
+    for file in sorted((corpus / "documents").iterdir()):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        write_table(Table.from_pylist(rows), tmp_path / "parquet" / "documents" / f"{file.stem}.parquet")
+        (tmp_path / "gz" / "documents" / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes(), 1))
+    for name in ("parquet", "gz"):
+        assert identified(tmp_path / name, tmp_path / f"{name} keys", NearKeys, 0.8) == wanted
 
 
 def test_ids_of_every_kind_come_back_as_they_were(tmp_path: Path) -> None:

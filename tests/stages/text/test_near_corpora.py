@@ -112,3 +112,10 @@ def test_what_repeats_is_found_and_work_stays_linear(made: Callable[[Random], Co
     assert metrics["num_candidate_pairs"] <= 64 * len(texts)
     escaped, _ = identified(tmp_path / "escaped", texts, ascii_only=True)
     assert escaped == found
+
+
+def test_a_list_in_another_format_of_an_earlier_run_does_not_stay(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "duplicates.parquet").write_bytes(b"of an earlier run")
+    identified(tmp_path, ["one text"] * 3, ascii_only=True)
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["duplicates.jsonl"]
