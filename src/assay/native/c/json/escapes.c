@@ -70,11 +70,10 @@ static uint8_t *put(uint8_t *to, int32_t point) {
 
 /* An escape is never shorter than what it stands for, so the text fits where the string did. */
 API int64_t assay_json_unescape(const uint8_t *at, const uint8_t *end, uint8_t *to) {
-    stop_finder stop = assay_skip().stop;
+    stop_copier copy = assay_skip().copy;
     const uint8_t *begun = to;
     while (at < end) {
-        const uint8_t *next = stop(at, end);
-        memcpy(to, at, (size_t)(next - at));
+        const uint8_t *next = copy(at, end, to);
         to += next - at;
         at = next;
         while (at < end && *at == '\\') {

@@ -4,16 +4,29 @@
 #include "json/skip.h"
 #include "json/utf8_tables.h"
 
-const uint8_t *stop_avx2(const uint8_t *at, const uint8_t *end) {
+static uint32_t stops_in(__m256i bytes) {
     const __m256i quote = _mm256_set1_epi8('"'), backslash = _mm256_set1_epi8('\\'), control = _mm256_set1_epi8(0x1F);
+    __m256i stops = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, quote), _mm256_cmpeq_epi8(bytes, backslash));
+    stops = _mm256_or_si256(stops, _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, control), bytes));
+    return (uint32_t)_mm256_movemask_epi8(stops);
+}
+
+const uint8_t *stop_avx2(const uint8_t *at, const uint8_t *end) {
     for (; end - at >= 32; at += 32) {
-        __m256i bytes = _mm256_loadu_si256((const __m256i *)at);
-        __m256i stops = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, quote), _mm256_cmpeq_epi8(bytes, backslash));
-        stops = _mm256_or_si256(stops, _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, control), bytes));
-        uint32_t mask = (uint32_t)_mm256_movemask_epi8(stops);
-        if (mask) return at + _tzcnt_u32(mask);
+        uint32_t stops = stops_in(_mm256_loadu_si256((const __m256i *)at));
+        if (stops) return at + _tzcnt_u32(stops);
     }
     return stop_scalar(at, end);
+}
+
+const uint8_t *copy_avx2(const uint8_t *at, const uint8_t *end, uint8_t *to) {
+    for (; end - at >= 32; at += 32, to += 32) {
+        __m256i bytes = _mm256_loadu_si256((const __m256i *)at);
+        _mm256_storeu_si256((__m256i *)to, bytes);
+        uint32_t stops = stops_in(bytes);
+        if (stops) return at + _tzcnt_u32(stops);
+    }
+    return copy_scalar(at, end, to);
 }
 
 /* `bytes` moved up by `count`, with the last of `before` in front. */

@@ -5,14 +5,27 @@
 
 static __mmask64 first_bytes(ptrdiff_t count) { return count >= 64 ? ~0ull : ((1ull << count) - 1); }
 
-const uint8_t *stop_avx512(const uint8_t *at, const uint8_t *end) {
+static uint64_t stops_in(__m512i bytes) {
     const __m512i quote = _mm512_set1_epi8('"'), backslash = _mm512_set1_epi8('\\'), space = _mm512_set1_epi8(0x20);
+    return _mm512_cmpeq_epi8_mask(bytes, quote) | _mm512_cmpeq_epi8_mask(bytes, backslash) |
+           _mm512_cmplt_epu8_mask(bytes, space);
+}
+
+const uint8_t *stop_avx512(const uint8_t *at, const uint8_t *end) {
     for (; at < end; at += 64) {
         __mmask64 here = first_bytes(end - at);
+        uint64_t stops = stops_in(_mm512_maskz_loadu_epi8(here, at)) & here;
+        if (stops) return at + _tzcnt_u64(stops);
+    }
+    return end;
+}
+
+const uint8_t *copy_avx512(const uint8_t *at, const uint8_t *end, uint8_t *to) {
+    for (; at < end; at += 64, to += 64) {
+        __mmask64 here = first_bytes(end - at);
         __m512i bytes = _mm512_maskz_loadu_epi8(here, at);
-        uint64_t stops = _mm512_cmpeq_epi8_mask(bytes, quote) | _mm512_cmpeq_epi8_mask(bytes, backslash) |
-                         _mm512_cmplt_epu8_mask(bytes, space);
-        stops &= here;
+        _mm512_mask_storeu_epi8(to, here, bytes);
+        uint64_t stops = stops_in(bytes) & here;
         if (stops) return at + _tzcnt_u64(stops);
     }
     return end;

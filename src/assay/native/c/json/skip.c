@@ -7,14 +7,19 @@
 struct skip assay_skip(void) {
 #if defined(__x86_64__)
     int level = assay_level();
-    if (level == LEVEL_AVX512) return (struct skip){stop_avx512, utf8_avx512};
-    if (level == LEVEL_AVX2) return (struct skip){stop_avx2, utf8_avx2};
+    if (level == LEVEL_AVX512) return (struct skip){stop_avx512, copy_avx512, utf8_avx512};
+    if (level == LEVEL_AVX2) return (struct skip){stop_avx2, copy_avx2, utf8_avx2};
 #endif
-    return (struct skip){stop_scalar, utf8_scalar};
+    return (struct skip){stop_scalar, copy_scalar, utf8_scalar};
 }
 
 const uint8_t *stop_scalar(const uint8_t *at, const uint8_t *end) {
     while (at < end && *at >= 0x20 && *at != '"' && *at != '\\') at++;
+    return at;
+}
+
+const uint8_t *copy_scalar(const uint8_t *at, const uint8_t *end, uint8_t *to) {
+    while (at < end && *at >= 0x20 && *at != '"' && *at != '\\') *to++ = *at++;
     return at;
 }
 

@@ -5,8 +5,6 @@
 #include "json/fields.h"
 #include "level.h"
 
-typedef unsigned __int128 wide;
-
 #define PRIME (((wide)1 << 127) - 1)
 
 /* 2^127 is 1 in this field, so what stands above bit 127 is added below. */
@@ -31,39 +29,17 @@ void digest_prepare(const uint8_t key[DIGEST_KEY], struct digest_key *made) {
     made->low = (uint64_t)point;
     made->high = (uint64_t)(point >> 64);
     memcpy(made->words, key + 16, sizeof made->words);
-}
-
-struct sums {
-    wide one, other;
-};
-
-/* NH of 16 bytes, added to what came before in the block; `word` is the first of the block's words in them. */
-static inline void add_pair(const uint64_t *words, int word, const uint8_t *at, struct sums *to) {
-    uint64_t a, b;
-    memcpy(&a, at, 8);
-    memcpy(&b, at + 8, 8);
-    to->one += (wide)(a + words[word]) * (b + words[word + 1]);
-    to->other += (wide)(a + words[word + 2]) * (b + words[word + 3]);
-}
-
-/* At most a block. What is missing to a multiple of 16 bytes is zeros. */
-static struct sums compressed(const struct digest_key *key, const uint8_t *at, size_t size) {
-    struct sums sums = {0, 0};
-    int word = 0;
-    for (; size >= 16; size -= 16, at += 16, word += 2) add_pair(key->words, word, at, &sums);
-    if (size) {
-        uint8_t last[16] = {0};
-        memcpy(last, at, size);
-        add_pair(key->words, word, last, &sums);
-    }
-    return sums;
+    made->nh = nh_scalar;
+#if defined(__x86_64__)
+    if (assay_level() >= LEVEL_AVX2) made->nh = nh_avx2;
+#endif
 }
 
 /* The length comes last, so that zeros at the end of a text count. */
 struct digest digest_of(const struct digest_key *key, const uint8_t *text, size_t size) {
     wide point = (wide)key->high << 64 | key->low, value = 0;
     for (size_t at = 0; at < size; at += DIGEST_BLOCK) {
-        struct sums sums = compressed(key, text + at, size - at < DIGEST_BLOCK ? size - at : DIGEST_BLOCK);
+        struct nh_sums sums = key->nh(key->words, text + at, size - at < DIGEST_BLOCK ? size - at : DIGEST_BLOCK);
         value = folded(times(value, point) + (uint64_t)sums.one);
         value = folded(times(value, point) + (uint64_t)(sums.one >> 64));
         value = folded(times(value, point) + (uint64_t)sums.other);

@@ -13,11 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "keys/nh.h"
+
 enum { DIGEST_BLOCK = 1024, DIGEST_WORDS = DIGEST_BLOCK / 8 + 2, DIGEST_KEY = 16 + 8 * DIGEST_WORDS };
 
 struct digest_key {
     uint64_t low, high; /* the secret point */
     uint64_t words[DIGEST_WORDS];
+    nh_function nh;
 };
 
 struct digest {
