@@ -66,7 +66,7 @@ def test_what_is_needed_without_an_import_is_declared() -> None:
 def test_all_is_every_extra_for_users_and_the_locks_hold_everything_but_torch() -> None:
     """torchtune is frozen, and must hold back nothing that `all` asks for."""
     each = set(declared.extras()) - declared.SUMS
-    models = {"llm", "rag", "torchtune", "vision"}
+    models = {"llm", "llm-server", "rag", "torchtune", "vision"}
     assert declared.included("all") == each - {"dev", "torchtune"} | {"all"}
     assert declared.included("lock") == each - {"torch"} - models | {"lock"}
     locking = (declared.ROOT / "requirements" / "compile.sh").read_text()
