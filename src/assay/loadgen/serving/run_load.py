@@ -196,7 +196,7 @@ class LoadRunner:
             asked, found, replies, TokenCounts.of(replies, inputs, outputs), saturation, None, self._warmed,
             tuple(self._notes(len(found))), self.stopped,
         )  # fmt: skip
-        return point if self._ceiling is None else replace(point, ceiling=self._ceiling(point))
+        return point if self._ceiling is None or self.stopped else replace(point, ceiling=self._ceiling(point))
 
     def _notes(self, sent: int) -> list[str]:
         ended = (
