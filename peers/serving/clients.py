@@ -20,10 +20,10 @@ class Client:
 
     name: str
     few: int
-    """Requests of the run that is subtracted, with its start-up."""
+    """Requests of the run that is subtracted."""
     many: int
     spaced: int
-    """Requests with tokens 2 ms apart."""
+    """Requests with tokens 2 ms apart; `few` are subtracted here too."""
 
     def closed(self, url: str, count: int, out: Path) -> list[str]:
         raise NotImplementedError

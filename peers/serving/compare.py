@@ -3,8 +3,8 @@
     python peers/serving/compare.py --peers .peers/serving [--repeats 3]
 
 A request is a streamed chat answer of 32 tokens, 16 in flight. CPU is that of all processes of a command, reading the
-answers and writing the records included; start-up is subtracted by a run with fewer requests. Every client has the same
-one core, the server the other.
+answers and writing the records included. What lies before the first request is left out, and what start and end cost
+whatever the count is subtracted by a run with fewer requests. Every client has the same one core, the server the other.
 """
 
 from __future__ import annotations
@@ -38,11 +38,16 @@ def main() -> int:
     scratch = Path(tempfile.mkdtemp(prefix="peers-serving-"))
     try:
         print(f"{len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.1f}", flush=True)
-        costs = {}
-        for client in clients(scratch, args.peers.absolute()):
-            if not args.only or client.name in args.only.split(","):
-                repeats = args.repeats if isinstance(client, Assay | BareLoop) else 1
-                costs[client.name] = cost_of(client, scratch / client.name, repeats)
+        wanted = args.only.split(",") if args.only else []
+        chosen = [client for client in clients(scratch, args.peers.absolute()) if not wanted or client.name in wanted]
+        rounds = range(args.repeats)
+        # In turn: what else the machine does falls on all of them.
+        trials: dict[str, list[dict[str, float]]] = {client.name: [] for client in chosen}
+        for number in rounds:
+            for client in chosen:
+                if number == 0 or isinstance(client, Assay | BareLoop):
+                    trials[client.name].append(tried(client, scratch / client.name / str(number)))
+        costs = {client.name: cost_of(client, trials[client.name], scratch / client.name) for client in chosen}
         return 0 if judge(costs) else 1
     finally:
         shutil.rmtree(scratch)
@@ -59,27 +64,26 @@ def clients(scratch: Path, peers: Path) -> list[Client]:
     (cache / "refs" / "main").write_text("0" * 40)
     assay = str(Path(sys.executable).parent / "assay")
     return [
-        BareLoop("bare C loop", 2_000, 42_000, 2_000, program=str(program)),
-        Assay("assay", 2_000, 42_000, 2_000, program=assay),
-        AIPerf("aiperf", 200, 1_200, 500, program=f"{peers}-aiperf/bin/aiperf", home=str(home)),
-        GuideLLM("guidellm", 200, 1_200, 500, program=f"{peers}-guidellm/bin/guidellm", tokenizer=str(tokenizer)),
+        BareLoop("bare C loop", 200, 40_200, 2_200, program=str(program)),
+        Assay("assay", 200, 40_200, 2_200, program=assay),
+        AIPerf("aiperf", 100, 2_100, 1_100, program=f"{peers}-aiperf/bin/aiperf", home=str(home)),
+        GuideLLM("guidellm", 100, 2_100, 1_100, program=f"{peers}-guidellm/bin/guidellm", tokenizer=str(tokenizer)),
     ]
 
 
-def cost_of(client: Client, out: Path, repeats: int) -> dict[str, float]:
-    """Seconds of CPU a request; start and rate of the run at once; lateness."""
-    at_once, spaced, first, rates = [], [], [], []
-    for number in range(repeats):
-        few = run(client, client.few, 0.0, out / f"few-{number}")
-        many = run(client, client.many, 0.0, out / f"many-{number}")
-        at_once.append((many.cpu_s - few.cpu_s) / (client.many - client.few))
-        # What the start takes does not depend on how answers come.
-        start_up = few.cpu_s - at_once[-1] * client.few
-        apart = run(client, client.spaced, GAP_S, out / f"spaced-{number}")
-        spaced.append((apart.cpu_s - start_up) / client.spaced)
-        first += [few.first_request_s, many.first_request_s]
-        rates.append(many.rate)
-    cost = {"at once": min(at_once), "spaced": min(spaced), "first": min(first), "rate": max(rates)}
+def tried(client: Client, out: Path) -> dict[str, float]:
+    """One trial: seconds of CPU a request, seconds to the first request, requests a second."""
+    few, many = (run(client, count, 0.0, out / f"{count}") for count in (client.few, client.many))
+    some, more = (run(client, count, GAP_S, out / f"{count}-spaced") for count in (client.few, client.spaced))
+    at_once = (many.cpu_s - few.cpu_s) / (client.many - client.few)
+    spaced = (more.cpu_s - some.cpu_s) / (client.spaced - client.few)
+    first = min(one.first_request_s for one in (few, many, some, more))
+    return {"at once": at_once, "spaced": spaced, "first": first, "rate": many.rate}
+
+
+def cost_of(client: Client, trials: list[dict[str, float]], out: Path) -> dict[str, float]:
+    """The best of the trials, and lateness."""
+    cost = {name: (max if name == "rate" else min)(trial[name] for trial in trials) for name in trials[0]}
     if (command := client.poisson(f"http://127.0.0.1:{PORT}", 5 * RATE, out / "poisson")) is not None:
         measure(command, PORT, TOKENS, 0.0, client.environment(), out / "poisson")
         late = client.late_s(out / "poisson")
@@ -91,7 +95,11 @@ def cost_of(client: Client, out: Path, repeats: int) -> dict[str, float]:
 
 def run(client: Client, count: int, gap_s: float, out: Path) -> Measured:
     command = client.closed(f"http://127.0.0.1:{PORT}", count, out)
-    return measure(command, PORT, TOKENS, gap_s, client.environment(), out)
+    measured = measure(command, PORT, TOKENS, gap_s, client.environment(), out)
+    print(
+        f"  {out.parent.name} {out.name}: {count} requests, {measured.cpu_s:.2f} s of CPU after the first", flush=True
+    )
+    return measured
 
 
 def say(cost: dict[str, float]) -> str:
