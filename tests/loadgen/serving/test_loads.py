@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_tokenizer import made_tokenizer
+from tokenizers import Tokenizer
 
 from assay.loadgen.http.server.openai_replies import (
     DONE,
@@ -102,6 +104,18 @@ def test_a_trace_is_replayed_at_its_times(tmp_path: Path) -> None:
     assert ((rows["intended_ns"] - point.exchanges.start_ns) / 1e6).tolist() == [0, 50, 65, 150]
     assert point.answered == 4
     assert point.asked.scheduler == "trace"
+
+
+def test_tokens_are_counted_by_the_server_and_by_a_tokenizer(tmp_path: Path) -> None:
+    file = made_tokenizer(tmp_path)
+    with ScriptedServer(null_replies(6)) as server:
+        point = run_load(_settings(server.url, requests=3, prompt_tokens="21", tokenizer=file))
+    figures = {metric.name: metric.value for metric in point_metrics(point)}
+    assert figures["output_tokens"] == 18
+    assert figures["input_tokens_by_tokenizer"] == 63
+    told = len(Tokenizer.from_file(str(file)).encode("".join(f"word{n} " for n in range(6))).ids)
+    assert figures["output_tokens_by_tokenizer"] == 3 * told
+    assert figures["token_count_from"] == "usage"
 
 
 def test_warm_up_is_in_no_figure() -> None:

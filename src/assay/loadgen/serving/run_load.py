@@ -31,9 +31,10 @@ from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.saturation import Saturation
 from assay.loadgen.serving.measured.token_counts import TokenCounts
-from assay.loadgen.serving.models import ServerRefused, with_model
+from assay.loadgen.serving.models import with_model
 from assay.loadgen.serving.replies.read_replies import read_replies
 from assay.loadgen.serving.saturation_watch import SaturationWatch
+from assay.loadgen.serving.server_refused import ServerRefused
 from assay.loadgen.serving.talk import Talk
 
 _MOST_CONNECTIONS = 256
@@ -144,9 +145,7 @@ class LoadRunner:
         client.forget()
         replies = read_replies(found, self.endpoint.kind)
         if replies.failures[0] and number == 0:
-            status = int(found.rows["status"][0])
-            hint = _HINTS.get(status, "") if status != 404 else _hint_of_404(self.endpoint, replies.messages[0])
-            raise ServerRefused(f"{self.endpoint.url}: {replies.messages[0]}{hint}")
+            raise ServerRefused.of_first(self.endpoint, int(found.rows["status"][0]), replies.messages[0])
         self._warmed += 1
 
     def _run_talk(self, settings: LoadSettings, schedule: LoadSchedule) -> LoadPoint:
@@ -208,15 +207,3 @@ class LoadRunner:
         made = f" ({MOST_DIFFERENT} are made up at most)" if different == MOST_DIFFERENT else ""
         again = f"{sent} requests used {different} different prompts{made}: a server that caches them answers faster"
         return [*ended, again]
-
-
-_HINTS = {
-    401: "; is the key right? It is taken from OPENAI_API_KEY, or from the variable that --api-key-env names",
-    403: "; may this key use the model?",
-}
-
-
-def _hint_of_404(endpoint: Endpoint, said: str) -> str:
-    if endpoint.model is not None and ("model" in said.lower() or endpoint.model in said):
-        return f"; is {endpoint.model!r} the model's name? GET {endpoint.target.url}/models lists what the server has"
-    return "; is this the right address, and does the server have this endpoint?"
