@@ -94,11 +94,12 @@ class LoadRunner:
             watch = None
             if schedule.at_ns is not None and settings.stop_saturated:
                 watch = SaturationWatch(client, schedule.at_ns)
-            client.run(
-                on_end=None if watch is None else watch.on_end,
-                send_for_s=None if schedule.at_ns is not None else settings.bounded().duration_s,
-                start_ns=monotonic_ns(),
-            )
+            if not self.stopped:
+                client.run(
+                    on_end=None if watch is None else watch.on_end,
+                    send_for_s=None if schedule.at_ns is not None else settings.bounded().duration_s,
+                    start_ns=monotonic_ns(),
+                )
             found = mask(client.exchanges(), self.endpoint.target.secrets())
         numbers = found.rows["message"].astype(np.int64)
         return self._point(schedule.asked, found, watch.found if watch else None, self._input_counts(numbers))
@@ -164,11 +165,12 @@ class LoadRunner:
             else:
                 for _ in range(min(places, schedule.count)):
                     talk.begin(0)
-            client.run(
-                on_end=talk.on_end(replace_ended=schedule.at_ns is None),
-                send_for_s=settings.bounded().duration_s,
-                start_ns=monotonic_ns(),
-            )
+            if not self.stopped:
+                client.run(
+                    on_end=talk.on_end(replace_ended=schedule.at_ns is None),
+                    send_for_s=settings.bounded().duration_s,
+                    start_ns=monotonic_ns(),
+                )
             found = mask(client.exchanges(), self.endpoint.target.secrets())
         inputs = None
         if settings.tokenizer is not None:
