@@ -29,8 +29,8 @@ def load_arguments(parser: ArgumentParser) -> None:
     )
     results.add_argument("--as", dest="as_tool", choices=["vllm", "guidellm", "aiperf"],
                          help="also print the run under the definitions of that tool")  # fmt: skip
-    results.add_argument("--rows", choices=["parquet", "csv", "jsonl", "none"], default="parquet",
-                         help="format of requests.*, a row a request (default: parquet)")  # fmt: skip
+    results.add_argument("--rows", choices=["parquet", "csv", "jsonl", "none"],
+                         help="format of requests.*, a row a request (default: parquet, or csv)")  # fmt: skip
     results.add_argument("--no-exchanges", action="store_true", help="do not keep the raw answers")
     results.add_argument("--no-ceiling", action="store_true", help="do not measure what the client itself can do here")
     results.add_argument("--label", metavar="TEXT", default="", help="name of this setting in a chart of several")

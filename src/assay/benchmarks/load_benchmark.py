@@ -30,6 +30,7 @@ from assay.loadgen.serving.measured.point_metrics import point_metrics
 from assay.loadgen.serving.point_text import curve_text, point_text
 from assay.loadgen.serving.rate_search import RatesMeasured, parse_rates, search_peak, sweep_rates
 from assay.loadgen.serving.run_load import LoadRunner
+from assay.loadgen.serving.stop_on_signal import stopping_on_signal
 from assay.record.benchmark import Benchmark, benchmark
 from assay.record.secrets import Masker
 
@@ -62,10 +63,9 @@ def _parser() -> ArgumentParser:
 def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
     with LoadRunner(settings, None if args.no_ceiling else ClientCeiling()) as runner:
         b.params(model=runner.endpoint.model, url=runner.endpoint.url)
-        if args.sweep or args.find_peak:
-            measured = _rates(args, runner)
-        else:
-            measured = RatesMeasured((runner.run(),), RateCurve([]))
+        with stopping_on_signal(runner.stop):
+            measured = _run(args, runner)
+        if not measured.curve.valid:
             print(f"{runner.endpoint.url}  {runner.endpoint.model or ''}".rstrip())
             print(point_text(measured.points[0]), flush=True)
     swept = bool(measured.curve.valid)
@@ -78,17 +78,29 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
         print(curve_text(measured.points, measured.curve))
     if args.as_tool:
         print(tool_text(args.as_tool, shown))
-    success = not shown.failed
+    problem = shown.failed or _problem(args, runner, measured)
+    success = not problem
     b.metric("is_success", success)
     if not success:
-        print(f"load: {shown.failed}", file=sys.stderr)
+        print(f"load: {problem}", file=sys.stderr)
     return 0 if success else 1
 
 
-def _rates(args: Namespace, runner: LoadRunner) -> RatesMeasured:
+def _run(args: Namespace, runner: LoadRunner) -> RatesMeasured:
     if args.sweep:
         return sweep_rates(runner, parse_rates(args.sweep), _tell)
-    return search_peak(runner, runner.settings.rate or _FIRST_RATE, _tell)
+    if args.find_peak:
+        return search_peak(runner, runner.settings.rate or _FIRST_RATE, _tell)
+    return RatesMeasured((runner.run(),), RateCurve([]))
+
+
+def _problem(args: Namespace, runner: LoadRunner, measured: RatesMeasured) -> str:
+    """Why the run did not do what it was asked for, though something was measured; empty where it did."""
+    if runner.stopped:
+        return "ended before its time; what was measured by then is kept"
+    if args.find_peak and measured.curve.peak_rate is None:
+        return "no rate that was tried meets the objectives twice"
+    return ""
 
 
 def _tell(point: LoadPoint, valid: bool) -> None:

@@ -60,3 +60,13 @@ def test_a_client_without_a_core_left_is_the_bottleneck() -> None:
     requests = [_answer(10 * n, 10 * n, 5) for n in range(100)]
     assert "it used 96% of a core" in made_point(requests, OPEN, cpu_s=0.955).verdict.client_bottleneck
     assert not made_point(requests, OPEN, cpu_s=0.3).verdict.client_bottleneck
+
+
+def test_a_load_of_no_request_at_all_can_be_written_and_shown() -> None:
+    from assay.loadgen.serving.kept.point_json import point_json
+    from assay.loadgen.serving.point_text import point_text
+
+    point = made_point([], OPEN)
+    assert point.failed == "no request was sent"
+    assert point_json(point)["metrics"]["answered"] == 0
+    assert "no request was sent" in point_text(point)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from time import sleep
 from typing import Any
 
 import numpy as np
 import pytest
+from made_tokenizer import made_tokenizer
+from tokenizers import Tokenizer
 
 from assay.loadgen.http.server.openai_replies import (
     DONE,
@@ -104,6 +109,18 @@ def test_a_trace_is_replayed_at_its_times(tmp_path: Path) -> None:
     assert point.asked.scheduler == "trace"
 
 
+def test_tokens_are_counted_by_the_server_and_by_a_tokenizer(tmp_path: Path) -> None:
+    file = made_tokenizer(tmp_path)
+    with ScriptedServer(null_replies(6)) as server:
+        point = run_load(_settings(server.url, requests=3, prompt_tokens="21", tokenizer=file))
+    figures = {metric.name: metric.value for metric in point_metrics(point)}
+    assert figures["output_tokens"] == 18
+    assert figures["input_tokens_by_tokenizer"] == 63
+    told = len(Tokenizer.from_file(str(file)).encode("".join(f"word{n} " for n in range(6))).ids)
+    assert figures["output_tokens_by_tokenizer"] == 3 * told
+    assert figures["token_count_from"] == "usage"
+
+
 def test_warm_up_is_in_no_figure() -> None:
     with ScriptedServer(null_replies(3), log_room=100) as server:
         point = run_load(_settings(server.url, requests=5, warmup=4))
@@ -145,7 +162,7 @@ def test_a_sweep_says_which_rates_were_kept(tmp_path: Path) -> None:
     text = curve_text(found.points, found.curve)
     assert max(map(len, text.splitlines())) <= 80
     columns = request_columns(found.points)
-    assert set(columns["point"].tolist()) == {0, 1}
+    assert set(columns["point"].to_list()) == {0, 1}
     for form in ("csv", "jsonl", "parquet"):
         path = write_request_rows(tmp_path, found.points, form)
         assert path is not None
@@ -160,13 +177,13 @@ def test_the_peak_is_found_and_confirmed() -> None:
     objective = ServingObjective.parse("latency:p80=0.08")
     tried = []
     with ScriptedServer([_slow(0.02)]) as server:
-        settings = _settings(server.url, rate=20.0, requests=20, concurrency=1, scheduler="constant",
+        settings = _settings(server.url, rate=30.0, requests=20, concurrency=1, scheduler="constant",
                              objectives=(objective,))  # fmt: skip
         with LoadRunner(settings) as runner:
-            found = search_peak(runner, 20.0, lambda point, valid: tried.append((point.asked.rate, valid)), 0.4)
+            found = search_peak(runner, 30.0, lambda point, valid: tried.append((point.asked.rate, valid)), 1.0)
     curve = found.curve
     assert curve.peak_rate is not None
-    assert 20 <= curve.peak_rate <= 55
+    assert 30 <= curve.peak_rate <= 55
     assert curve.peak_bounded
     assert curve.peak_confirmed
     assert tried.count((curve.peak_rate, True)) >= 2
@@ -185,3 +202,51 @@ def test_a_load_fits_the_terminal() -> None:
     lines = point_text(point).splitlines()
     assert max(map(len, lines)) <= 80, lines
     assert any("✗ first_output_token_s_from_send:p99.9" in line for line in lines)
+
+
+def _stop_after(server: ScriptedServer, runner: LoadRunner, lines: int) -> None:
+    while len(server.log()) < lines:
+        sleep(0.02)
+    runner.stop()
+
+
+def test_a_load_that_is_ended_keeps_what_was_measured_and_tries_no_other_rate() -> None:
+    with ScriptedServer([_slow(0.005)], log_room=10_000) as server:
+        settings = _settings(server.url, requests=400, scheduler="constant")
+        with LoadRunner(settings) as runner:
+            ending = Thread(target=_stop_after, args=(server, runner, 100))
+            ending.start()
+            found = sweep_rates(runner, [50.0, 60.0, 70.0], lambda point, valid: None)
+            ending.join()
+    [point] = found.points
+    assert 10 < point.answered < 399
+    assert found.curve.valid == [False]
+    assert point.error_count == 0
+    assert "ended before its time" in " ".join(point_text(point).split())
+
+
+def test_a_program_that_is_told_to_end_writes_what_it_measured(tmp_path: Path) -> None:
+    words = [
+        "--duration",
+        "60",
+        "--concurrency",
+        "2",
+        "--benchmark-results-path",
+        str(tmp_path / "out"),
+        "--rows",
+        "csv",
+    ]
+    with ScriptedServer(null_replies(4, 0.001), log_room=100_000) as server:
+        argv = [sys.executable, "-m", "assay.benchmarks.load_benchmark", "--url", server.url, *words]
+        with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
+            while len(server.log()) < 500 and program.poll() is None:
+                sleep(0.05)
+            program.terminate()
+            _, said = program.communicate(timeout=30)
+    assert program.returncode == 1
+    assert said == "load: ended before its time; what was measured by then is kept\n"
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert metrics["answered"] > 50
+    assert metrics["errors"] == 0
+    assert metrics["is_success"] is False
+    assert (tmp_path / "out" / "serving.json").exists()

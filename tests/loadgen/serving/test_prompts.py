@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_tokenizer import made_tokenizer
 
 from assay.errors import AssayError, DataError, UsageError
 from assay.loadgen.serving.load_prompts import LoadPrompts
@@ -72,23 +73,8 @@ def test_made_up_conversations_have_turns_with_time_to_think() -> None:
     assert [[turn.think_s for turn in each.turns] for each in made.conversations] == [[0.0, 0.5, 0.5]] * 2
 
 
-def _tokenizer(tmp_path: Path) -> Path:
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    from tokenizers import decoders
-
-    tokenizer.decoder = decoders.ByteLevel()
-    words = WordText().make(np.random.default_rng(0), 4000)
-    tokenizer.train_from_iterator([words], trainers.BpeTrainer(vocab_size=300, show_progress=False))
-    path = tmp_path / "tokenizer.json"
-    tokenizer.save(str(path))
-    return path
-
-
 def test_a_tokenizer_makes_and_counts_exact_lengths(tmp_path: Path) -> None:
-    text = TokenizerText(_tokenizer(tmp_path))
+    text = TokenizerText(made_tokenizer(tmp_path))
     rng = np.random.default_rng(1)
     made = [text.make(rng, length) for length in (1, 5, 64, 200)]
     assert text.count(made) == [1, 5, 64, 200]

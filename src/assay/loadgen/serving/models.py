@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.errors import AssayError
 from assay.loadgen.http.fault import Fault
 from assay.loadgen.http.http_client import HttpClient
 from assay.loadgen.serving.endpoint import Endpoint
 from assay.loadgen.serving.replies.read_replies import said_of_error
+from assay.loadgen.serving.server_refused import ServerRefused
 from assay.names import listed
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.unreadable import Unreadable
-
-
-class ServerRefused(AssayError):
-    """The server answers, and not what is asked of it."""
-
-    exit_code = 1
 
 
 def with_model(endpoint: Endpoint, client: HttpClient) -> Endpoint:

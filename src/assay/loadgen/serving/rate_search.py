@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from assay.errors import UsageError
@@ -24,26 +25,65 @@ class RatesMeasured:
     curve: RateCurve
 
 
+class _Stopped(Exception):
+    """The load was ended: no other rate is tried."""
+
+
+class _Trials:
+    """Every rate that was tried, in the order of trying."""
+
+    def __init__(self, runner: LoadRunner, tell: Tell) -> None:
+        self._runner = runner
+        self._tell = tell
+        self.tried: list[Trial[LoadPoint]] = []
+
+    def run(self, rate: float) -> Trial[LoadPoint]:
+        """A rate is kept where its load was delivered, by a client with room to spare, and every objective was met."""
+        if self._runner.stopped:
+            raise _Stopped
+        point = self._runner.run(rate, int(rate * _SHORTEST_TRIAL_S))
+        valid = point.verdict.of_server and point.objectives_met and not point.error_count
+        trial = Trial(rate, valid and not self._runner.stopped, point)
+        self.tried.append(trial)
+        self._tell(point, trial.valid)
+        return trial
+
+    def measured(self, peak: ConfirmedPeak | None = None) -> RatesMeasured:
+        trials = sorted(self.tried, key=lambda trial: trial.rate)
+        kept = [trial.valid for trial in trials]
+        curve = (
+            RateCurve(kept) if peak is None else RateCurve(kept, peak.rate, peak.bounded, peak.rate is not None, True)
+        )
+        return RatesMeasured(tuple(trial.outcome for trial in trials), curve)
+
+
+@dataclass(frozen=True)
+class ConfirmedPeak:
+    """The highest rate that was kept twice; None where there is none."""
+
+    rate: float | None = None
+    bounded: bool = False
+
+
 def sweep_rates(runner: LoadRunner, rates: Sequence[float], tell: Tell) -> RatesMeasured:
-    trials = sweep(lambda rate: _try(runner, rate, tell), rates)
-    return _measured(trials, RateCurve([trial.valid for trial in trials]))
+    trials = _Trials(runner, tell)
+    with suppress(_Stopped):
+        sweep(trials.run, rates)
+    return trials.measured()
 
 
 def search_peak(runner: LoadRunner, start: float, tell: Tell, precision: float = 0.05) -> RatesMeasured:
     """Each rate is tried once; the highest that was kept must be kept a second time, otherwise the next lower one."""
-    found = find_peak(lambda rate: _try(runner, rate, tell), start, precision)
-    trials = list(found.trials)
-    kept = sorted((trial.rate for trial in trials if trial.valid), reverse=True)
-    peak, confirmed = None, False
-    for rate in kept:
-        again = _try(runner, rate, tell)
-        trials.append(again)
-        if again.valid:
-            peak, confirmed = rate, True
-            break
-    trials.sort(key=lambda trial: trial.rate)
-    bounded = found.bounded or (peak is not None and peak < max(kept))
-    return _measured(trials, RateCurve([trial.valid for trial in trials], peak, bounded, confirmed, sought=True))
+    trials = _Trials(runner, tell)
+    try:
+        found = find_peak(trials.run, start, precision)
+        kept = sorted((trial.rate for trial in found.trials if trial.valid), reverse=True)
+        for rate in kept:
+            if trials.run(rate).valid:
+                return trials.measured(ConfirmedPeak(rate, found.bounded or rate < kept[0]))
+    except _Stopped:
+        pass
+    return trials.measured(ConfirmedPeak())
 
 
 def parse_rates(words: str) -> list[float]:
@@ -63,15 +103,3 @@ def parse_rates(words: str) -> list[float]:
     if not rates or any(not 0 < rate < float("inf") for rate in rates):
         raise UsageError(f"--sweep {words!r}: a rate must be greater than 0")
     return list(dict.fromkeys(rates))
-
-
-def _try(runner: LoadRunner, rate: float, tell: Tell) -> Trial[LoadPoint]:
-    """A rate is kept where its load was delivered, by a client with room to spare, and every objective was met."""
-    point = runner.run(rate, int(rate * _SHORTEST_TRIAL_S))
-    valid = point.verdict.of_server and point.objectives_met and not point.error_count
-    tell(point, valid)
-    return Trial(rate, valid, point)
-
-
-def _measured(trials: Sequence[Trial[LoadPoint]], curve: RateCurve) -> RatesMeasured:
-    return RatesMeasured(tuple(trial.outcome for trial in trials), curve)

@@ -31,9 +31,10 @@ from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.saturation import Saturation
 from assay.loadgen.serving.measured.token_counts import TokenCounts
-from assay.loadgen.serving.models import ServerRefused, with_model
+from assay.loadgen.serving.models import with_model
 from assay.loadgen.serving.replies.read_replies import read_replies
 from assay.loadgen.serving.saturation_watch import SaturationWatch
+from assay.loadgen.serving.server_refused import ServerRefused
 from assay.loadgen.serving.talk import Talk
 
 _MOST_CONNECTIONS = 256
@@ -58,6 +59,8 @@ class LoadRunner:
         self.endpoint = Endpoint.of(settings)
         self._ceiling = ceiling
         self._warmed = 0
+        self._running: HttpClient | None = None
+        self.stopped = False
 
     def __enter__(self) -> Self:
         """Raises ServerRefused where the first request shows that no other will be answered."""
@@ -70,6 +73,12 @@ class LoadRunner:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         return None
+
+    def stop(self) -> None:
+        """End the load soon; what was measured is kept. May be called by the handler of a signal."""
+        self.stopped = True
+        if self._running is not None:
+            self._running.stop()
 
     def run(self, rate: float | None = None, least: int = 0) -> LoadPoint:
         """One load; at another rate, with at least so many requests where the settings say a number."""
@@ -85,11 +94,12 @@ class LoadRunner:
             watch = None
             if schedule.at_ns is not None and settings.stop_saturated:
                 watch = SaturationWatch(client, schedule.at_ns)
-            client.run(
-                on_end=None if watch is None else watch.on_end,
-                send_for_s=None if schedule.at_ns is not None else settings.bounded().duration_s,
-                start_ns=monotonic_ns(),
-            )
+            if not self.stopped:
+                client.run(
+                    on_end=None if watch is None else watch.on_end,
+                    send_for_s=None if schedule.at_ns is not None else settings.bounded().duration_s,
+                    start_ns=monotonic_ns(),
+                )
             found = mask(client.exchanges(), self.endpoint.target.secrets())
         numbers = found.rows["message"].astype(np.int64)
         return self._point(schedule.asked, found, watch.found if watch else None, self._input_counts(numbers))
@@ -103,7 +113,8 @@ class LoadRunner:
             total_s=settings.total_s,
             failures_in_a_row=_FAILURES_IN_A_ROW,
         )
-        return open_client(self.endpoint.target, limits)
+        self._running = open_client(self.endpoint.target, limits)
+        return self._running
 
     def _plan(self, schedule: LoadSchedule) -> RequestPlan:
         used = self.prompts.conversations[: schedule.count]
@@ -135,9 +146,7 @@ class LoadRunner:
         client.forget()
         replies = read_replies(found, self.endpoint.kind)
         if replies.failures[0] and number == 0:
-            status = int(found.rows["status"][0])
-            hint = _HINTS.get(status, "") if status != 404 else _hint_of_404(self.endpoint, replies.messages[0])
-            raise ServerRefused(f"{self.endpoint.url}: {replies.messages[0]}{hint}")
+            raise ServerRefused.of_first(self.endpoint, int(found.rows["status"][0]), replies.messages[0])
         self._warmed += 1
 
     def _run_talk(self, settings: LoadSettings, schedule: LoadSchedule) -> LoadPoint:
@@ -156,11 +165,12 @@ class LoadRunner:
             else:
                 for _ in range(min(places, schedule.count)):
                     talk.begin(0)
-            client.run(
-                on_end=talk.on_end(replace_ended=schedule.at_ns is None),
-                send_for_s=settings.bounded().duration_s,
-                start_ns=monotonic_ns(),
-            )
+            if not self.stopped:
+                client.run(
+                    on_end=talk.on_end(replace_ended=schedule.at_ns is None),
+                    send_for_s=settings.bounded().duration_s,
+                    start_ns=monotonic_ns(),
+                )
             found = mask(client.exchanges(), self.endpoint.target.secrets())
         inputs = None
         if settings.tokenizer is not None:
@@ -185,25 +195,17 @@ class LoadRunner:
             )
         point = LoadPoint(
             asked, found, replies, TokenCounts.of(replies, inputs, outputs), saturation, None, self._warmed,
-            tuple(self._notes(len(found))),
+            tuple(self._notes(len(found))), self.stopped,
         )  # fmt: skip
-        return point if self._ceiling is None else replace(point, ceiling=self._ceiling(point))
+        return point if self._ceiling is None or self.stopped else replace(point, ceiling=self._ceiling(point))
 
     def _notes(self, sent: int) -> list[str]:
+        ended = (
+            ["the load was ended before its time: these are figures of what was sent by then"] if self.stopped else []
+        )
         different = len(self.prompts.conversations)
         if sent <= different or self.endpoint.kind == "http":
-            return []
+            return ended
         made = f" ({MOST_DIFFERENT} are made up at most)" if different == MOST_DIFFERENT else ""
-        return [f"{sent} requests used {different} different prompts{made}: a server that caches them answers faster"]
-
-
-_HINTS = {
-    401: "; is the key right? It is taken from OPENAI_API_KEY, or from the variable that --api-key-env names",
-    403: "; may this key use the model?",
-}
-
-
-def _hint_of_404(endpoint: Endpoint, said: str) -> str:
-    if endpoint.model is not None and ("model" in said.lower() or endpoint.model in said):
-        return f"; is {endpoint.model!r} the model's name? GET {endpoint.target.url}/models lists what the server has"
-    return "; is this the right address, and does the server have this endpoint?"
+        again = f"{sent} requests used {different} different prompts{made}: a server that caches them answers faster"
+        return [*ended, again]

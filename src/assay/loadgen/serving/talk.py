@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 from assay.loadgen.http.exchanges import Exchange, Exchanges
 from assay.loadgen.http.http_client import HttpClient
 from assay.loadgen.http.reading.read_deltas import read_deltas
@@ -72,8 +74,7 @@ class Talk:
 
 
 def _text(answer: Exchange) -> str:
+    """What was answered, read as all answers are after the run."""
     one = answer.row.copy().reshape(1)
     one["body_start"] = one["piece_start"] = 0
-    import numpy as np
-
     return read_deltas(Exchanges(one, answer.pieces, np.frombuffer(answer.body, np.uint8), 0, "")).text(0)

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.errors import MissingExtra
 from assay.loadgen.serving.measured.load_point import LoadPoint
@@ -20,30 +23,40 @@ COLUMNS = (
 """`…_s` are seconds, those of a clock from the start; empty where a request has none."""
 
 
-Column = np.ma.MaskedArray[Any, Any]
+@dataclass(frozen=True)
+class RowColumn:
+    """Values of all requests, and which of them have one."""
+
+    values: NDArray[Any]
+    known: NDArray[np.bool_]
+
+    def to_list(self) -> list[Any]:
+        """None where nothing is known."""
+        pairs = zip(self.values.tolist(), self.known.tolist(), strict=True)
+        return [value if known else None for value, known in pairs]
 
 
-def request_columns(points: Sequence[LoadPoint]) -> dict[str, Column]:
-    """A column each, masked where a request has no value."""
+def request_columns(points: Sequence[LoadPoint]) -> dict[str, RowColumn]:
     parts = [_columns(number, point) for number, point in enumerate(points)]
-    return {name: np.ma.concatenate([part[name] for part in parts]) for name in COLUMNS}
+    return {
+        name: RowColumn(
+            np.concatenate([part[name].values for part in parts]), np.concatenate([part[name].known for part in parts])
+        )
+        for name in COLUMNS
+    }
 
 
-def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowFormat) -> Path | None:
-    """`requests.parquet`, `.csv` or `.jsonl`."""
+def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowFormat | None = None) -> Path | None:
+    """`requests.parquet`, `.csv` or `.jsonl`; not said, Parquet where it can be written."""
+    if form is None:
+        form = "parquet" if find_spec("pyarrow") is not None else "csv"
     if form == "none":
         return None
     columns, path = request_columns(points), folder / f"requests.{form}"
     if form == "parquet":
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise MissingExtra("pyarrow, which writes Parquet,", "loadgen") from None
-        arrays = {name: pa.array(values.data, mask=np.ma.getmaskarray(values)) for name, values in columns.items()}
-        pq.write_table(pa.table(arrays), path)
+        _write_parquet(columns, path)
         return path
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    rows = zip(*(column.to_list() for column in columns.values()), strict=True)
     with path.open("w", encoding="utf-8", newline="") as out:
         if form == "csv":
             csv.writer(out).writerows([COLUMNS, *rows])
@@ -52,10 +65,20 @@ def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowForma
     return path
 
 
-def _columns(number: int, point: LoadPoint) -> dict[str, Column]:
+def _write_parquet(columns: Mapping[str, RowColumn], path: Path) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow, which writes Parquet,", "loadgen") from None
+    arrays = {name: pa.array(column.values, mask=~column.known) for name, column in columns.items()}
+    pq.write_table(pa.table(arrays), path)
+
+
+def _columns(number: int, point: LoadPoint) -> dict[str, RowColumn]:
     rows, times, start = point.exchanges.rows, point.times, point.exchanges.start_ns
     count = len(rows)
-    values: dict[str, Column] = {
+    values: dict[str, RowColumn] = {
         "point": _all(np.full(count, number)),
         "request": _all(np.arange(count)),
         "intended_s": _all((rows["intended_ns"] - start) / 1e9),
@@ -76,9 +99,9 @@ def _columns(number: int, point: LoadPoint) -> dict[str, Column]:
     return values
 
 
-def _all(values: Any) -> Column:
-    return np.ma.MaskedArray(values)
+def _all(values: Any) -> RowColumn:
+    return RowColumn(np.asarray(values), np.ones(len(values), np.bool_))
 
 
-def _known(values: Any, known: Any) -> Column:
-    return np.ma.MaskedArray(values, ~known)
+def _known(values: Any, known: Any) -> RowColumn:
+    return RowColumn(np.asarray(values), np.asarray(known, np.bool_))

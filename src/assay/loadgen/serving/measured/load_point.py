@@ -36,6 +36,8 @@ class LoadPoint:
     warmup: int = 0
     """Requests sent before, in no figure."""
     notes: tuple[str, ...] = ()
+    stopped: bool = False
+    """It was ended before its time."""
 
     @cached_property
     def times(self) -> RequestTimes:
@@ -58,7 +60,7 @@ class LoadPoint:
     @cached_property
     def errors(self) -> Mapping[str, int]:
         """Number of errors by kind."""
-        apart = (*NOT_ERRORS, *(OF_THE_STOP if self.saturation else ()))
+        apart = (*NOT_ERRORS, *(OF_THE_STOP if self.saturation or self.stopped else ()))
         return dict(sorted(Counter(kind for kind in self.replies.failures if kind not in apart).items()))
 
     @property

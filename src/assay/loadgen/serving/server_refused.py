@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import Final
+
+from assay.errors import AssayError
+from assay.loadgen.serving.endpoint import Endpoint
+
+_HINTS: Final = {
+    401: "; is the key right? It is taken from OPENAI_API_KEY, or from the variable that --api-key-env names",
+    403: "; may this key use the model?",
+}
+
+
+class ServerRefused(AssayError):
+    """The server answers, and not what is asked of it."""
+
+    exit_code = 1
+
+    @classmethod
+    def of_first(cls, endpoint: Endpoint, status: int, said: str) -> ServerRefused:
+        """Of the first request, which shows that no other will be answered; with what to look at."""
+        hint = _hint_of_404(endpoint, said) if status == 404 else _HINTS.get(status, "")
+        return cls(f"{endpoint.url}: {said}{hint}")
+
+
+def _hint_of_404(endpoint: Endpoint, said: str) -> str:
+    if endpoint.model is not None and ("model" in said.lower() or endpoint.model in said):
+        return f"; is {endpoint.model!r} the model's name? GET {endpoint.target.url}/models lists what the server has"
+    return "; is this the right address, and does the server have this endpoint?"
