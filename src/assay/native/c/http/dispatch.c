@@ -62,8 +62,8 @@ static void send_on(struct engine *engine, struct connection *connection, int64_
 }
 
 /* Sends what is due, as far as slots and connections go. More connections are made where there are too few. */
-void dispatch(struct engine *engine) {
-    int64_t now = clock_ns(), most = engine->settings.most_in_flight;
+void dispatch(struct engine *engine, int64_t now) {
+    int64_t most = engine->settings.most_in_flight;
     if (now >= engine->send_until_ns) return;
     make_due(engine, now);
     while (engine->due.count + engine->again.count) {

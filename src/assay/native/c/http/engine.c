@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,10 +28,14 @@ API struct engine *http_open(const struct http_settings *settings) {
     engine->settings = *settings;
     engine->receipt = malloc(RECEIPT_BYTES);
     engine->poll = epoll_create1(EPOLL_CLOEXEC);
+    engine->tick = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     engine->next_deadline_ns = engine->send_until_ns = engine->drain_until_ns = NEVER;
     engine->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPIN_MOST_NS : 0;
-    if (engine->poll < 0 || !engine->receipt) {
+    if (engine->poll < 0 || engine->tick < 0 || !engine->receipt
+        || epoll_ctl(engine->poll, EPOLL_CTL_ADD, engine->tick, &(struct epoll_event){.events = EPOLLIN})) {
         settings->page->last_errno = errno;
+        if (engine->poll >= 0) close(engine->poll);
+        if (engine->tick >= 0) close(engine->tick);
         free(engine->receipt);
         free(engine);
         return NULL;
@@ -67,18 +72,27 @@ API int64_t http_submit(struct engine *engine, const uint8_t *message, int64_t m
     return queue_put(&engine->due, number) ? number : NONE;
 }
 
-/* Waits for events until `until_ns` and handles them. */
-static void poll_once(struct engine *engine, int64_t until_ns) {
+/* Ticks while a run lasts, so that waiting needs no time limit of its own: arming a timer for every wait costs more than
+   receiving does, above all in a virtual machine. */
+static void set_tick(struct engine *engine, int64_t every_ns) {
+    struct itimerspec times = {.it_interval.tv_nsec = every_ns, .it_value.tv_nsec = every_ns};
+    timerfd_settime(engine->tick, 0, &times, NULL);
+}
+
+/* Waits for events, at most so long (-1: until one comes), and handles them. */
+static void poll_once(struct engine *engine, int64_t wait_ns) {
     struct epoll_event events[EVENTS_AT_ONCE];
-    int64_t wait = until_ns - clock_ns();
-    if (wait < 0) wait = 0;
-    if (wait > LONGEST_WAIT_NS) wait = LONGEST_WAIT_NS;
-    struct timespec limit = {.tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000};
-    int count = epoll_pwait2(engine->poll, events, EVENTS_AT_ONCE, &limit, NULL);
+    struct timespec limit = {.tv_sec = wait_ns / 1000000000, .tv_nsec = wait_ns % 1000000000};
+    int count = epoll_pwait2(engine->poll, events, EVENTS_AT_ONCE, wait_ns < 0 ? NULL : &limit, NULL);
     if (count < 0 && errno == ENOSYS)
-        count = epoll_wait(engine->poll, events, EVENTS_AT_ONCE, (int)((wait + 999999) / 1000000));
+        count = epoll_wait(engine->poll, events, EVENTS_AT_ONCE, wait_ns < 0 ? -1 : (int)((wait_ns + 999999) / 1000000));
     for (int i = 0; i < count; i++) {
         struct connection *connection = events[i].data.ptr;
+        if (!connection) {
+            uint64_t ticks;
+            if (read(engine->tick, &ticks, sizeof ticks) != sizeof ticks) set_tick(engine, LONGEST_WAIT_NS);
+            continue;
+        }
         if (connection->phase == PHASE_CONNECTING) {
             if (!connection_advance(engine, connection)) {
                 connection_drop(engine, connection);
@@ -89,7 +103,8 @@ static void poll_once(struct engine *engine, int64_t until_ns) {
         int64_t in_flight = engine->in_flight;
         if (events[i].events & EPOLLOUT) connection_write(engine, connection);
         if (events[i].events & ~(uint32_t)EPOLLOUT) receive(engine, connection);
-        if (engine->in_flight < in_flight && !engine->notify && !engine->settings.page->ended_by) dispatch(engine);
+        if (engine->in_flight < in_flight && !engine->notify && !engine->settings.page->ended_by)
+            dispatch(engine, clock_ns());
     }
 }
 
@@ -97,8 +112,8 @@ static void poll_once(struct engine *engine, int64_t until_ns) {
 API int64_t http_connect(struct engine *engine, int64_t count) {
     int64_t limit = clock_ns() + engine->settings.connect_ns;
     while (engine->connection_count < count && connection_open(engine)) continue;
-    while (engine->opening && clock_ns() < limit) {
-        poll_once(engine, limit);
+    for (int64_t now; engine->opening && (now = clock_ns()) < limit;) {
+        poll_once(engine, limit - now);
         end_late(engine, clock_ns());
     }
     return engine->idle_count;
@@ -118,13 +133,13 @@ static int over(struct engine *engine, int64_t now) {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* When the schedule next asks for a send. NEVER where it cannot be answered: no slot is free. */
-static int64_t next_send(struct engine *engine) {
+static int64_t next_send(struct engine *engine, int64_t now) {
     int64_t at = NEVER, most = engine->settings.most_in_flight;
     if (most && engine->in_flight >= most) return NEVER;
     if (engine->waiting_count) at = engine->start_ns + later_of(engine, engine->waiting[0])->at_ns;
     if (engine->plan.at_ns && engine->cursor < engine->plan.count)
         at = least(at, engine->start_ns + engine->plan.at_ns[engine->cursor]);
-    if (!engine->plan.at_ns && engine->cursor < engine->plan.count && clock_ns() < engine->start_ns)
+    if (!engine->plan.at_ns && engine->cursor < engine->plan.count && now < engine->start_ns)
         at = least(at, engine->start_ns);
     return at;
 }
@@ -142,7 +157,7 @@ static void learn(struct engine *engine, int64_t late) {
    20 to 90 microseconds late. */
 static void wait_for_work(struct engine *engine, int64_t now) {
     struct http_page *page = engine->settings.page;
-    int64_t send_at = next_send(engine);
+    int64_t send_at = next_send(engine, now);
     int64_t wake = least(engine->next_deadline_ns, engine->drain_until_ns);
     if (engine->send_until_ns > now) wake = least(wake, engine->send_until_ns);
     int may_spin = page->spun_ns * SPIN_SHARE < now - engine->run_began_ns + SPIN_MOST_NS;
@@ -158,12 +173,14 @@ static void wait_for_work(struct engine *engine, int64_t now) {
         return;
     }
     int64_t sleep_until = send_at == NEVER ? wake : least(wake, send_at - spin);
-    int64_t ended = page->ended, slept_until = least(sleep_until, now + LONGEST_WAIT_NS);
-    poll_once(engine, sleep_until);
-    if (send_at != NEVER && slept_until == send_at - spin && page->ended == ended) {
-        int64_t late = clock_ns() - slept_until;
-        if (late >= 0) learn(engine, late);
+    if (sleep_until - now >= LONGEST_WAIT_NS) {
+        poll_once(engine, -1);
+        return;
     }
+    int64_t ended = page->ended;
+    poll_once(engine, sleep_until > now ? sleep_until - now : 0);
+    if (send_at != NEVER && sleep_until == send_at - spin && page->ended == ended)
+        learn(engine, clock_ns() - sleep_until);
 }
 
 /* What is in flight when the run is over is unfinished; what was due by its schedule was never sent. */
@@ -194,16 +211,18 @@ API int http_run(struct engine *engine, int64_t start_ns, int64_t send_until_ns,
     engine->notify = notify;
     if (!engine->run_began_ns) engine->run_began_ns = clock_ns();
     int done = 0;
+    set_tick(engine, LONGEST_WAIT_NS);
     for (;;) {
         int64_t now = clock_ns();
+        end_late(engine, now);
         if ((done = over(engine, now))) break;
-        dispatch(engine);
+        dispatch(engine, now);
         if (notify && engine->ended.count) break;
         if ((done = over(engine, now))) break;
-        wait_for_work(engine, clock_ns());
-        end_late(engine, clock_ns());
+        wait_for_work(engine, now);
         if (notify && engine->ended.count) break;
     }
+    set_tick(engine, 0);
     if (done) {
         engine->notify = 0;
         end_rest(engine);
@@ -235,7 +254,8 @@ API void http_forget(struct engine *engine) {
 /* Closes this process's hold on the sockets; a child that was forked keeps its own. */
 API void http_close(struct engine *engine) {
     while (engine->connection_count) connection_drop(engine, engine->connections[engine->connection_count - 1]);
-    if (engine->poll >= 0) close(engine->poll);
+    close(engine->poll);
+    close(engine->tick);
     struct queue *queues[] = {&engine->due, &engine->again, &engine->freed, &engine->ended};
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) free(queues[i]->numbers);
     free(engine->connections);

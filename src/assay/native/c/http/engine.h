@@ -101,6 +101,7 @@ struct engine {
     struct http_settings settings;
     struct http_plan plan;
     int poll;
+    int tick; /* a timer, see set_tick */
     uint8_t *receipt;
 
     struct connection **connections;
@@ -145,7 +146,7 @@ int make_room(void **memory, size_t *room, size_t wanted, size_t each);
 
 /* dispatch.c */
 void make_due(struct engine *engine, int64_t now);
-void dispatch(struct engine *engine);
+void dispatch(struct engine *engine, int64_t now);
 struct later *later_of(struct engine *engine, int64_t number);
 
 /* answer.c */
