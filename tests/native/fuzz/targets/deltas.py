@@ -21,12 +21,13 @@ class DeltasTarget(Target):
     name = "deltas"
     longest = 2048
     words = (
-        'data: {"choices": [{"index": 0, "delta": {"content": "', '"}}]}\n\n', "data: [DONE]\n\n", '"reasoning_content": "',
-        '"tool_calls": [{', '"finish_reason": "stop"', '"usage": {"prompt_tokens": 7, "completion_tokens": 9}', "\r\n", "\r",
-        '"prompt_tokens_details": {"cached_tokens": 4}', '"type": "response.output_text.delta", "delta": "', "event: x\n",
-        '"type": "response.completed"', '"error": {"message": "', "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\xff", ": ping\n",
-        "\xef\xbb\xbf", "null", "true", "1e400", "-0", "NaN", "[[[[[[", '{"message": {"content": ', '"role": "assistant"',
-        "9223372036854775808", '"text": "',
+        'data: {"choices": [{"index": 0, "delta": {"content": "', '"}}]}\n\n', "data: [DONE]\n\n",
+        '"reasoning_content": "', '"tool_calls": [{', '"finish_reason": "stop"',
+        '"usage": {"prompt_tokens": 7, "completion_tokens": 9}', "\r\n", "\r",
+        '"prompt_tokens_details": {"cached_tokens": 4}', '"type": "response.output_text.delta", "delta": "',
+        "event: x\n", '"type": "response.completed"', '"error": {"message": "', "\\u00e9", "\\ud83d\\ude00",
+        "\\ud800", "\xff", ": ping\n", "\xef\xbb\xbf", "null", "true", "1e400", "-0", "NaN", "[[[[[[",
+        '{"message": {"content": ', '"role": "assistant"', "9223372036854775808", '"text": "',
     )  # fmt: skip
 
     def seeds(self) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ class GramsTarget(Target):
         yield b"exactly twenty-four byte"
         for length in (25, 63, 64, 65, 200, 900):
             yield bytes(b"Words \t of  a\nDOCUMENT and its grams, "[i * i % 38] for i in range(length))
-        yield b"plain\xffwith \\u00e9scapes \\n\\t and \\ud83d\\ude00 and \\\"quotes\\\" in it\xffplain"
+        yield b'plain\xffwith \\u00e9scapes \\n\\t and \\ud83d\\ude00 and \\"quotes\\" in it\xffplain'
         yield b"one document\xffand \xff\xff another that is somewhat longer than the first"
 
     def difference(self, data: bytes) -> str | None:
