@@ -28,6 +28,8 @@ SHARE_OF_ORACLE = 0.25
 """Of the time that the fuzzer has, how much the comparison with plain Python gets on top of it."""
 SLICE_S = 120
 """Seconds after which the fuzzer says how far it is and goes on with what it has learnt."""
+INTERRUPTED = 72
+"""The exit code of libFuzzer when it is told to stop."""
 _RAN = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 _SEEN = re.compile(r"cov: (\d+) ft: (\d+) corp: (\d+)")
 
@@ -99,6 +101,8 @@ def _search(target: Target, folder: Path, corpus: Path, seconds: float, tally: T
         if seen := _SEEN.findall(done.stderr):
             tally.coverage = f"{int(seen[-1][0]):,} edges, {int(seen[-1][2]):,} inputs kept"
         print(tally.line(target.name), flush=True)
+        if done.returncode == INTERRUPTED:
+            return
         if done.returncode:
             tally.findings.append(_finding(target, artifacts, done.stderr))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -27,6 +28,7 @@ class GramsTarget(Target):
         yield b"exactly twenty-four byte"
         for length in (25, 63, 64, 65, 200, 900):
             yield bytes(b"Words \t of  a\nDOCUMENT and its grams, "[i * i % 38] for i in range(length))
+        yield b'plain\xffwith \\u00e9scapes \\n\\t and \\ud83d\\ude00 and \\"quotes\\" in it\xffplain'
         yield b"one document\xffand \xff\xff another that is somewhat longer than the first"
 
     def difference(self, data: bytes) -> str | None:
@@ -37,23 +39,37 @@ class GramsTarget(Target):
                 starts.append(place + 1)
         ends.append(len(data))
         starts, ends = starts[:MOST], ends[:MOST]
-        rows = _signed(data, starts, ends)
+        signed, rows = _signed(data, starts, ends)
         for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            if rows[number * BINS : (number + 1) * BINS] != _defined(data[start:end]):
+            document = data[start:end] if number % 2 == 0 else _unescaped(data[start:end])
+            if document is None:
+                return None if signed == number else f"{data[start:end]!r} has a broken escape and was signed"
+            if signed <= number:
+                return f"{data[start:end]!r} was not signed"
+            if rows[number * BINS : (number + 1) * BINS] != _defined(document):
                 return f"the signature of {data[start:end]!r} is not what its definition says"
         return None
 
 
-def _signed(data: bytes, starts: list[int], ends: list[int]) -> list[int]:
+def _unescaped(inside: bytes) -> bytes | None:
+    """The text of a JSON string; bytes that are no UTF-8 stay as they are."""
+    try:
+        text = json.loads('"' + inside.decode("utf-8", "surrogateescape") + '"')
+        return str(text).encode("utf-8", "surrogateescape")
+    except ValueError:
+        return None
+
+
+def _signed(data: bytes, starts: list[int], ends: list[int]) -> tuple[int, list[int]]:
     loaded, count = library(), len(starts)
     assert loaded is not None
     numbers = ctypes.c_int64 * count
     rows = (ctypes.c_uint32 * (BINS * count))()
     sign = loaded.assay_minhash_sign
     sign.restype = ctypes.c_int64
-    signed = sign(data, numbers(*starts), numbers(*ends), ctypes.c_int64(count), _turns(), rows)
-    assert signed == count
-    return list(rows)
+    escaped = bytes(number & 1 for number in range(count))
+    signed = sign(data, numbers(*starts), numbers(*ends), escaped, ctypes.c_int64(count), _turns(), rows)
+    return int(signed), list(rows)
 
 
 @cache

@@ -274,7 +274,21 @@ static enum place inside(enum place place, struct span key, int is_object) {
     }
 }
 
+enum { MOST_KEYS = 24 };
+
+/* Was the key there before? Of keys that stand twice the last one counts, which is for Python to sort out; so are more of
+   them than are remembered. */
+static int stands_twice(struct span *keys, int *count, struct span key) {
+    for (int i = 0; i < *count; i++)
+        if (keys[i].bytes == key.bytes && !memcmp(keys[i].at, key.at, key.bytes)) return 1;
+    if (*count == MOST_KEYS) return 1;
+    keys[(*count)++] = key;
+    return 0;
+}
+
 static int read_object(struct reader *reader, enum place place) {
+    struct span keys[MOST_KEYS];
+    int count = 0;
     reader->at++;
     if (place == USAGE) reader->delta->kind |= KIND_USAGE;
     if (place == ITEM) reader->item_reasons = 0;
@@ -285,7 +299,8 @@ static int read_object(struct reader *reader, enum place place) {
         skip_blanks(reader);
         if (!read_string(reader, &key)) return 0;
         /* A key that is written with escapes: Python says what it means. */
-        if (place != OTHER && memchr(key.at, '\\', key.bytes)) reader->delta->kind |= KIND_UNSURE;
+        if (place != OTHER && (memchr(key.at, '\\', key.bytes) || stands_twice(keys, &count, key)))
+            reader->delta->kind |= KIND_UNSURE;
         skip_blanks(reader);
         if (reader->at == reader->end || *reader->at++ != ':') return 0;
         if (!read_value(reader, place, key)) return 0;
