@@ -31,7 +31,7 @@ ROUNDS = 12
 
 
 @pytest.mark.parametrize("client_class", [CompiledClient, PlainClient])
-def test_quantiles_of_arrival_follow_the_servers_own_log(
+def test_every_token_has_the_time_of_the_piece_that_brought_its_end(
     client_class: type[CompiledClient] | type[PlainClient],
 ) -> None:
     count = ROUNDS * len(SCRIPTS)
@@ -47,7 +47,7 @@ def test_quantiles_of_arrival_follow_the_servers_own_log(
     assert found.faults() == {Fault.NONE: count - ROUNDS, Fault.CUT: ROUNDS}
     events = read_deltas(found).rows
     tokens = events[events["kind"] & Kind.CONTENT != 0]
-    late = []
+    late: dict[tuple[int, int], list[int]] = {}
     for number in range(count):
         _, pieces = list(SCRIPTS.items())[number % len(SCRIPTS)]
         sent = {int(row["piece"]): int(row["ns"]) for row in log[log["request"] == number]}
@@ -58,9 +58,10 @@ def test_quantiles_of_arrival_follow_the_servers_own_log(
         for token, ns in enumerate(arrived):
             piece = int(np.searchsorted(ends, token, side="right"))
             assert ns >= sent[piece]
-            late.append(int(ns) - sent[piece])
-    # On a machine that does other things a wake-up may be late; the median is the client's own doing.
-    assert np.median(late) < 2_000_000
+            late.setdefault((number % len(SCRIPTS), token), []).append(int(ns) - sent[piece])
+    # On a machine that does other things a wake-up may be late; that of another piece is late in every round, by the
+    # shortest gap of the scripts at least.
+    assert max(min(rounds) for rounds in late.values()) < 2_000_000
 
 
 def test_what_was_measured_is_kept_without_the_key(tmp_path) -> None:

@@ -23,6 +23,7 @@ from assay.loadgen.http.target import Target
 
 _LONGEST_WAIT_NS = 50_000_000
 _MOST_ATTEMPTS = 3
+_LONG_IDLE_NS = 1_000_000_000
 
 
 class _Planned:
@@ -374,7 +375,7 @@ class PlainClient(HttpClient):
         reader.closed()
         if reader.state == State.DONE and fault is None:
             self._end_exchange(connection, made, fault_of_status(reader.status), now, keep=False)
-        elif not made.first_byte_ns and connection.served and made.attempts < _MOST_ATTEMPTS:
+        elif not made.first_byte_ns and self._was_idle(connection, made) and made.attempts < _MOST_ATTEMPTS:
             # A kept-alive connection that the server had given up meanwhile: the request was not looked at.
             self._lose(connection)
             self._in_flight -= 1
@@ -383,6 +384,9 @@ class PlainClient(HttpClient):
             self._end_exchange(connection, made, fault or Fault.CLOSED, now, keep=False)
         else:
             self._end_exchange(connection, made, fault or Fault.CUT, now, keep=False)
+
+    def _was_idle(self, connection: PlainConnection, made: _Planned) -> bool:
+        return connection.served > 0 or made.sent_ns - connection.opened_ns > _LONG_IDLE_NS
 
     def _end_exchange(self, connection: PlainConnection, made: _Planned, fault: Fault, now: int, keep: bool) -> None:
         made.body = bytes(connection.reader.body)
