@@ -39,7 +39,7 @@ class _Trials:
 
     def run(self, rate: float) -> Trial[LoadPoint]:
         """A rate is kept where its load was delivered, by a client with room to spare, and every objective was met."""
-        if self._runner.stopped:
+        if self._runner.stopped and self.tried:
             raise _Stopped
         point = self._runner.run(rate, int(rate * _SHORTEST_TRIAL_S))
         valid = point.verdict.of_server and point.objectives_met and not point.error_count
