@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ OWN = "own-s3cr3t-of-the-sink"
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workplace, list[Request], str]]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workplace, list[Request], str]:
     """A session whose program spills all it knows; its collector refuses with what it was sent, echoed."""
     place = Workplace(tmp_path_factory.mktemp("http"))
 
@@ -39,7 +38,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workplace, 
     )
     status = place.assay("sinks", "status", "latest", "--results-dir", "results")
     server.stop()
-    yield place, server.seen, answer.out + answer.err + status.out + status.err
+    return place, server.seen, answer.out + answer.err + status.out + status.err
 
 
 @pytest.mark.parametrize("kind", SECRETS)
