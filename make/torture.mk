@@ -4,8 +4,8 @@ TORTURE_PATH := $(CURDIR)/src:$(CURDIR):$(CURDIR)/tests/support:$(CURDIR)/tests/
 torture: setup ## attacks of every kind for MINUTES (default 5); findings go to tests/torture/findings
 	PYTHONPATH=$(TORTURE_PATH) $(BIN)/python -m campaign --minutes $(or $(MINUTES),5) $(TORTURE)
 
-# An S3 server (moto) and the client that users have (s3fs), beside the environment: versions that both have are the same. The tests
-# need both.
+# An S3 server (moto) and the client that users have (s3fs), beside the environment: versions that both have are the
+# same. The tests need both.
 READY += .peers/s3/.ready
 .peers/s3/.ready: requirements/peer-s3.txt $(VENV)/.python
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --target .peers/s3 --require-hashes -r requirements/peer-s3.txt

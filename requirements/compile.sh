@@ -15,4 +15,6 @@ cuda=(cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cccl 
     nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton)
 lock pyproject.toml --extra llm --extra llm-server --extra rag --extra torchtune --extra vision --constraint requirements/lock.txt \
     $(printf -- '--no-emit-package %s ' torch torchvision "${cuda[@]}") -o requirements/models.txt
+# An S3 server and its client for tests, beside the environment, in the versions that both have.
+printf '%s\n' s3fs moto flask flask-cors | lock - --no-annotate --constraint requirements/lock.txt -o requirements/peer-s3.txt
 echo "uv" | lock - -o requirements/bootstrap.txt

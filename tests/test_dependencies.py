@@ -14,8 +14,10 @@ from third_party import canonical, distributions, parsed, provider
 @cache
 def ours() -> frozenset[str]:
     """What stands in this repository: packages, and modules that tests and tools find beside themselves."""
-    beside = {file.rpartition("/")[2].removesuffix(".py") for file in declared.files() if not file.startswith("src/")}
-    return frozenset({"_assay_stand_ins", "assay", "tests", "tools", *beside})
+    beside = [file for file in declared.files() if not file.startswith("src/")]
+    modules = {file.rpartition("/")[2].removesuffix(".py") for file in beside}
+    packages = {file.split("/")[-2] for file in beside if file.endswith("/__init__.py")}
+    return frozenset({"_assay_stand_ins", "assay", "tests", "tools", *modules, *packages})
 
 
 @cache

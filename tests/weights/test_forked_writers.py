@@ -67,7 +67,7 @@ def test_a_child_forked_while_another_thread_writes_can_write_itself(tmp_path: P
     holder = threading.Thread(target=hold)
     holder.start()
     held.wait(30)
-    child = forked(lambda: lock.__enter__())
+    child = forked(lock.__enter__)
     time.sleep(0.3)
     free.set()
     holder.join()

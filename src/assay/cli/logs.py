@@ -20,6 +20,7 @@ def arguments(parser: ArgumentParser) -> None:
     which.add_argument("--stderr", action="store_true", help="only what it printed to standard error")
     which.add_argument("--ray", action="store_true", help="what its Ray cluster printed when it started")
     which.add_argument("--service", action="store_true", help="what the server of its `service:` printed")
+    parser.epilog = "Control characters are escaped in a terminal; into a pipe or a file they pass as they are."
     parser.add_argument("--follow", "-f", action="store_true", help="go on printing until the session has ended")
     results_dir_argument(parser)
 

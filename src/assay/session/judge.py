@@ -199,7 +199,7 @@ def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: E
     }
     if entry.service is not None:  # only then: what earlier versions recorded stays comparable
         settings["service"] = entry.service.settings
-    folders = (str(workspace.session), str(workspace.large), str(execution.results))
+    folders: tuple[str, ...] = (str(workspace.session), str(workspace.large), str(execution.results))
     if execution.served is not None:  # a free port is another one in every run
         address = execution.served.running.address
         folders += address.passing

@@ -9,18 +9,25 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 from assay.sinks.courier import Courier
 from assay.sinks.outbox import Outbox
 from assay.sinks.secrets import Secrets
+from assay.sinks.sink_state import SinkState
 from assay.sinks.spec import SinkSpec
 
+T = TypeVar("T")
 _LOOK_EVERY_S = 0.1
+AGAIN_S = 1.0
+"""Seconds after which a file that could not be written is tried again."""
 _PR_SET_PDEATHSIG = 1
 # Not 0: a sink may end its process with that at any moment.
 _ALL_DELIVERED = 86
@@ -35,6 +42,10 @@ class _Post:
     kick: int = -1
     served: bool = False
     failures_before: int = 0
+    unwritten: int = 0
+    """Failures that could not be written down."""
+    not_before: float = 0.0
+    """Time of the monotonic clock before which no other courier begins."""
 
 
 class Supervisor:
@@ -45,6 +56,7 @@ class Supervisor:
         self._linger_s = linger_s
         self._tries = tries
         self._ends_at: float | None = None
+        self._said = ""
 
     def run(self, news: int) -> None:
         """`news`: the descriptor that says when to look, and by its end that nothing more will come."""
@@ -127,8 +139,11 @@ class Supervisor:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             Courier(self._outbox, post.spec, self._secrets, kicks).run()
             code = _ALL_DELIVERED
+        except (sqlite3.Error, OSError) as error:
+            told = f"delivery to {post.spec.name} begins again: {type(error).__name__}: {error}"
+            _say(self._secrets.mask(told))
         except BaseException:  # noqa: BLE001 - a forked child must not go on as the supervisor
-            print(self._secrets.mask(traceback.format_exc()), file=sys.stderr, flush=True)
+            _say(self._secrets.mask(traceback.format_exc()))
         finally:
             os._exit(code)
 
@@ -167,32 +182,44 @@ class Supervisor:
                 os.waitpid(post.pid, 0)
 
     def _due_s(self, post: _Post) -> float:
-        state = self._outbox.state(post.spec.name)
-        try:
-            return max(0.0, state.progress.next_try_at - time.time())
-        finally:
-            state.close()
+        """Seconds until its courier may begin."""
+        due = self._asked(post, lambda state: state.progress.next_try_at - time.time(), AGAIN_S)
+        return max(0.0, due, post.not_before - time.monotonic())
 
     def _failures(self, post: _Post) -> int:
-        state = self._outbox.state(post.spec.name)
-        try:
-            return state.progress.ever_failed
-        finally:
-            state.close()
+        return self._asked(post, lambda state: state.progress.ever_failed, post.failures_before) + post.unwritten
 
     def _failed(self, post: _Post, why: str) -> None:
-        state = self._outbox.state(post.spec.name)
-        try:
+        def write(state: SinkState) -> bool:
             state.failed(why)
-        finally:
-            state.close()
+            return True
+
+        if not self._asked(post, write, False):
+            post.unwritten += 1
+            post.not_before = time.monotonic() + AGAIN_S
 
     def _try_now(self, post: _Post) -> None:
-        state = self._outbox.state(post.spec.name)
+        self._asked(post, SinkState.try_now, None)
+
+    def _asked(self, post: _Post, ask: Callable[[SinkState], T], otherwise: T) -> T:
+        """A disk that is full, or gone for a while, costs what would be written there, and not the other sinks."""
         try:
-            state.try_now()
-        finally:
-            state.close()
+            state = self._outbox.state(post.spec.name)
+            try:
+                return ask(state)
+            finally:
+                state.close()
+        except (sqlite3.Error, OSError) as error:
+            if self._said != str(error):
+                _say(f"progress of {post.spec.name}: {error}; tried again")
+                self._said = str(error)
+            return otherwise
+
+
+def _say(text: str) -> None:
+    """Into the delivery's log, which may be on the disk that is full."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def _die_with_parent() -> None:

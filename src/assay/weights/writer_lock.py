@@ -15,8 +15,8 @@ PATIENCE_S = 60.0
 class WriterLock:
     """One writer at a time, over processes and threads; the kernel lets go when a writer dies. May be taken again.
 
-    A process that forks while it is held hands its child the open file, and with it the kernel's lock (flock(2)), and the
-    state of threads that are not there. So the lock is let go in words, not by closing; and in a child it begins anew.
+    A process that forks while it is held hands its child the open file, with it the kernel's lock (flock(2)), and the
+    state of threads that are not there. So it is unlocked before it is closed, and in a child it begins anew.
     """
 
     def __init__(self, path: Path, patience_s: float = PATIENCE_S) -> None:

@@ -7,10 +7,10 @@ from campaign.faults.full_disks import FullDisks
 from campaign.faults.kills import Kills
 from campaign.faults.two_writers import Pushes, TwoWriters
 from campaign.fuzz.cut_sessions import CutSessions
+from campaign.fuzz.dashboard_requests import DashboardRequests
 from campaign.fuzz.foreign_files import Configurations, ForeignFiles
 from campaign.fuzz.http_answers import S3Answers, SinkAnswers
 from campaign.fuzz.program_results import ProgramResults
-from campaign.fuzz.requests import Requests
 from campaign.fuzz.sessions import DamagedSessions
 from campaign.fuzz.weight_files import DamagedRepositories, ModelFiles
 from campaign.kind import Kind
@@ -25,7 +25,7 @@ _ALL: tuple[Kind, ...] = (
     DamagedRepositories(),
     SinkAnswers(),
     S3Answers(),
-    Requests(),
+    DashboardRequests(),
     Kills(),
     FullDisks(),
     TwoWriters(),

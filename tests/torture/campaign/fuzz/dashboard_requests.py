@@ -26,7 +26,7 @@ VALUES = ("n" * 100_000, "😀" * 100, "../" * 100, "%00", "%ff%fe", "9" * 4000,
           "\u202e", "a" * 4096)  # fmt: skip
 
 
-class Requests:
+class DashboardRequests:
     name, share, seconds = "requests", 1.0, 60.0
 
     def draw(self, rng: random.Random) -> Case:
