@@ -40,7 +40,7 @@ def migrate(path: str | Path, disk: Disk | None = None, known: Mapping[int, Migr
         value = unseal(path / "format")
         before = value.get("format")
         step = known.get(before) if type(before) is int else None
-        if step is None:
+        if step is None or before is None:
             check_format(path, before)
             _remove_old_packs(path, disk, known)
             return Migrated(FORMAT, FORMAT, "", 0, 0)
