@@ -33,7 +33,7 @@ def made_point(rate: float = 20.0, seed: int = 0, errors: int = 0, **verdict: st
         "objectives": [{"objective": "ttft_s p99 within 200 ms", "met": True, "sure": True, "reason": ""}],
         "duration_s": 20.0,
         "client": {"name": "compiled", "cpu_share": 0.0412},
-        "token_count_from": "usage",
+        "counted_by": "usage",
         "metrics": {
             "requests_per_s": rate * 0.99, "goodput_requests_per_s": rate * 0.9, "output_tokens_per_s": rate * 31.7,
             **metrics,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.benchmarks.kernel_used import note_kernel
 from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_program
 from assay.errors import DataError, UsageError
-from assay.native.library import kernel
 from assay.pipeline import Pipeline
 from assay.record.benchmark import Benchmark
 from assay.record.task_perf import TaskPerf
@@ -48,7 +48,7 @@ def identify(args: Namespace, results: Benchmark) -> None:
         found = (same_texts if digest else alike)(args, run, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    results.params(kernel=kernel())
+    note_kernel(results, "duplicates are found in plain Python and numpy, far slower")
     results.counts(
         num_documents=found.documents,
         num_candidate_pairs=found.candidates,

@@ -68,6 +68,7 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
         if not measured.curve.valid:
             print(f"{runner.endpoint.url}  {runner.endpoint.model or ''}".rstrip())
             print(point_text(measured.points[0]), flush=True)
+    b.params(client=measured.points[0].exchanges.client)
     swept = bool(measured.curve.valid)
     _keep(args, runner, measured.points, measured.curve if swept else None)
     shown = _shown_point(measured)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.benchmarks.kernel_used import note_kernel
 from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_program
-from assay.native.library import kernel
 from assay.pipeline import Pipeline, Stage
 from assay.record.benchmark import Benchmark
 from assay.stages.text.document_reader import document_reader, format_of
@@ -32,7 +32,7 @@ def remove(args: Namespace, results: Benchmark) -> None:
     run = TimedRun()
     parts = run.add(Pipeline(source, stages, name="removal"), args)
     rows_in, rows_out = (run.rows("id_removal", which) for which in ("rows_in", "rows_out"))
-    results.params(kernel=kernel())
+    note_kernel(results, "rows are read in plain Python, slower")
     results.metrics(is_success=rows_out == sum(part.rows for part in parts))
     results.counts(
         num_input_rows=rows_in,

@@ -118,7 +118,7 @@ def test_tokens_are_counted_by_the_server_and_by_a_tokenizer(tmp_path: Path) -> 
     assert figures["input_tokens_by_tokenizer"] == 63
     told = len(Tokenizer.from_file(str(file)).encode("".join(f"word{n} " for n in range(6))).ids)
     assert figures["output_tokens_by_tokenizer"] == 3 * told
-    assert figures["token_count_from"] == "usage"
+    assert figures["counted_by"] == "usage"
 
 
 def test_warm_up_is_in_no_figure() -> None:

@@ -49,7 +49,7 @@ class ServingPoint:
     objectives: tuple[ObjectiveSaid, ...]
     client: str
     client_cpu_share: float | None
-    token_count_from: str
+    counted_by: str
     metrics: dict[str, float]
     errors: tuple[tuple[str, int], ...]
     histograms: tuple[TimeHistogram, ...]
@@ -80,7 +80,7 @@ class ServingPoint:
             objectives=written.each("objectives", _MOST_OBJECTIVES, ObjectiveSaid.read),
             client=client.text("name"),
             client_cpu_share=client.at_least_0("cpu_share"),
-            token_count_from=written.text("token_count_from"),
+            counted_by=written.text("counted_by"),
             metrics={name: value for name, value in numbers.items() if value is not None},
             errors=tuple((str(kind)[:60], errors.count(kind)) for kind in list(errors.written)[:_MOST_KINDS]),
             histograms=tuple(one for one in found if one is not None),

@@ -45,7 +45,7 @@ def point_json(point: LoadPoint, label: str = "", valid: bool | None = None) -> 
         "duration_s": point.duration_s,
         "warmup_requests": point.warmup,
         "client": {"name": point.exchanges.client, "cpu_share": finite(point.cpu_share), "ceiling": point.ceiling},
-        "token_count_from": point.tokens.source,
+        "counted_by": point.tokens.source,
         "metrics": {metric.name: finite(metric.value) for metric in point_metrics(point)},
         "errors": dict(point.errors),
         "histograms": {name: _histogram(point, name) for name in TIMES if len(point.times.values(name))},

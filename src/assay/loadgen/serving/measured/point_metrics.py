@@ -71,7 +71,7 @@ def _counts(point: LoadPoint) -> Iterator[Metric]:
         told = counts[good & (counts >= 0)]
         if len(told):
             yield Metric(name, int(told.sum()))
-    yield Metric("token_count_from", tokens.source)
+    yield Metric("counted_by", tokens.source)
     yield Metric("duration_s", point.duration_s, "s")
     yield Metric("objectives_met", point.objectives_met)
 
