@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -122,7 +123,8 @@ def test_compare_says_it_in_every_form(
         assert {"kind": "system", "what": "kernel", "base": "6.1.0", "head": "6.1.2"} in json.loads(said)["environment"]
     else:
         assert "Also different: container none → bench:7, kernel 6.1.0 → 6.1.2" in said
-    main(["compare", "monday", "monday", "--format", form])
+    shutil.copytree(tmp_path / "monday", tmp_path / "again")
+    main(["compare", "monday", str(tmp_path / "again"), "--format", form])
     same = capsys.readouterr().out
     assert '"environment": []' in same if form == "json" else "Also different" not in same
 

@@ -163,11 +163,11 @@ def test_folders_of_a_sweep_and_of_a_search_for_the_peak(tmp_path: Path, capsys:
     rows = {(row["entry"], row["metric"]): row for row in _compared(capsys, tmp_path / "a", tmp_path / "b")["rows"]}
     assert {entry for entry, _ in rows} == {"api at rate 50", "api at rate 100"}
     assert rows["api at rate 50", "throughput"]["better"] == "higher"
-    for name, rate in (("c", 400.0), ("d", None)):
+    for name, rate in (("c", 400.0), ("d", None), ("e", 400.0)):
         (tmp_path / name).mkdir()
         trials = [{"rate": 400.0, "valid": True, "pipelines": [_pipeline("api", 390.0)]}]
         written = {"pipeline": "api", "peak": {"rate": rate, "bounded": True}, "trials": trials}
         (tmp_path / name / "colocation.json").write_text(json.dumps(written))
-    assert "api peak" in {row["entry"] for row in _compared(capsys, tmp_path / "c", tmp_path / "c")["rows"]}
+    assert "api peak" in {row["entry"] for row in _compared(capsys, tmp_path / "c", tmp_path / "e")["rows"]}
     missed = _compared(capsys, tmp_path / "c", tmp_path / "d")
     assert missed["reason"] == "head failed: api peak: no rate tried meets the objectives"

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from tests.stages.alm import oracle
 
-from assay.benchmarks import alm_pipeline_benchmark, test_benchmark
+from assay.benchmarks import test_benchmark
 from assay.benchmarks.alm_pipeline_benchmark import main
 from assay.record.tasks_file import read_tasks
-from assay.stages.alm.kernel import build, library
 
 FIXTURE = Path("tests/fixtures/audio/alm/sample_input.jsonl")
 
@@ -197,19 +196,3 @@ def test_the_demonstration_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyP
     test_benchmark.main()
     assert metrics(tmp_path)["num_iterations"] == 4
     assert len(json.loads((tmp_path / "metrics_detail.json").read_text())["sort_s"]["samples"]) == 4
-
-
-def test_a_kernel_that_is_not_there_is_compiled_before_the_clock_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured, there = alm_pipeline_benchmark.run, []
-
-    def run_measured(*words: Any) -> Any:
-        there.append(build.find() is not None)
-        return measured(*words)
-
-    monkeypatch.setattr(build, "folders", lambda: (tmp_path / "built", tmp_path / "cache"))
-    monkeypatch.setattr(alm_pipeline_benchmark, "run", run_measured)
-    monkeypatch.setattr(alm_pipeline_benchmark, "library", library.library.__wrapped__)
-    run(tmp_path)
-    assert there == [True]

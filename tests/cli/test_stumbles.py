@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -135,6 +136,19 @@ def test_resuming_a_complete_session_changes_nothing(workplace: Workplace) -> No
     assert answer.code == 1
     assert "is complete: there is nothing to resume" in answer.out
     assert contents(workplace.sessions()[0].path) == before
+
+
+def test_resuming_a_complete_session_still_tells_its_sinks(workplace: Workplace) -> None:
+    """A disk that was full when it began: its results are there, and no sink has heard of them."""
+    workplace.write("a.yaml", QUICK + "sinks:\n  - {name: jsonl}\n")
+    assert workplace.assay("run", "--config", "a.yaml").code == 0
+    session = workplace.sessions()[0].path
+    told = session / "sinks" / "results.jsonl"
+    assert "is complete" in workplace.assay("run", "--resume", "latest").out
+    shutil.rmtree(session / "outbox")
+    told.unlink()
+    assert workplace.assay("run", "--resume", "latest").code == 0
+    assert "quick" in told.read_text()
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -33,10 +33,10 @@ def plan(place: Workplace, text: str) -> tuple[int, str]:
         ("ready: {http: /x, tcp: 1}", "service.ready: takes exactly one of `http`, `tcp`, `log` and `command`"),
         ("ready: {log: '('}", "service.ready.log: is not a regular expression"),
         ("ready: health", "service.ready: is a path that begins with /, or a URL"),
-        ("restart: sometimes", "service.restart: Input should be 'always' or 'never', not 'sometimes'"),
-        ("metrics: {interval_s: 0}", "service.metrics.interval_s: Input should be greater than or equal to 0.05"),
+        ("restart: sometimes", "service.restart: must be 'always' or 'never', not 'sometimes'"),
+        ("metrics: {interval_s: 0}", "service.metrics.interval_s: must be greater than or equal to 0.05"),
         ("url: localhost:8000", "service.url: must begin with http://, https:// or tcp://"),
-        ("ready_timeout_s: 0", "service.ready_timeout_s: Input should be greater than 0"),
+        ("ready_timeout_s: 0", "service.ready_timeout_s: must be greater than 0"),
     ],
 )
 def test_what_is_wrong_is_said_once_with_its_place(workplace: Workplace, more: str, message: str) -> None:

@@ -208,6 +208,8 @@ def test_a_disk_that_takes_no_more_is_one_message_and_leaves_nothing_half(tmp_pa
         text=True,
         timeout=60,
         check=False,
+        # Files of this interpreter's bytecode would be cut short as well, and stay so.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40)),
     )
     assert done.returncode == 2, done.stderr

@@ -68,12 +68,13 @@ class RunInputs:
             no_sink=plan.texts("no_sink"),
             results_dir=plan.text_or_none("results_dir"),
             command=plan.texts("command"),
+            load=plan.texts("load"),
             runs=plan.whole("runs", cls.runs),
             warmup=plan.whole("warmup", cls.warmup),
             timeout_s=plan.number("timeout_s", cls.timeout_s),
         )
-        if not (inputs.config or inputs.matrix or inputs.command):
-            raise DataError("plan names neither config, matrix nor command: it does not say what to run")
+        if not (inputs.config or inputs.matrix or inputs.command or inputs.load):
+            raise DataError("plan names neither config, matrix, command nor load: it does not say what to run")
         return inputs
 
     def plan(self) -> Plan:

@@ -20,6 +20,8 @@ from assay.record.session_kind import SessionKind
 from assay.session.masking import session_masker
 from assay.session.resume import is_complete, reopen_session
 from assay.session.start import start_session
+from assay.sinks.spec import SinkSpec
+from assay.sinks.status import is_told
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> Sessi
         )
     plan = inputs_of(session, results_dir, change).plan().with_results_dir(folder.path.parent)
     remember_results_dir(plan.results_dir)
-    if is_complete(folder, plan):
+    if is_complete(folder, plan) and is_told(folder.path, [SinkSpec.parse(spec) for spec in plan.sinks]):
         return SessionRun(plan, folder, tuple(folder.records()), untouched=True)
     ran = run_attached(plan, reopen_session(folder, plan))
     return SessionRun(plan, folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)

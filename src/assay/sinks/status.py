@@ -3,9 +3,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from assay.sinks.outbox import Outbox
+from assay.record import SessionFolder
+from assay.sinks.outbox import Outbox, run_finished_key
 from assay.sinks.sink_state import Progress
 from assay.sinks.spec import SinkSpec
 
@@ -38,6 +40,19 @@ class SinkStatus:
             key, why = self.refused[0]
             line += f", {len(self.refused)} refused ({key}: {why})"
         return line
+
+
+def is_told(session_folder: Path, specs: Sequence[SinkSpec]) -> bool:
+    """Whether every sink has heard of every result that the session's folder holds."""
+    if not any(spec.enabled for spec in specs):
+        return True
+    outbox = Outbox(session_folder)
+    if not outbox.exists:
+        return False
+    known = outbox.log.known()
+    records = SessionFolder(session_folder).records()
+    heard = all(run_finished_key(record) in known for record in records)
+    return heard and not any(status.pending for status in statuses(outbox, specs))
 
 
 def statuses(outbox: Outbox, specs: Sequence[SinkSpec]) -> list[SinkStatus]:

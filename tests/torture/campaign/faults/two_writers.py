@@ -61,7 +61,8 @@ class TwoWriters:
         jobs[killed].process.send_signal(rng.choice((signal.SIGKILL, signal.SIGTERM)))
         for number, command in enumerate(jobs):
             command.end(trial, (0, 1, 130, -signal.SIGKILL, -signal.SIGTERM) if number == killed else (0, 1))
-        job(("a,b", "c,d")[killed]).end(trial, (0, 1))
+        # 2: it had run its entries before it was hit, and an entry belongs to one job.
+        job(("a,b", "c,d")[killed]).end(trial, (0, 1, 2))
         finish = _Command(place, "run", "--join", "night", "--finish", "--results-dir", "results")
         twice = _Command(place, "run", "--join", "night", "--finish", "--results-dir", "results")
         finish.end(trial, (0, 1, 2))
