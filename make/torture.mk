@@ -8,7 +8,7 @@ torture: setup ## attacks of every kind for MINUTES (default 5); findings go to 
 # same. The tests need both.
 READY += .peers/s3/.ready
 .peers/s3/.ready: requirements/peer-s3.txt $(VENV)/.python
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --target .peers/s3 --require-hashes -r requirements/peer-s3.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --target .peers/s3 --require-hashes -r requirements/peer-s3.txt
 	@touch $@
 
 .PHONY: torture-dashboard
