@@ -81,7 +81,8 @@ def run(args: Namespace) -> int:
         ran = run_on(args.resume, results_dir(args), _change(args))
         if ran.untouched:
             _print_warnings(ran.plan)
-            print(f"Session {ran.folder.path.name} is complete: there is nothing to resume. Look at it: assay show")
+            name = ran.folder.path.name
+            print(f"Session {name} is complete: there is nothing to resume. Look at it: assay show {name}")
     else:
         inputs = _inputs(args)
         ran = run_new(inputs, name=args.session_name, reason=args.reason, command=["assay", *sys.argv[1:]])
