@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "alm/batch.h"
 #include "alm/parameters.h"
+#include "whole_file.h"
 
 typedef struct { int64_t rows, native, with_windows, windows, filtered, truncation_events; double duration; } Counts;
 
@@ -15,17 +16,6 @@ int64_t alm_overlap(Batch *batch, const Parameters *parameters);
 void alm_counts(const Batch *batch, Counts *counts);
 int64_t alm_digest(Batch *batch, const uint64_t *plain, uint64_t *digest);
 int64_t alm_write(Batch *batch, int64_t from, int64_t to, int fd, const uint8_t **text);
-
-static uint8_t *whole_file(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) return 0;
-    *size = (size_t)ftell(file);
-    rewind(file);
-    uint8_t *data = calloc(*size + 1, 1);
-    if (data && fread(data, 1, *size, file) != *size) data = 0;
-    fclose(file);
-    return data;
-}
 
 int main(int words, char **word) {
     size_t size;
