@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 BEFORE = "Assay before"
 """Entrant that is an earlier Assay: the present one may take a third of its CPU, and find no less."""
 
-LOOSER = "Assay, similarity 0.65"
+LOOSER = "Assay, similarity 0.5"
 """Entrant that is Assay told to find all that its peers, which check less or nothing, find."""
 
 
@@ -144,7 +144,7 @@ def nearly(given: Given, folder: Path, ways: list[str]) -> Contest:
     source = str(folder / "documents")
     words = ["--method", "near", "--input-path", source, "--output-path", "{out}"]
     ours = assay("dedup_benchmark", *words, "--output-format", "jsonl")
-    entrants = [Entrant("Assay", ours, named), Entrant(LOOSER, [*ours, "--similarity", "0.65"], named)]
+    entrants = [Entrant("Assay", ours, named), Entrant(LOOSER, [*ours, "--similarity", "0.5"], named)]
     if given.before:
         path = f"PYTHONPATH={Path(given.before).resolve() / 'src'}"
         entrants.append(Entrant(BEFORE, ["env", path, *assay("dedup_benchmark", *words)], named))
