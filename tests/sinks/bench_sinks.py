@@ -24,7 +24,7 @@ from tests.sinks.slack_service import CHANNEL, TOKEN, Slack
 
 from assay.record import Outcome
 from assay.record.results_file import append_record
-from assay.sinks.status import statuses
+from assay.sinks.delivery.status import statuses
 
 PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 
@@ -133,7 +133,7 @@ def couriers(folder: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if b"assay.sinks.worker" not in (process / "cmdline").read_bytes():
+            if b"assay.sinks.delivery.worker" not in (process / "cmdline").read_bytes():
                 continue
             links = [os.readlink(link) for link in (process / "fd").iterdir()]
             resident = int((process / "statm").read_text().split()[1]) * PAGE_MB

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import UsageError
-from assay.sinks.agent_address import AgentAddress
-from assay.sinks.monitoring import MetricsCollector
+from assay.sinks.monitoring.agent_address import AgentAddress
+from assay.sinks.monitoring.metrics_collector import MetricsCollector
 
 
 @pytest.mark.parametrize(

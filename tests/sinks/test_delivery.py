@@ -16,8 +16,8 @@ from tests.sinks.sessions import Told, a_record, lines, wait_for
 from assay.record import Outcome
 from assay.record.results_file import append_record
 from assay.sinks import Delivery
-from assay.sinks.outbox import Outbox
-from assay.sinks.sink_data import said_to_sink
+from assay.sinks.delivery.outbox import Outbox
+from assay.sinks.delivery.sink_data import said_to_sink
 
 DIARY = "tests.sinks.sessions:Diary"
 
@@ -219,7 +219,7 @@ def test_no_process_is_left(tmp_path: Path, trouble: Path) -> None:
     left = [
         pid
         for pid in filter(str.isdigit, os.listdir("/proc"))
-        if str(told.folder.path).encode() in _command_line(pid) and b"assay.sinks.worker" in _command_line(pid)
+        if str(told.folder.path).encode() in _command_line(pid) and b"assay.sinks.delivery.worker" in _command_line(pid)
     ]
     assert left == []
 

@@ -10,9 +10,9 @@ from tests.sinks.sessions import Told, a_record
 
 from assay.record import Outcome, Record
 from assay.record.strict_json import decode
-from assay.sinks.appended_file import AppendedFile
-from assay.sinks.context import Memory
-from assay.sinks.sink_state import SinkState
+from assay.sinks.delivery.context import Memory
+from assay.sinks.delivery.sink_state import SinkState
+from assay.sinks.files.appended_file import AppendedFile
 
 NASTY = "a|b <script>alert(1)</script> \x00\x1b & `x` =1+1 ]]> ![i](http://x)"
 

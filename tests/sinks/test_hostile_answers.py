@@ -11,15 +11,15 @@ import pytest
 from tests.sinks.moody_server import Answer, MoodyServer
 from tests.sinks.sessions import a_record
 
-from assay.sinks.backoff import Backoff
-from assay.sinks.drive_upload import told_of
+from assay.sinks.delivery.backoff import Backoff
+from assay.sinks.delivery.outbox import Outbox
+from assay.sinks.delivery.sink_state import SinkState
+from assay.sinks.delivery.status import statuses
 from assay.sinks.failure import Rejected, SinkFailure, Unavailable
+from assay.sinks.gdrive.drive_upload import told_of
 from assay.sinks.http_target import HttpTarget
-from assay.sinks.outbox import Outbox
-from assay.sinks.sink_state import SinkState
-from assay.sinks.slack_client import SlackBot
+from assay.sinks.slack.slack_client import SlackBot
 from assay.sinks.spec import SinkSpec
-from assay.sinks.status import statuses
 
 BODIES = {
     "nothing": b"",

@@ -27,11 +27,11 @@ from assay.errors import UsageError
 from assay.history import History
 from assay.record import Outcome, SessionFolder
 from assay.sinks import Delivery
-from assay.sinks.grafana_dashboard import dashboard
-from assay.sinks.measurement import HELP, of_record
-from assay.sinks.monitoring import MetricsCollector
-from assay.sinks.prometheus_text import exposition
-from assay.sinks.remote_write import write_request
+from assay.sinks.monitoring.grafana_dashboard import dashboard
+from assay.sinks.monitoring.measurement import HELP, of_record
+from assay.sinks.monitoring.metrics_collector import MetricsCollector
+from assay.sinks.monitoring.prometheus_text import exposition
+from assay.sinks.monitoring.remote_write import write_request
 
 pytestmark = pytest.mark.xdist_group("monitoring")
 

@@ -24,7 +24,7 @@ from assay.record import SessionFolder
 from assay.record.results_file import read_records
 from assay.record.tasks_file import MOST_WARNINGS, read_tasks
 from assay.report.run_folder import RunFolder, UsageSeries
-from assay.sinks.outbox import Outbox
+from assay.sinks.delivery.outbox import Outbox
 from assay.weights.files.model_source import open_model
 from assay.weights.sealed import unseal
 

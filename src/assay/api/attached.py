@@ -20,7 +20,7 @@ from assay.record import SessionFolder
 from assay.record.secrets import Masker
 from assay.session.events import Event, Listener, SessionFinished
 from assay.session.requirement_check import NoPast, Past
-from assay.sinks.delivery import Delivery
+from assay.sinks.delivery.delivery import Delivery
 
 SINK_WAIT_S = 20.0
 

@@ -18,8 +18,8 @@ from assay.config.requirement import Requirement
 from assay.config.script import BUNDLED, Script
 from assay.config.viewer_url import literal
 from assay.errors import ConfigError, DataError
+from assay.sinks.delivery.sink_data import said_to_sink
 from assay.sinks.own_sink import own_sink_module
-from assay.sinks.sink_data import said_to_sink
 from assay.sinks.spec_check import check_sink_data
 from assay.untrusted.written import Written
 

@@ -16,7 +16,7 @@ from assay.session.open_session import OpenSession
 from assay.session.requirement_check import NoPast, Past
 from assay.session.run import Run, ordered_runs
 from assay.session.session import Session
-from assay.sinks.delivery import Delivery
+from assay.sinks.delivery.delivery import Delivery
 
 
 def nobody(event: Event) -> None:

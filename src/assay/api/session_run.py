@@ -20,8 +20,8 @@ from assay.record.session_kind import SessionKind
 from assay.session.masking import session_masker
 from assay.session.resume import is_complete, reopen_session
 from assay.session.start import start_session
+from assay.sinks.delivery.status import is_told
 from assay.sinks.spec import SinkSpec
-from assay.sinks.status import is_told
 
 
 @dataclass(frozen=True)

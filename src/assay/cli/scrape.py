@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.errors import AssayError
 from assay.history.history import FILE_NAME, History
 from assay.record import Record
-from assay.sinks.prometheus_text import CONTENT_TYPE, exposition
+from assay.sinks.monitoring.prometheus_text import CONTENT_TYPE, exposition
 
 if TYPE_CHECKING:
     from starlette.requests import Request

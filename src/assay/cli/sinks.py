@@ -11,11 +11,11 @@ from typing import Any
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.sinks.delivery import Delivery
-from assay.sinks.outbox import Outbox
+from assay.sinks.delivery.delivery import Delivery
+from assay.sinks.delivery.outbox import Outbox
+from assay.sinks.delivery.status import SinkStatus, statuses
 from assay.sinks.own_sink import located
 from assay.sinks.registry import is_named
-from assay.sinks.status import SinkStatus, statuses
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -112,7 +112,7 @@ def _test(args: Namespace) -> int:
 
 
 def _dashboard(args: Namespace) -> int:
-    from assay.sinks.grafana_dashboard import dashboard
+    from assay.sinks.monitoring.grafana_dashboard import dashboard
 
     print(json.dumps(dashboard(), indent=1))
     return 0

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.sinks.delivery import Delivery
+    from assay.sinks.delivery.delivery import Delivery
+    from assay.sinks.delivery.status import SinkStatus
     from assay.sinks.failure import Rejected, Unavailable
-    from assay.sinks.monitoring import MetricsCollector
+    from assay.sinks.monitoring.metrics_collector import MetricsCollector
     from assay.sinks.sink import Sink
     from assay.sinks.spec_check import check_spec
-    from assay.sinks.status import SinkStatus
 
 __all__ = [
     "Delivery",
@@ -31,11 +31,11 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Delivery": "delivery",
-        "MetricsCollector": "monitoring",
+        "Delivery": "delivery.delivery",
+        "MetricsCollector": "monitoring.metrics_collector",
         "Rejected": "failure",
         "Sink": "sink",
-        "SinkStatus": "status",
+        "SinkStatus": "delivery.status",
         "Unavailable": "failure",
         "check_spec": "spec_check",
     },

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from assay.sinks.key import Key
 
 if TYPE_CHECKING:
-    from assay.sinks.context import SinkContext
+    from assay.sinks.delivery.context import SinkContext
 
 
 class Sink:

@@ -21,7 +21,7 @@ from assay.session.events import SessionFinished, SessionStarted
 from assay.session.joined.finish import finish_session
 from assay.session.joined.join import new_job, session_path
 from assay.session.open_session import OpenSession
-from assay.sinks.delivery import Delivery
+from assay.sinks.delivery.delivery import Delivery
 
 
 def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> SessionRun:

@@ -30,7 +30,7 @@ from assay.session.joined.other_jobs import OtherJobs
 from assay.session.masking import session_masker
 from assay.session.open_session import OpenSession
 from assay.session.requirement_check import NoPast, Past
-from assay.sinks.delivery import Delivery
+from assay.sinks.delivery.delivery import Delivery
 
 
 def run_joined(

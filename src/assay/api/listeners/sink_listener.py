@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assay.session.events import Event, RunFinished, RunStarted, SessionFinished, SessionStarted
-from assay.sinks.delivery import Delivery
+from assay.sinks.delivery.delivery import Delivery
 
 
 class SinkListener:

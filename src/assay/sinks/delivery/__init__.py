@@ -1,0 +1,1 @@
+"""The outbox that loses no message, and the process that delivers from it."""

@@ -1,0 +1,1 @@
+"""Google Drive: a session's folder as an archive."""

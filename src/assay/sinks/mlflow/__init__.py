@@ -1,0 +1,1 @@
+"""MLflow: a session and its runs in an experiment."""

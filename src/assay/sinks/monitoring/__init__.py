@@ -1,0 +1,1 @@
+"""Metrics to monitoring systems: Prometheus, OTLP, Datadog, Grafana."""

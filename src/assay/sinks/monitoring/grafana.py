@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from assay.sinks.http_target import HttpTarget
+from assay.sinks.monitoring.measurement import Measurement
+
+
+class GrafanaLive:
+    """A Grafana server itself, through Grafana Live (`/api/live/push/<stream>`, Influx line protocol): panels show
+    it as it comes. Grafana stores nothing; for history give the address of the Prometheus that it reads."""
+
+    def __init__(self, target: HttpTarget, stream: str = "assay") -> None:
+        self._target = target
+        self._path = f"/api/live/push/{quote(stream, safe='')}"
+
+    def send(self, measurements: Sequence[Measurement]) -> None:
+        lines = "\n".join(_line(m) for m in measurements if math.isfinite(m.value))
+        self._target.send("POST", self._path, lines.encode(), Content_Type="text/plain")
+
+
+def _line(measurement: Measurement) -> str:
+    tags = "".join(f",{_escaped(key)}={_escaped(value)}" for key, value in measurement.labels.items() if value)
+    return f"{measurement.name}{tags} value={measurement.value!r} {measurement.at_ms * 1_000_000}"
+
+
+def _escaped(text: str) -> str:
+    plain = " ".join(text.split()).rstrip("\\")
+    return plain.replace(",", "\\,").replace("=", "\\=").replace(" ", "\\ ")

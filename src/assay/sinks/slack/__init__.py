@@ -1,0 +1,1 @@
+"""Slack: a session as one message and replies."""

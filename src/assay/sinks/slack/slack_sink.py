@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from assay.record import Record
+from assay.sinks.delivery.once import once
+from assay.sinks.delivery.sink_data import KEYS, NOTHING, SinkData, said_to_sink
+from assay.sinks.failure import SinkFailure, Unavailable
+from assay.sinks.key import Key
+from assay.sinks.sink import Sink
+from assay.sinks.slack.slack_client import SlackBot, SlackWebhook
+from assay.sinks.slack.slack_message import SlackMessage, SlackRow, reply_blocks
+
+# Slack lets a bot speak about once a second in a channel.
+_PACE_S = 1.1
+# So many failures get a word of their own in the thread; the session's message names more of them.
+_IN_THREAD = 20
+# So many entries do where thread_replies_for_failures_or_warnings_only is given.
+_IN_THREAD_ASKED = 100
+
+
+class SlackSink(Sink):
+    """With a bot token: one message for the session, updated as it goes, failures in its thread. With a webhook,
+    which can neither update nor look: one message when the session is over."""
+
+    summary = "Slack: one message a session, by a bot (updated live) or a webhook"
+    keys = (
+        Key("webhook_url", "of an incoming webhook", secret=True),
+        Key("webhook_env", "name of the environment variable that holds the webhook's address"),
+        Key("bot_token", "xoxb-… (default: SLACK_BOT_TOKEN)", secret=True),
+        Key("channel_id", "C…, for a bot"),
+        Key("live_updates", "true: the message is posted when the session begins, and kept up to date"),
+        Key("default_metrics", "metrics to show of every entry (default: [exec_time_s])"),
+        Key("ping_on_failure", "who is told when any entry fails: user or group ids, or `here`"),
+        Key("ping_users_on_failure", "false: nobody is told, whatever entries and ping_on_failure say (default: true)"),
+        Key(
+            "thread_replies_for_failures_or_warnings_only",
+            "in a bot's thread: true: entries that failed or have warnings, false: all (default: those that failed)",
+        ),
+        Key("pace_s", "seconds between two messages of a bot (default: 1.1, what Slack allows in a channel)"),
+        Key("base_url", "another address of Slack's API (default: https://slack.com/api/)"),
+    )
+
+    entry_keys = KEYS
+
+    @classmethod
+    def problems(cls, config: dict[str, Any]) -> list[str]:
+        given = [key for key in ("webhook_url", "webhook_env", "channel_id") if config.get(key)]
+        if not given:
+            return ["sink slack needs webhook_url, webhook_env, or channel_id (with SLACK_BOT_TOKEN)"]
+        if len(given) > 1 and "channel_id" in given:
+            return ["sink slack has both a webhook and a channel_id: keep one"]
+        problems = []
+        if not isinstance(config.get("default_metrics", []), list):
+            problems.append("default_metrics: must be a list of names")
+        for key in ("live_updates", "thread_replies_for_failures_or_warnings_only"):
+            if not isinstance(config.get(key, False), bool):
+                problems.append(f"{key}: must be true or false")
+        if not isinstance(config.get("ping_users_on_failure", True), bool | list):
+            problems.append("ping_users_on_failure: must be true or false; who is told stands under ping_on_failure")
+        return problems
+
+    def initialize(self, session_name: str, env_data: dict[str, Any]) -> None:
+        self._bot: SlackBot | None = None
+        self._webhook: SlackWebhook | None = None
+        self._spoke = 0.0
+        self._running = ""
+        if self.config.get("channel_id"):
+            token = self.config.get("bot_token") or os.environ.get("SLACK_BOT_TOKEN")
+            if not token:
+                raise Unavailable("set SLACK_BOT_TOKEN in the environment")
+            self._bot = SlackBot(str(token), str(self.config["channel_id"]), self.config.get("base_url"))
+            if self.config.get("live_updates"):
+                self._show(finished=False)
+        else:
+            self._webhook = SlackWebhook(self._webhook_url())
+
+    def entry_started(self, name: str, run_id: str) -> None:
+        self._running = name
+        self._update_live()
+
+    def process_result(self, result: dict[str, Any]) -> None:
+        self._running = ""
+        record = Record.from_json(result)
+        if self._bot is None or not self.config.get("live_updates") or not record.counts:
+            return
+        self._reply(record, SinkData.parse(result["sink_data"]))
+        self._update_live()
+
+    def finalize(self) -> None:
+        if self._webhook is not None:
+            message = self._message(finished=True)
+            self._webhook.post(message.text, message.blocks)
+            return
+        self._show(finished=True)
+        for record in self.context.records():
+            self._reply(record, self._said(record))
+
+    def _update_live(self) -> None:
+        """Only the news: while catching up, what comes later says this too, and the end says everything."""
+        if self._bot is not None and self.config.get("live_updates") and not self.context.backlog:
+            self._show(finished=False)
+
+    def _show(self, finished: bool) -> None:
+        assert self._bot is not None
+        bot, message = self._bot, self._message(finished)
+        memory, key = self.context.memory, f"session {self.context.session_name}"
+        before = memory.get(f"id of {key}")
+        posted = once(memory, key, lambda: bot.find(key), lambda: bot.post(message.text, message.blocks, key))
+        if before is None:
+            self._announce(posted)
+        else:
+            self._pace()
+            bot.update(posted, message.text, message.blocks, key)
+        self._spoke = time.monotonic()
+
+    def _is_told(self, record: Record) -> bool:
+        """In a reply of its own."""
+        only = self.config.get("thread_replies_for_failures_or_warnings_only")
+        if only is None:
+            return not record.success
+        return not only or not record.success or bool(record.warnings)
+
+    def _reply(self, record: Record, said: SinkData) -> None:
+        assert self._bot is not None
+        if not self._is_told(record):
+            return
+        kind = "result" if record.success else "failure"
+        bot, memory, key = self._bot, self.context.memory, f"{kind} {record.run_id}"
+        told = int(memory.get("failures told", 0))
+        asked = "thread_replies_for_failures_or_warnings_only" in self.config
+        if f"id of {key}" in memory or told >= (_IN_THREAD_ASKED if asked else _IN_THREAD):
+            return
+        if f"id of session {self.context.session_name}" not in memory:
+            self._show(finished=False)
+        thread = str(memory.get(f"id of session {self.context.session_name}"))
+        metrics = [*self._metrics(), *said.additional_metrics] if record.success else []
+        blocks = reply_blocks(record, metrics, () if record.success else self._pings(said), key)
+        text = f"{record.name} {record.outcome.words}"
+        self._pace()
+        once(memory, key, lambda: bot.find(key, thread), lambda: bot.post(text, blocks, key, thread))
+        memory["failures told"] = told + 1
+        self._spoke = time.monotonic()
+
+    def _message(self, finished: bool) -> SlackMessage:
+        metrics = self._metrics()
+        rows, pings = [], dict.fromkeys(self._pings())
+        for record in self.context.records():
+            said = self._said(record)
+            rows.append(SlackRow.of(record, [*metrics, *said.additional_metrics]))
+            if not record.success:
+                pings |= dict.fromkeys(self._pings(said))
+        failed = any(row.failed for row in rows)
+        info, closing = self.context.info, self.context.closing
+        return SlackMessage(
+            session=self.context.session_name,
+            environment=self.context.environment,
+            rows=rows,
+            planned=len(info.planned) if info else 0,
+            running=self._running,
+            finished=finished,
+            changes=closing.changes if closing and finished else "",
+            # A bot pings in the thread, where the failure stands; an edited message would not notify anybody.
+            pings=tuple(pings)[:20] if failed and self._webhook is not None else (),
+            key=f"session {self.context.session_name}",
+            links={"viewer": info.viewer_url} if info and info.viewer_url else {},
+        )
+
+    def _metrics(self) -> list[str]:
+        return [str(name) for name in self.config.get("default_metrics", ["exec_time_s"])]
+
+    def _pings(self, said: SinkData = NOTHING) -> tuple[str, ...]:
+        """Whom the sink names, and whom an entry does; nobody where that is switched off."""
+        switch = self.config.get("ping_users_on_failure", True)
+        if switch is False:
+            return ()
+        more = tuple(map(str, switch)) if isinstance(switch, list) else ()
+        return tuple(dict.fromkeys((*SinkData.parse(self.config).ping_on_failure, *more, *said.ping_on_failure)))
+
+    def _webhook_url(self) -> str:
+        named = self.config.get("webhook_env")
+        url = self.config.get("webhook_url") or (os.environ.get(str(named)) if named else None)
+        if not url:
+            raise Unavailable(f"set {named} in the environment")
+        return str(url)
+
+    def _said(self, record: Record) -> SinkData:
+        return SinkData.parse(said_to_sink(record.sink_data, str(self.config.get("name"))))
+
+    def _pace(self) -> None:
+        pace = float(self.config.get("pace_s", _PACE_S))
+        time.sleep(max(0.0, pace - (time.monotonic() - self._spoke)))
+
+    def _announce(self, posted: str) -> None:
+        assert self._bot is not None
+        try:
+            self.context.announce("Slack", self._bot.address(posted))
+        except SinkFailure:
+            # The message is there; only its address is not known.
+            return

@@ -1,0 +1,1 @@
+"""Weights & Biases: a group for a session, a run for each run."""
