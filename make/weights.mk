@@ -1,10 +1,10 @@
 # The weight store's kernels, compiled once at set-up into the cache that every later process reads.
-WEIGHTS_KERNELS := $(wildcard src/assay/weights/codec/*.py)
+WEIGHTS_KERNELS := $(shell find src/assay/weights/codec -name '*.py')
 READY += $(VENV)/.weights-kernels
 
 $(VENV)/.weights-kernels: $(WEIGHTS_KERNELS) $(VENV)/.assay
 	@# A kernel is compiled anew only when its own file changes, not when one that it is built from does.
-	rm -f src/assay/weights/codec/__pycache__/*.nb[ic]
+	find src/assay/weights/codec -name '*.nb[ic]' -delete
 	$(BIN)/python -m assay.weights.codec.warm
 	@touch $@
 

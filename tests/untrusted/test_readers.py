@@ -26,7 +26,7 @@ from assay.record.tasks_file import MOST_WARNINGS, read_tasks
 from assay.report.run_folder import RunFolder, UsageSeries
 from assay.sinks.delivery.outbox import Outbox
 from assay.weights.files.model_source import open_model
-from assay.weights.sealed import unseal
+from assay.weights.versions.sealed import unseal
 
 READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "session.json": ("session.json", lambda path: SessionFolder(path.parent).info()),

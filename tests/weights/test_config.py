@@ -10,10 +10,10 @@ import pytest
 from tests.weights.conftest import same
 
 from assay.errors import ConfigError
-from assay.weights.codec_methods import Method
+from assay.weights.codec.codec_methods import Method
 from assay.weights.config import PRESETS, RepositoryConfig, repository_config
-from assay.weights.lazy_tensors import LazyTensors
 from assay.weights.repository import Repository
+from assay.weights.versions.lazy_tensors import LazyTensors
 
 
 def pair(rng, likeness=1e-3, size=20_000):

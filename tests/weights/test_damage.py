@@ -11,14 +11,14 @@ import pytest
 
 from assay.errors import AssayError, DataError
 from assay.weights.codec.chunk import decode_chunk, encode_chunk
-from assay.weights.codec_methods import Method
+from assay.weights.codec.codec_methods import Method
 from assay.weights.digest import bytes_digest
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
-from assay.weights.pack_index import pack_index
-from assay.weights.pack_reader import PackReader
-from assay.weights.pack_writer import END, FOOTER, MAGIC
+from assay.weights.packs.pack_index import pack_index
+from assay.weights.packs.pack_reader import PackReader
+from assay.weights.packs.pack_writer import END, FOOTER, MAGIC
+from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 from assay.weights.repository import Repository
-from assay.weights.tensor_record import ChunkPlace, TensorRecord
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from tests.weights.golden.read_and_write import differences, expected, formats, 
 from tests.weights.golden.repository_text import restore
 from tests.weights.golden.stream_kinds import FIVE, kinds_of
 
-from assay.weights.codec_methods import FORMAT
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.repository import Repository
 

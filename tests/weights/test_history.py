@@ -15,8 +15,8 @@ from tests.weights.conftest import same
 
 from assay.errors import UsageError
 from assay.weights.config import SETTINGS
-from assay.weights.merge import MergeConflict
 from assay.weights.repository import Repository
+from assay.weights.versions.merge import MergeConflict
 
 
 def f(*values):

@@ -51,7 +51,7 @@ class Model(dict):
             peak.going = False; peak.join()
             self.worst = max(getattr(self, "worst", 0), peak.most - before)
 
-import assay.weights.tensor_writer
+import assay.weights.packs.tensor_writer
 repo = Repository.init(sys.argv[1], sys.argv[2])
 first = Model(0); a = repo.commit(first)
 second = Model(1); b = repo.commit(second)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.weights.commit import Commit, Diff
     from assay.weights.config import RepositoryConfig
     from assay.weights.limit import repository_limit, tensor_limit
-    from assay.weights.merge import MergeConflict
     from assay.weights.repository import Repository
     from assay.weights.store import StoreStats, WeightStore
     from assay.weights.transfer import clone, pull, push
     from assay.weights.verifier import Verification, verify
+    from assay.weights.versions.commit import Commit, Diff
+    from assay.weights.versions.merge import MergeConflict
 
 __all__ = [
     "Commit",
@@ -36,9 +36,9 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Commit": "commit",
-        "Diff": "commit",
-        "MergeConflict": "merge",
+        "Commit": "versions.commit",
+        "Diff": "versions.commit",
+        "MergeConflict": "versions.merge",
         "Repository": "repository",
         "RepositoryConfig": "config",
         "StoreStats": "store",

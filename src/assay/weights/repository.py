@@ -11,25 +11,25 @@ from uuid import uuid4
 
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.weights.chunk_reading import ChunkReading
-from assay.weights.codec_methods import FORMAT
-from assay.weights.commit import Commit, Diff, TensorEntry, diff_of
-from assay.weights.commit_store import CommitStore
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.config import RepositoryConfig, repository_config, stored_config
 from assay.weights.disk import Disk
-from assay.weights.lazy_tensors import LazyTensors
 from assay.weights.new_folder import check_unused, new_folder
-from assay.weights.object_store import ObjectStore
-from assay.weights.references import References, checked_name, read_references, write_references
-from assay.weights.sealed import seal, unseal
-from assay.weights.slabs import Slabs
+from assay.weights.packs.chunk_reading import ChunkReading
+from assay.weights.packs.object_store import ObjectStore
+from assay.weights.packs.slabs import Slabs
 from assay.weights.store import StoreStats, Tensor
+from assay.weights.versions.commit import Commit, Diff, TensorEntry, diff_of
+from assay.weights.versions.commit_store import CommitStore
+from assay.weights.versions.lazy_tensors import LazyTensors
+from assay.weights.versions.references import References, checked_name, read_references, write_references
+from assay.weights.versions.sealed import seal, unseal
 from assay.weights.writer_lock import WriterLock
 
 if TYPE_CHECKING:
-    from assay.weights.collected import Collected
-    from assay.weights.ingest import Ingest
+    from assay.weights.packs.collected import Collected
     from assay.weights.verifier import Verification
+    from assay.weights.versions.ingest import Ingest
 
 Given = RepositoryConfig | Mapping[str, Any] | str | None
 
@@ -117,7 +117,7 @@ class Repository:
         return commit.id
 
     def _begin(self, branch: str | None) -> Ingest:
-        from assay.weights.ingest import Ingest
+        from assay.weights.versions.ingest import Ingest
 
         with self.writing:
             return Ingest(self, self._parents(self.references, checked_name(branch) if branch else None))
@@ -204,7 +204,7 @@ class Repository:
 
     def merge(self, other: str, strategy: str = "refuse", message: str = "") -> str:
         """Brings `other` into the current branch: see `merge.merged_entries` for the strategies."""
-        from assay.weights.merge import merge
+        from assay.weights.versions.merge import merge
 
         with self.writing:
             return merge(self, other, strategy, message)
@@ -268,7 +268,7 @@ class Repository:
 
     def gc(self, recluster: bool = False) -> Collected:
         """Drops what no branch or tag leads to and repacks the rest; `recluster` also looks for better bases."""
-        from assay.weights.collector import collect
+        from assay.weights.packs.collector import collect
 
         with self.writing:
             return collect(self, recluster)

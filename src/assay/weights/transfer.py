@@ -12,18 +12,18 @@ from pathlib import Path
 
 from assay.errors import DataError, UsageError
 from assay.names import unknown
-from assay.weights.commit import Commit
 from assay.weights.digest import content_digest
 from assay.weights.dtype import bits_of
 from assay.weights.new_folder import check_unused, new_folder
-from assay.weights.pack_writer import PackWriter
-from assay.weights.references import References
+from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.remotes.lease import LostLease
 from assay.weights.remotes.open_remote import open_remote
 from assay.weights.remotes.remote import Change, Remote
 from assay.weights.remotes.remote_pack import RemotePack, VanishedPack
 from assay.weights.repository import Repository
-from assay.weights.tensor_record import TensorRecord
+from assay.weights.versions.commit import Commit
+from assay.weights.versions.references import References
 from assay.weights.work_folder import WorkFolder
 
 _ATTEMPTS = 8

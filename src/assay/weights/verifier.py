@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from assay.errors import AssayError, DataError
 from assay.weights.digest import content_digest
 from assay.weights.dtype import bits_of
-from assay.weights.pack_reader import PackReader
-from assay.weights.sealed import unseal
+from assay.weights.packs.pack_reader import PackReader
+from assay.weights.versions.sealed import unseal
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository

@@ -14,7 +14,7 @@ from tests.weights.golden.cases import CASES, GoldenCase
 from tests.weights.golden.digests import digests_of
 from tests.weights.golden.repository_text import write_text
 
-from assay.weights.codec_methods import FORMAT
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.repository import Repository
 
 HERE = Path(__file__).parent

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.weights.codec_methods import Method
+from assay.weights.codec.codec_methods import Method
 from assay.weights.repository import Repository
 
 CONTENTS = ("tokens", "noise", "leading", "fixed")

@@ -24,7 +24,7 @@ from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.table import Table
 from assay.benchmarks.weights.tensor_families import TensorFamilies, tensor_families
 from assay.stats.scaling import fit_power_law
-from assay.weights.clusters import Clusters, cluster, rebalance
+from assay.weights.bases.clusters import Clusters, cluster, rebalance
 from assay.weights.store import Tensor
 
 STRATEGIES = {"kmeans": "K-means", "hierarchical": "Hierarchical", "adaptive": "Adaptive"}

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.weights.bases.sketch import sketch_of
 from assay.weights.dtype import ELEMENT_TYPES, bits_of, element_type
-from assay.weights.sketch import sketch_of
 from assay.weights.store import Tensor
 
 

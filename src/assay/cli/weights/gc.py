@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.weights.collected import Collected
+    from assay.weights.packs.collected import Collected
 
 
 def arguments(parser: ArgumentParser) -> None:

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.codec import leading, short
-from assay.weights.codec.difference_writer import encode_difference
-from assay.weights.codec.fixed_writer import encode_fixed, fixed_lengths
+from assay.weights.codec import leading
+from assay.weights.codec.codec_methods import NEEDS_BASE, Method
 from assay.weights.codec.leading import encode_leading
 from assay.weights.codec.lossy import decode_lossy
 from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
 from assay.weights.codec.residuals import residuals_of, undo_residuals
-from assay.weights.codec.short import decode_short, encode_short
-from assay.weights.codec.sparse import decode_sparse, encode_sparse
-from assay.weights.codec.stream_reader import decode_stream
-from assay.weights.codec.window import window_of
-from assay.weights.codec_methods import NEEDS_BASE, Method
+from assay.weights.codec.streams import short
+from assay.weights.codec.streams.difference_writer import encode_difference
+from assay.weights.codec.streams.fixed_writer import encode_fixed, fixed_lengths
+from assay.weights.codec.streams.short import decode_short, encode_short
+from assay.weights.codec.streams.sparse import decode_sparse, encode_sparse
+from assay.weights.codec.streams.stream_reader import decode_stream
+from assay.weights.codec.streams.window import window_of
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

@@ -10,8 +10,8 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import NOISE, PROBABILITY_SUM, STATE_BITS, step_of
-from assay.weights.codec.lanes import WIDTH
+from assay.weights.codec.lanes.coder_state import NOISE, PROBABILITY_SUM, STATE_BITS, step_of
+from assay.weights.codec.lanes.lanes import WIDTH
 from assay.weights.codec.runs import copy_numbers, load_number, store_rising
 from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_length
 from assay.weights.store import Tensor

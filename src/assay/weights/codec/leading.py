@@ -9,10 +9,10 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import LEADING
-from assay.weights.codec.scratch import scratch
-from assay.weights.codec.stream_writer import encode_symbols, room_for
-from assay.weights.codec.window import Window
+from assay.weights.codec.lanes.coder_state import LEADING
+from assay.weights.codec.streams.scratch import scratch
+from assay.weights.codec.streams.stream_writer import encode_symbols, room_for
+from assay.weights.codec.streams.window import Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

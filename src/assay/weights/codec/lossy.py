@@ -10,7 +10,7 @@ import struct
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.codec_methods import Method
+from assay.weights.codec.codec_methods import Method
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

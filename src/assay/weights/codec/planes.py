@@ -15,11 +15,11 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.coder_state import TOKENS
+from assay.weights.codec.lanes.coder_state import TOKENS
 from assay.weights.codec.sample_cost import plane_cost
-from assay.weights.codec.stream_reader import decode_stream
-from assay.weights.codec.stream_writer import encode_symbols, room_for
-from assay.weights.codec.window import Window
+from assay.weights.codec.streams.stream_reader import decode_stream
+from assay.weights.codec.streams.stream_writer import encode_symbols, room_for
+from assay.weights.codec.streams.window import Window
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import Tensor
 

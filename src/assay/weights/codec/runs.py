@@ -9,7 +9,7 @@ from numba import types
 from numba.core.cgutils import raw_memcpy
 from numba.extending import intrinsic
 
-from assay.weights.codec.lanes import I8, I32, POINTER, WIDTH, splat, vector_of
+from assay.weights.codec.lanes.lanes import I8, I32, POINTER, WIDTH, splat, vector_of
 
 
 @intrinsic

@@ -6,10 +6,10 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.scratch import scratch
-from assay.weights.codec.symbol_lanes import symbol_lanes
+from assay.weights.codec.lanes.symbol_lanes import symbol_lanes
+from assay.weights.codec.streams.scratch import scratch
+from assay.weights.codec.streams.window import Window
 from assay.weights.codec.tokens import context_of, residual_of, token_of
-from assay.weights.codec.window import Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.weights.codec_methods import Method
+from assay.weights.codec.codec_methods import Method
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
 
 

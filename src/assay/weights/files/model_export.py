@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from assay.errors import UsageError
-from assay.weights.commit import TensorEntry
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.files.safetensors_file import write_safetensors
 from assay.weights.repository import Repository
+from assay.weights.versions.commit import TensorEntry
 
 
 def export_model(repository: Repository, ref: str, target: str | Path, shard_bytes: int | None = None) -> list[Path]:

@@ -24,8 +24,8 @@ from assay.untrusted.read_limit import WEIGHTS
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.unreadable import Unreadable
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.packs.tensor_record import LARGEST_TENSOR, MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import LARGEST_TENSOR, MOST_DIMENSIONS, is_storable
 
 _LENGTH = struct.Struct("<Q")
 LARGEST_HEADER = 100 << 20

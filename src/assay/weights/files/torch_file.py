@@ -21,8 +21,8 @@ from assay.untrusted.read_limit import WEIGHTS
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.torch_pickle import Dtype, Inert, TorchUnpickler
 from assay.weights.dtype import ELEMENT_TYPES
+from assay.weights.packs.tensor_record import MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import MOST_DIMENSIONS, is_storable
 
 LARGEST_PICKLE = 64 << 20
 LONGEST_NAME = 4096

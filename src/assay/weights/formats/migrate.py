@@ -8,16 +8,16 @@ from pathlib import Path
 from uuid import uuid4
 
 from assay.errors import DataError, UsageError
-from assay.weights.codec_methods import FORMAT
-from assay.weights.commit import Commit
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.config import RepositoryConfig, repository_config
 from assay.weights.disk import Disk
 from assay.weights.formats.migration import MIGRATIONS, Migration, OldTensors
 from assay.weights.formats.stored_format import check_format
-from assay.weights.ingest import Ingest
 from assay.weights.repository import Repository
-from assay.weights.sealed import seal, unseal
 from assay.weights.verifier import Verification, verify
+from assay.weights.versions.commit import Commit
+from assay.weights.versions.ingest import Ingest
+from assay.weights.versions.sealed import seal, unseal
 from assay.weights.writer_lock import WriterLock
 
 

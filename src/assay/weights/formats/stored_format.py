@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.errors import UsageError
-from assay.weights.codec_methods import FORMAT
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.formats.migration import MIGRATIONS
 
 

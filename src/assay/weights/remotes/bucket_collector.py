@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from assay.errors import UsageError
-from assay.weights.collected import Collected
+from assay.weights.packs.collected import Collected
 from assay.weights.remotes.bucket_remote import COLLECTOR, PATIENCE_S, WRITERS, BucketRemote
 from assay.weights.remotes.lease import Lease, await_end
 from assay.weights.remotes.remote_pack import RemotePack

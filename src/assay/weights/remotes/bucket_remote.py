@@ -16,13 +16,13 @@ from typing import Any
 from uuid import uuid4
 
 from assay.errors import DataError
-from assay.weights.codec_methods import FORMAT
-from assay.weights.references import References
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.remotes.lease import Lease, await_end
 from assay.weights.remotes.reference_log import ReferenceLog
 from assay.weights.remotes.remote import Change, Remote
 from assay.weights.remotes.remote_files import RemoteFiles
-from assay.weights.sealed import seal
+from assay.weights.versions.references import References
+from assay.weights.versions.sealed import seal
 
 WRITERS = "writers"
 COLLECTOR = ("collector", "lease")

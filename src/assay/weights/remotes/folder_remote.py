@@ -7,12 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 from assay.errors import DataError
-from assay.weights.codec_methods import FORMAT
+from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.disk import Disk
-from assay.weights.references import References, read_references, write_references
 from assay.weights.remotes.remote import Change, Remote
 from assay.weights.remotes.remote_files import RemoteFiles
-from assay.weights.sealed import seal
+from assay.weights.versions.references import References, read_references, write_references
+from assay.weights.versions.sealed import seal
 from assay.weights.writer_lock import WriterLock
 
 PATIENCE_S = 600.0

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import DataError
-from assay.weights.references import References, parse_references, sealed_references
 from assay.weights.remotes.remote_files import RemoteFiles
-from assay.weights.sealed import unseal_bytes
+from assay.weights.versions.references import References, parse_references, sealed_references
+from assay.weights.versions.sealed import unseal_bytes
 
 FOLDER = "references"
 _DIGITS = 12

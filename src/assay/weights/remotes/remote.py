@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.weights.commit import Commit
-from assay.weights.commit_store import parse_commit
 from assay.weights.config import stored_config
 from assay.weights.digest import bytes_digest
-from assay.weights.references import References
+from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.remotes.remote_files import RemoteFiles
 from assay.weights.remotes.remote_pack import RemotePack, VanishedPack
-from assay.weights.sealed import unseal_bytes
-from assay.weights.tensor_record import TensorRecord
+from assay.weights.versions.commit import Commit
+from assay.weights.versions.commit_store import parse_commit
+from assay.weights.versions.references import References
+from assay.weights.versions.sealed import unseal_bytes
 
 Change = Callable[[References], References]
 _PATIENCE = 8

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from assay.errors import DataError
-from assay.weights.pack_index import PackIndex
-from assay.weights.pack_reader import LARGEST_INDEX, decompress_index
-from assay.weights.pack_writer import END, FOOTER, MAGIC
+from assay.weights.packs.pack_index import PackIndex
+from assay.weights.packs.pack_reader import LARGEST_INDEX, decompress_index
+from assay.weights.packs.pack_writer import END, FOOTER, MAGIC
+from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 from assay.weights.remotes.remote_files import RemoteFiles
-from assay.weights.tensor_record import ChunkPlace, TensorRecord
 
 
 class VanishedPack(DataError):

@@ -19,9 +19,9 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from assay.errors import DataError
-from assay.weights.codec.element_lanes import Elements
-from assay.weights.codec.lanes import I8, I64, POINTER
-from assay.weights.codec.scratch import scratch
+from assay.weights.codec.lanes.element_lanes import Elements
+from assay.weights.codec.lanes.lanes import I8, I64, POINTER
+from assay.weights.codec.streams.scratch import scratch
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

@@ -10,11 +10,11 @@ from uuid import uuid4
 from assay.errors import DataError
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.unreadable import Unreadable
-from assay.weights.commit import Commit, TensorEntry
 from assay.weights.digest import DIGEST_BYTES, bytes_digest
 from assay.weights.disk import Disk
 from assay.weights.dtype import ELEMENT_TYPES
-from assay.weights.tensor_record import is_storable
+from assay.weights.packs.tensor_record import is_storable
+from assay.weights.versions.commit import Commit, TensorEntry
 
 LARGEST_COMMIT = 1 << 28
 _LATEST = 253402300799.0

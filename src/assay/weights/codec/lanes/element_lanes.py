@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from assay.weights.codec.lanes import (
+from assay.weights.codec.lanes.lanes import (
     ELEMENTS,
     I1,
     I8,

@@ -7,7 +7,9 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.coder_state import (
+from assay.weights.codec.escapes import get_noted
+from assay.weights.codec.frequency_table import read_tables, share_slots
+from assay.weights.codec.lanes.coder_state import (
     FIXED,
     LANES,
     LEADING,
@@ -18,14 +20,12 @@ from assay.weights.codec.coder_state import (
     TOKENS,
     lanes_of,
 )
-from assay.weights.codec.decode_lanes import decode_lanes
-from assay.weights.codec.escapes import get_noted
-from assay.weights.codec.frequency_table import read_tables, share_slots
-from assay.weights.codec.lanes import WIDTH
-from assay.weights.codec.scalar_lane import decode_lane
-from assay.weights.codec.scratch import scratch
-from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
-from assay.weights.codec.window import MOST_CONTEXTS
+from assay.weights.codec.lanes.decode_lanes import decode_lanes
+from assay.weights.codec.lanes.lanes import WIDTH
+from assay.weights.codec.lanes.scalar_lane import decode_lane
+from assay.weights.codec.streams.scratch import scratch
+from assay.weights.codec.streams.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
+from assay.weights.codec.streams.window import MOST_CONTEXTS
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

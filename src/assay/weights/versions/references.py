@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import DataError, UsageError
 from assay.weights.disk import Disk
-from assay.weights.sealed import seal, unseal
+from assay.weights.versions.sealed import seal, unseal
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
 _COMMIT = re.compile(r"[0-9a-f]{48}")

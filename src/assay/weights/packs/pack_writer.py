@@ -9,11 +9,11 @@ from typing import Self
 from uuid import uuid4
 
 from assay.errors import DataError
-from assay.weights.codec_methods import Method
+from assay.weights.codec.codec_methods import Method
 from assay.weights.digest import bytes_digest
 from assay.weights.disk import Disk
-from assay.weights.pack_index import pack_index
-from assay.weights.tensor_record import ChunkPlace, TensorRecord
+from assay.weights.packs.pack_index import pack_index
+from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 
 MAGIC = b"ASSAYWP1"
 END = b"1PWYASSA"

@@ -12,7 +12,8 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import (
+from assay.weights.codec.frequency_table import ESCAPED_AT, MEANING_AT, NOISE_AT, SHARE_AT
+from assay.weights.codec.lanes.coder_state import (
     FIXED,
     LEADING,
     LOWEST_STATE,
@@ -22,9 +23,8 @@ from assay.weights.codec.coder_state import (
     TOKENS,
     lanes_of,
 )
-from assay.weights.codec.element_lanes import Elements
-from assay.weights.codec.frequency_table import ESCAPED_AT, MEANING_AT, NOISE_AT, SHARE_AT
-from assay.weights.codec.lanes import (
+from assay.weights.codec.lanes.element_lanes import Elements
+from assay.weights.codec.lanes.lanes import (
     AHEAD,
     I8,
     I16,

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from assay.weights.bases.sketch import similarity
 from assay.weights.config import RepositoryConfig
 from assay.weights.dtype import ElementType
-from assay.weights.object_store import ObjectStore
-from assay.weights.sketch import similarity
+from assay.weights.packs.object_store import ObjectStore
+from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import TensorRecord
 
 _ALIKE_TRIED = {"small": 4, "balanced": 2, "fast": 0}
 _NAMED_TRIED = {"small": 4, "balanced": 2, "fast": 1}

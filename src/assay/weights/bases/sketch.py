@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.weights.codec_methods import CHUNK_ELEMENTS
+from assay.weights.codec.codec_methods import CHUNK_ELEMENTS
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from assay.weights.collected import Collected
-from assay.weights.pack_writer import PackWriter
-from assay.weights.tensor_record import TensorRecord
+from assay.weights.packs.collected import Collected
+from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.work_folder import is_in_use
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def collect(repository: Repository, recluster: bool) -> Collected:
         repository.commits.remove(commit_id)
     repository.disk.sync_folder(repository.commits.folder)
     if recluster:
-        from assay.weights.repack import repack
+        from assay.weights.packs.repack import repack
 
         repack(repository, set(digests))
         live = set(digests)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.weights.commit import Commit, TensorEntry
+from assay.weights.versions.commit import Commit, TensorEntry
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository

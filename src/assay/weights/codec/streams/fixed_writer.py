@@ -10,12 +10,12 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import FIXED, LANES, LOWEST_STATE, MOST_FIXED
-from assay.weights.codec.difference_writer import code_elements
-from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, put_head, room_for
+from assay.weights.codec.lanes.coder_state import FIXED, LANES, LOWEST_STATE, MOST_FIXED
+from assay.weights.codec.streams.difference_writer import code_elements
+from assay.weights.codec.streams.stream_writer import FEWEST_FOR_LANES, put_head, room_for
+from assay.weights.codec.streams.window import MOST_CONTEXTS, RUN, RUNS, Window
 from assay.weights.codec.symbols import field_of
 from assay.weights.codec.tokens import context_of, leading_zeros, residual_of
-from assay.weights.codec.window import MOST_CONTEXTS, RUN, RUNS, Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

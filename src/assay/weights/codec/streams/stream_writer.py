@@ -12,14 +12,14 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import LOWEST_STATE, MORE_LANES, NOISE, TOKENS
-from assay.weights.codec.encode_lanes import encode_lanes
 from assay.weights.codec.escapes import MOST_WORDS, put_escapes
 from assay.weights.codec.frequency_table import fill_encoder, normalise, share_tables, write_tables
-from assay.weights.codec.scalar_lane import encode_lane
-from assay.weights.codec.scratch import scratch
+from assay.weights.codec.lanes.coder_state import LOWEST_STATE, MORE_LANES, NOISE, TOKENS
+from assay.weights.codec.lanes.encode_lanes import encode_lanes
+from assay.weights.codec.lanes.scalar_lane import encode_lane
+from assay.weights.codec.streams.scratch import scratch
+from assay.weights.codec.streams.window import MOST_CONTEXTS, Window
 from assay.weights.codec.tokens import ESCAPE, count_symbols
-from assay.weights.codec.window import MOST_CONTEXTS, Window
 from assay.weights.store import Tensor
 
 HEADER_BYTES = 16

@@ -8,13 +8,13 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import MORE_LANES, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS
 from assay.weights.codec.frequency_table import (
     ENCODER_NOISE_AT,
     FREQUENCY_AT,
     START_AT,
 )
-from assay.weights.codec.lanes import (
+from assay.weights.codec.lanes.coder_state import MORE_LANES, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS
+from assay.weights.codec.lanes.lanes import (
     I16,
     I32,
     I64,

@@ -8,11 +8,11 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.coder_state import FIXED, LANES, NOISE, STATE_BITS
-from assay.weights.codec.element_lanes import Elements
-from assay.weights.codec.encode_lanes import SpilledWords, found_in, with_symbol
 from assay.weights.codec.frequency_table import ENCODER_ESCAPED_AT
-from assay.weights.codec.lanes import (
+from assay.weights.codec.lanes.coder_state import FIXED, LANES, NOISE, STATE_BITS
+from assay.weights.codec.lanes.element_lanes import Elements
+from assay.weights.codec.lanes.encode_lanes import SpilledWords, found_in, with_symbol
+from assay.weights.codec.lanes.lanes import (
     AHEAD,
     ELEMENTS,
     I32,

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.chunk_cache import ChunkCache
-from assay.weights.chunk_reading import ChunkReading, is_as_it_is, named
-from assay.weights.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
+from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
 from assay.weights.dtype import from_bits
-from assay.weights.pack_reader import PackReader
-from assay.weights.slabs import Slabs
+from assay.weights.packs.chunk_cache import ChunkCache
+from assay.weights.packs.chunk_reading import ChunkReading, is_as_it_is, named
+from assay.weights.packs.pack_reader import PackReader
+from assay.weights.packs.slabs import Slabs
+from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import TensorRecord
 
 T = TypeVar("T")
 Run = Callable[[list[ChunkReading]], None]

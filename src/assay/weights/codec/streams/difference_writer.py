@@ -6,11 +6,11 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.coder_state import LANES, LOWEST_STATE, NOISE, TOKENS
-from assay.weights.codec.difference_lanes import difference_lanes
 from assay.weights.codec.escapes import MOST_WORDS, larger_than_not, put_noted
-from assay.weights.codec.scratch import scratch
-from assay.weights.codec.stream_writer import (
+from assay.weights.codec.lanes.coder_state import LANES, LOWEST_STATE, NOISE, TOKENS
+from assay.weights.codec.lanes.difference_lanes import difference_lanes
+from assay.weights.codec.streams.scratch import scratch
+from assay.weights.codec.streams.stream_writer import (
     COUNTERS,
     FEWEST_FOR_LANES,
     encode_symbols,
@@ -18,9 +18,9 @@ from assay.weights.codec.stream_writer import (
     room_for,
     tables_of,
 )
+from assay.weights.codec.streams.window import Window
 from assay.weights.codec.symbols import field_of, fill_symbols, noise_planes, symbols_of
 from assay.weights.codec.tokens import count_symbols
-from assay.weights.codec.window import Window
 from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 

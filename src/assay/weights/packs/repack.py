@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.weights.base_finder import BaseFinder
-from assay.weights.clusters import cluster
-from assay.weights.pack_writer import PackWriter
-from assay.weights.sketch import FEWEST_ELEMENTS, sketch_of
+from assay.weights.bases.base_finder import BaseFinder
+from assay.weights.bases.clusters import cluster
+from assay.weights.bases.sketch import FEWEST_ELEMENTS, sketch_of
+from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.packs.tensor_record import TensorRecord
+from assay.weights.packs.tensor_writer import TensorWriter
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import TensorRecord
-from assay.weights.tensor_writer import TensorWriter
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository
@@ -72,7 +72,7 @@ class _Fresh:
     """Packs under way whose tensors can already be bases of the next: a pack is closed when one of it is needed."""
 
     def __init__(self, repository: Repository) -> None:
-        from assay.weights.object_store import ObjectStore
+        from assay.weights.packs.object_store import ObjectStore
 
         self._repository = repository
         self._folder = repository.temporary / "repack"

@@ -9,8 +9,8 @@ from numba import njit, types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from assay.weights.codec.element_lanes import Elements
-from assay.weights.codec.lanes import I16, I64, POINTER, WIDTH
+from assay.weights.codec.lanes.element_lanes import Elements
+from assay.weights.codec.lanes.lanes import I16, I64, POINTER, WIDTH
 
 _ADDRESS, _INT = types.uint64, types.int64
 _ARGUMENTS = (*[_ADDRESS] * 5, *[_INT] * 7)

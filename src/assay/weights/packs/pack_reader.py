@@ -6,9 +6,9 @@ from collections.abc import Callable, KeysView
 from pathlib import Path
 
 from assay.errors import DataError
-from assay.weights.pack_index import PackIndex
-from assay.weights.pack_writer import END, FOOTER, MAGIC
-from assay.weights.tensor_record import ChunkPlace, TensorRecord
+from assay.weights.packs.pack_index import PackIndex
+from assay.weights.packs.pack_writer import END, FOOTER, MAGIC
+from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 
 LARGEST_INDEX = 1 << 28
 _WORTH_RELEASING = 1 << 20

@@ -8,14 +8,6 @@ from typing import Any
 import numba as nb
 from numba import njit, types
 
-from assay.weights.codec.coder_state import (
-    LEADING,
-    LOWEST_STATE,
-    NOISE,
-    PROBABILITY_BITS,
-    PROBABILITY_SUM,
-    STATE_BITS,
-)
 from assay.weights.codec.escapes import got_escape
 from assay.weights.codec.frequency_table import (
     ENCODER_NOISE_AT,
@@ -25,6 +17,14 @@ from assay.weights.codec.frequency_table import (
     NOISE_AT,
     SHARE_AT,
     START_AT,
+)
+from assay.weights.codec.lanes.coder_state import (
+    LEADING,
+    LOWEST_STATE,
+    NOISE,
+    PROBABILITY_BITS,
+    PROBABILITY_SUM,
+    STATE_BITS,
 )
 from assay.weights.codec.tokens import DIRECT, context_of
 

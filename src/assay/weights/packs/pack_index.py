@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from assay.errors import DataError
 from assay.weights.digest import DIGEST_BYTES
-from assay.weights.tensor_record import TensorRecord, pack_record, unpack_record
+from assay.weights.packs.tensor_record import TensorRecord, pack_record, unpack_record
 
 _COUNT = struct.Struct("<I")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.weights.slabs import Slabs
+from assay.weights.packs.slabs import Slabs
 from assay.weights.store import Tensor
 
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.codec_methods import RAW
+from assay.weights.codec.codec_methods import RAW
 from assay.weights.dtype import ElementType
-from assay.weights.pack_reader import PackReader
+from assay.weights.packs.pack_reader import PackReader
+from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import TensorRecord
 
 
 class ChunkReading(NamedTuple):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.base_finder import BaseFinder
-from assay.weights.commit import TensorEntry
-from assay.weights.pack_writer import PackWriter
+from assay.weights.bases.base_finder import BaseFinder
+from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.packs.tensor_record import TensorRecord
+from assay.weights.packs.tensor_writer import TensorWriter
 from assay.weights.store import Tensor
-from assay.weights.tensor_record import TensorRecord
-from assay.weights.tensor_writer import TensorWriter
+from assay.weights.versions.commit import TensorEntry
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.errors import DataError
-from assay.weights.codec_methods import CHUNK_ELEMENTS, KNOWN_METHODS, SAME
+from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, KNOWN_METHODS, SAME
 from assay.weights.digest import DIGEST_BYTES
 from assay.weights.dtype import ELEMENT_TYPES, ElementType
 

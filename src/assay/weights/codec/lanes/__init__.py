@@ -1,0 +1,1 @@
+"""Kernels of the entropy coder, several interleaved states at once."""

@@ -1,0 +1,1 @@
+"""Streams of coded values: how each kind is written and read back."""

@@ -1,0 +1,1 @@
+"""Tensors as chunks in pack files: written, indexed, read, gathered anew."""

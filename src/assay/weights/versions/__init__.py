@@ -1,0 +1,1 @@
+"""Commits, references and merges: which tensors a version of a model has."""
