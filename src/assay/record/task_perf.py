@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,7 +22,7 @@ class TaskPerf:
 
     stage: str
     metrics: Mapping[str, float]
-    invocation: str = field(default_factory=lambda: uuid.uuid4().hex)
+    invocation: str = field(default_factory=lambda: os.urandom(16).hex())
 
     def to_json(self) -> dict[str, Any]:
         return {"stage": self.stage, "metrics": dict(self.metrics), "invocation": self.invocation}
@@ -36,7 +36,7 @@ class TaskPerf:
         stage = written.get("stage", written.get("name"))
         if not isinstance(stage, str):
             raise ValueError("has no `stage` name")
-        invocation = storable(str(written.get("invocation") or uuid.uuid4().hex))
+        invocation = storable(str(written.get("invocation") or os.urandom(16).hex()))
         return cls(storable(stage), dict(_numbers(metrics)), invocation)
 
 
