@@ -10,13 +10,16 @@ from __future__ import annotations
 
 
 class SinkFailure(Exception):
-    pass
+    def __init__(self, reason: str = "", status: int | None = None) -> None:
+        self.status = status
+        """What an HTTP service answered with, where it did."""
+        super().__init__(reason)
 
 
 class Unavailable(SinkFailure):
-    def __init__(self, reason: str, retry_after_s: float | None = None) -> None:
+    def __init__(self, reason: str, retry_after_s: float | None = None, status: int | None = None) -> None:
         self.retry_after_s = retry_after_s
-        super().__init__(reason)
+        super().__init__(reason, status)
 
 
 class Rejected(SinkFailure):

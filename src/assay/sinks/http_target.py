@@ -61,10 +61,10 @@ def refused(status: int, told: str, retry_after: str | None = None) -> NoReturn:
     right by people, any other 4xx is about the message itself."""
     words = f"answered {status}: {' '.join(told.split())[:300]}"
     if status in (408, 425, 429) or status >= 500:
-        raise Unavailable(words, asked_seconds(retry_after))
+        raise Unavailable(words, asked_seconds(retry_after), status)
     if status in (301, 302, 303, 307, 308, 401, 402, 403, 404, 405, 407):
-        raise Unavailable(words)
-    raise Rejected(words)
+        raise Unavailable(words, status=status)
+    raise Rejected(words, status)
 
 
 def asked_seconds(retry_after: str | None) -> float | None:

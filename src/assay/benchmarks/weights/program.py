@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.termination import termination_cleans_up
 from assay.errors import AssayError
+from assay.process.termination import terminated_as_exit
 
 if TYPE_CHECKING:
     from assay.benchmarks.weights.results_folder import ResultsFolder
@@ -86,7 +86,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     )
     orchestrator.suites.update({each.name: each for each in own.values()})
     try:
-        with termination_cleans_up(), loading_user_code():  # a scenario may import as well
+        with terminated_as_exit(), loading_user_code():  # a scenario may import as well
             results = orchestrator.run_all(profile)
     except BaseException as error:
         folder.failed()

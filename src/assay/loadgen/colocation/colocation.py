@@ -13,9 +13,9 @@ from assay.loadgen.colocation.pipeline_process import RELEASE_IN_NS, PipelinePro
 from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.colocation.policies.policy_run import PolicyRun
 from assay.loadgen.colocation.progress import Progress
-from assay.loadgen.colocation.termination import terminated_as_exit
 from assay.loadgen.colocation.until import as_run
 from assay.loadgen.result import LoadResult
+from assay.process.termination import terminated_as_exit
 
 _LOOK_EVERY_S = 0.02
 _PROGRESS_EVERY_S = 1.0

@@ -32,7 +32,7 @@ def _ask(target: HttpTarget) -> str:
         except ValueError:
             continue
         except SinkFailure as failure:
-            if str(failure).startswith("answered 4"):
+            if failure.status is not None and 400 <= failure.status < 500:
                 continue
             raise
         if isinstance(answered, dict) and answered.get("status") == "success":

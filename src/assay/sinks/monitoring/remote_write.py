@@ -58,7 +58,7 @@ class RemoteWrite:
                 User_Agent="assay",
             )
         except SinkFailure as failure:
-            if str(failure).startswith("answered 404"):
+            if failure.status == 404:
                 raise Unavailable(
                     "takes no remote writes: start Prometheus with --web.enable-remote-write-receiver"
                 ) from None

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import IO
 
 from assay.pipeline import FileRange
+from assay.pipeline.compressed_file import is_compressed
 from assay.stages.alm.bad_line import BadLine
 from assay.stages.alm.lines import Lines, count_lines
-from assay.stages.alm.manifest_file import compressed
 
 BLOCK = 2**20
 """Bytes in a batch: small enough to stay in a core's cache through all stages."""
@@ -19,7 +19,7 @@ def line_blocks(manifest: IO[bytes], piece: FileRange) -> Iterator[Lines]:
     """Whole lines of a range, about a megabyte at a time. A line belongs to the range its first byte is in."""
     position = _first_line(manifest, piece.start)
     # Where going back is free, the line that a block breaks off in is read again; elsewhere it is carried along.
-    rewinds = "://" not in piece.path and not compressed(piece.path)
+    rewinds = "://" not in piece.path and not is_compressed(piece.path)
     held = b""
     while piece.end is None or position < piece.end:
         want = min(max(BLOCK, 2 * len(held)), LONGEST_LINE + 1)

@@ -4,9 +4,10 @@ import os
 from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from assay.errors import DataError, MissingExtra
+from assay.pipeline.compressed_file import decompressed
 
 SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst")
 CHUNK = 2**20
@@ -21,10 +22,6 @@ def manifest_files(paths: Sequence[str]) -> list[str]:
             raise DataError(f"{path}: no manifest there (looked for *{', *'.join(SUFFIXES)})")
         files.extend(found)
     return files
-
-
-def compressed(path: str) -> bool:
-    return path.endswith((".gz", ".zst"))
 
 
 def file_size(path: str) -> int:
@@ -42,17 +39,7 @@ def open_manifest(path: str) -> IO[bytes]:
         raw = filesystem.open(inner, "rb")
     else:
         raw = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
-    if path.endswith(".gz"):
-        import gzip
-
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-    if path.endswith(".zst"):
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtra("zstandard", "pipeline") from None
-        return cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
-    return cast(IO[bytes], raw)
+    return decompressed(raw, path)
 
 
 def line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from assay.errors import DataError, UsageError
 from assay.pipeline import FileRange, Source, Split
+from assay.pipeline.compressed_file import is_compressed
 from assay.stages.alm.line_blocks import line_blocks
 from assay.stages.alm.lines import Lines
-from assay.stages.alm.manifest_file import compressed, file_size, manifest_files, open_manifest
+from assay.stages.alm.manifest_file import file_size, manifest_files, open_manifest
 
 SPLITS = 64
 SMALLEST, LARGEST = 2**18, 2**24
@@ -51,7 +52,7 @@ def split_bytes(total: int) -> int:
 
 
 def _pieces(path: str, size: int, target: int) -> list[FileRange]:
-    if compressed(path) or size <= target:
+    if is_compressed(path) or size <= target:
         return [FileRange(path)]
     count = -(-size // target)
     edges: list[int | None] = [size * piece // count for piece in range(count)]

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from assay.errors import UsageError
 from assay.pipeline import Source, Split
+from assay.pipeline.compressed_file import is_compressed
 from assay.stages.alm.line_blocks import BLOCK
 from assay.stages.alm.lines import Lines
-from assay.stages.alm.manifest_file import compressed, file_size
+from assay.stages.alm.manifest_file import file_size
 from assay.stages.alm.manifest_reader import split_bytes
 
 
@@ -65,7 +66,7 @@ def _copies(lines: Lines, copies: int) -> Iterator[Lines]:
 
 def _size(split: Split) -> int:
     piece = split.ranges[0]
-    if compressed(piece.path):
+    if is_compressed(piece.path):
         # Of unknown length once unpacked; text of this kind shrinks to about a tenth.
         return 10 * file_size(piece.path)
     return (file_size(piece.path) if piece.end is None else piece.end) - piece.start

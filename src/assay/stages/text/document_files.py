@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import SEEK_CUR, FileIO
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
-from assay.errors import DataError, MissingExtra
+from assay.errors import DataError
+from assay.pipeline.compressed_file import decompressed
 from assay.stages.text.json_lines import JsonLines
 from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 
@@ -98,14 +99,4 @@ def _joined(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
 def open_bytes(path: str) -> IO[bytes]:
     """The file's content, decompressed if its name says that it is compressed."""
     raw: Any = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
-    if path.endswith(".gz"):
-        import gzip
-
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-    if path.endswith(".zst"):
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtra("zstandard", "pipeline") from None
-        return cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
-    return cast(IO[bytes], raw)
+    return decompressed(raw, path)
