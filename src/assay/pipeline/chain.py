@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,10 +37,22 @@ class Chain:
             step.teardown()
 
     def run(self, split: Split) -> SplitResult:
-        clocks = [StageClock(self.source.name)]
-        flow: Iterator[Any] = read_batches(self.source, split, clocks[0])
-        for step in self.steps:
-            clocks.append(StageClock(step.stage.name))
-            flow = step.apply(flow, split, clocks[-1])
-        outputs = tuple(flow)
-        return SplitResult(split.index, outputs, tuple(clock.perf() for clock in clocks))
+        outputs, tasks = run_steps(self.source, self.steps, split)
+        return SplitResult(split.index, outputs, tasks)
+
+
+def run_steps(
+    source: Source | None, steps: Sequence[Step], split: Split, payloads: Iterable[Any] = ()
+) -> tuple[tuple[Any, ...], tuple[TaskPerf, ...]]:
+    """A split through the steps: the last one's results, and the time of each. Without a source, `payloads` are what
+    the steps before these made of it."""
+    clocks: list[StageClock] = []
+    flow: Iterator[Any] = iter(payloads)
+    if source is not None:
+        clocks.append(StageClock(source.name))
+        flow = read_batches(source, split, clocks[-1])
+    for step in steps:
+        clocks.append(StageClock(step.stage.name))
+        flow = step.apply(flow, split, clocks[-1])
+    outputs = tuple(flow)
+    return outputs, tuple(clock.perf() for clock in clocks)

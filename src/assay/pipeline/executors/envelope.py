@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import AssayError
-from assay.pipeline.chain import SplitResult
-from assay.pipeline.failure import PipelineError, StageFailure
+from assay.pipeline.chain import SplitResult, run_steps
+from assay.pipeline.failure import PipelineError, portable
 from assay.pipeline.resources import Worker
 from assay.pipeline.source import Source
 from assay.pipeline.split import Split
 from assay.pipeline.stage import Stage
-from assay.pipeline.step import StageClock, Step, read_batches
+from assay.pipeline.step import Step
 from assay.record.task_perf import TaskPerf
 
 
@@ -73,31 +72,12 @@ class StageGroup:
         self.due += 1
 
     def _run(self, envelope: Envelope) -> Envelope:
-        clocks: list[StageClock] = []
-        flow: Any = iter(envelope.payloads)
-        if self.source is not None:
-            clocks.append(StageClock(self.source.name))
-            flow = read_batches(self.source, envelope.split, clocks[-1])
-        for step in self.steps:
-            clocks.append(StageClock(step.stage.name))
-            flow = step.apply(flow, envelope.split, clocks[-1])
-        payloads = tuple(flow)
-        return Envelope(envelope.split, payloads, (*envelope.tasks, *(clock.perf() for clock in clocks)))
+        payloads, tasks = run_steps(self.source, self.steps, envelope.split, envelope.payloads)
+        return Envelope(envelope.split, payloads, (*envelope.tasks, *tasks))
 
     def teardown(self) -> None:
         for step in self.steps:
             step.teardown()
-
-
-def portable(error: Exception, doing: str) -> AssayError:
-    """The same error where it survives a trip between processes, otherwise its message."""
-    if not isinstance(error, AssayError):
-        return StageFailure(f"{doing}: {type(error).__name__}: {error}")
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301  (our own bytes)
-    except Exception:  # noqa: BLE001  (any failure to pickle is the same to us)
-        return PipelineError(str(error))
-    return error
 
 
 def grouped(source: Source, stages: Sequence[Stage[Any, Any]], fuse: bool) -> list[StageGroup]:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import pickle
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,13 +10,12 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any
 
-from assay.errors import AssayError
 from assay.pipeline.chain import Chain, SplitResult
-from assay.pipeline.failure import PipelineError, StageFailure
+from assay.pipeline.failure import PipelineError, portable
 from assay.pipeline.resources import Worker
 from assay.pipeline.split import Split
 
-AHEAD = 2
+HELD = 2
 """Splits a worker holds: the one it works on and the next, so that it never waits for the driver."""
 
 
@@ -61,7 +59,7 @@ class WorkerPool:
 
     def _collect(self, members: list[_Member], total: int) -> Iterator[SplitResult]:
         waiting = iter(range(total))
-        for _ in range(AHEAD):
+        for _ in range(HELD):
             for member in members:
                 _give(member, waiting)
         done: dict[int, SplitResult] = {}
@@ -121,18 +119,10 @@ def _work(
                 break
             _send(connection, chain.run(splits[index]))
         chain.teardown()
-    except AssayError as error:
-        _send(connection, error)
     except Exception as error:  # noqa: BLE001  (whatever it is, the driver must hear of it)
-        _send(connection, StageFailure(f"a worker could not go on: {type(error).__name__}: {error}"))
+        _send(connection, portable(error, "a worker could not go on"))
 
 
 def _send(connection: Connection, answer: Any) -> None:
-    """An exception that does not survive pickling is sent as its message."""
-    if isinstance(answer, BaseException):
-        try:
-            pickle.loads(pickle.dumps(answer))  # noqa: S301  (our own bytes)
-        except Exception:  # noqa: BLE001  (any failure to pickle is the same to us)
-            answer = PipelineError(str(answer))
     with suppress(BrokenPipeError):
         connection.send(answer)
