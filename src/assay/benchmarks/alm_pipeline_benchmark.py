@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.alm_output import AlmOutput
+from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.kernel_used import note_kernel
-from assay.errors import AssayError, DataError
+from assay.errors import DataError
 from assay.pipeline import Pipeline, SplitResult, Stage, executor_named
 from assay.pipeline.executors.registry import EXECUTORS
 from assay.record.benchmark import Benchmark, benchmark
@@ -32,14 +33,12 @@ MOST_SHOWN = 10
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    try:
+    def measure() -> None:
         args = parse(list(sys.argv[1:] if argv is None else argv))
         with benchmark(["--benchmark-results-path", str(args.benchmark_results_path)]) as results:
             curate(args, results)
-        return 0
-    except AssayError as error:
-        print(f"{SCRIPT}: {error}", file=sys.stderr)
-        return error.exit_code
+
+    return exit_code(SCRIPT, measure)
 
 
 def curate(args: Namespace, results: Benchmark) -> None:

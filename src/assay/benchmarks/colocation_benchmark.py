@@ -19,7 +19,8 @@ from tempfile import TemporaryDirectory
 
 import assay
 from assay.benchmarks.colocation_metrics import group_metrics, matrix_metrics, overlap_metrics, rate_metrics
-from assay.errors import AssayError, UsageError
+from assay.benchmarks.exit_code import exit_code
+from assay.errors import UsageError
 from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
@@ -41,12 +42,11 @@ Done = tuple[Sequence[ColocatedRun], bool]
 
 
 def main() -> int:
-    try:
+    def measure() -> int:
         with assay.benchmark() as b, TemporaryDirectory() as temporary:
             return _measure(b, b.results_path or Path(temporary))
-    except AssayError as error:
-        print(f"colocation_benchmark: {error}", file=sys.stderr)
-        return error.exit_code
+
+    return exit_code("colocation_benchmark", measure)
 
 
 def _measure(b: Benchmark, folder: Path) -> int:

@@ -17,8 +17,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.load_arguments import load_arguments, load_settings
-from assay.errors import AssayError
 from assay.loadgen.http.exchange_file import save
 from assay.loadgen.serving.client_ceiling import ClientCeiling
 from assay.loadgen.serving.definitions.tools import tool_text
@@ -42,14 +42,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     key = os.environ.get(args.api_key_env) or None
     masker = Masker({}, [(args.api_key_env, key or "")])
-    try:
+
+    def measure() -> int:
         settings = load_settings(args, key)
         with benchmark(["--benchmark-results-path", str(args.benchmark_results_path)]) as b:
             b.params(**settings.to_json())
             return _measure(b, args, settings)
-    except AssayError as error:
-        print(f"load: {masker.text(str(error))}", file=sys.stderr)
-        return error.exit_code
+
+    return exit_code("load", measure, masker.text)
 
 
 def _parser() -> ArgumentParser:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.errors import AssayError
+from assay.benchmarks.exit_code import exit_code
 from assay.pipeline import Pipeline, executor_named
 from assay.pipeline.executors.registry import EXECUTORS
 from assay.record.benchmark import Benchmark, benchmark
@@ -68,13 +67,12 @@ def add_common_arguments(parser: ArgumentParser) -> None:
 def run_program(
     script: str, parser: ArgumentParser, work: Callable[[Namespace, Benchmark], None], argv: Sequence[str] | None
 ) -> int:
-    """The main function of a bundled benchmark: an error a user can cause is one message."""
+    """The main function of a bundled benchmark on pipelines."""
     args = parser.parse_args(argv)
-    try:
+
+    def measure() -> None:
         with benchmark(["--benchmark-results-path", str(args.benchmark_results_path)]) as results:
             results.params(**vars(args))
             work(args, results)
-        return 0
-    except AssayError as error:
-        print(f"{script}: {error}", file=sys.stderr)
-        return error.exit_code
+
+    return exit_code(script, measure)

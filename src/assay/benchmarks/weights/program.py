@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.weights.settings import Settings
 from assay.errors import AssayError
 from assay.process.termination import terminated_as_exit
@@ -106,14 +107,7 @@ def main(suite: str, argv: Sequence[str] | None = None) -> int:
     """A suite as a program: `python -m assay.benchmarks.weights.compression`."""
     parser = ArgumentParser(prog=f"python -m assay.benchmarks.weights.{suite}", allow_abbrev=False)
     arguments(parser, suite)
-    try:
-        return run(parser.parse_args(argv), suite)
-    except AssayError as error:
-        print(f"assay: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("assay: interrupted", file=sys.stderr)
-        return 130
+    return exit_code("assay", lambda: run(parser.parse_args(argv), suite))
 
 
 def _kept(folder: ResultsFolder, planned: int) -> str:
