@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from assay.pipeline.executors.executor import Executor
 from assay.pipeline.executors.registry import executor_named
 from assay.pipeline.failure import PipelineError
 from assay.pipeline.source import Source
+from assay.pipeline.split import Split
 from assay.pipeline.stage import Stage
 from assay.record.task_perf import TaskPerf
 
@@ -31,7 +33,15 @@ class Pipeline:
         self.name = name
         self.source = source
         self.stages = expanded(stages)
+        self.partition_s = 0.0
+        """Seconds that the driver took to cut the source into splits, in the latest run."""
         self._check()
+
+    def splits(self) -> Sequence[Split]:
+        started = time.perf_counter()
+        splits = self.source.splits()
+        self.partition_s = time.perf_counter() - started
+        return splits
 
     def chain(self) -> Chain:
         return Chain(self.source, self.stages)

@@ -14,4 +14,4 @@ class Executor(ABC):
 
     @abstractmethod
     def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
-        """Yields every split's result once, in the order of `pipeline.source.splits()`."""
+        """Yields every split's result once, in the order of `pipeline.splits()`, which it asks once."""

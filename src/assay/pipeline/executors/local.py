@@ -25,7 +25,7 @@ class LocalExecutor(Executor):
         self.workers = len(os.sched_getaffinity(0)) if workers == 0 else (workers or 1)
 
     def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
-        splits = pipeline.source.splits()
+        splits = pipeline.splits()
         # A stateful stage has one replica that sees everything in order, so there is nothing to share out.
         stateful = any(stage.stateful for stage in pipeline.stages)
         workers = 1 if stateful else min(self.workers, len(splits))

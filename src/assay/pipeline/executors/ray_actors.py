@@ -38,7 +38,7 @@ class RayActorsExecutor(Executor):
         self.workers = workers or None
 
     def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
-        splits = pipeline.source.splits()
+        splits = pipeline.splits()
         group = StageGroup(pipeline.source, pipeline.stages)
         with ray_cluster(least_cpus=self.workers or 1) as ray:
             count = 1 if group.stateful else min(self.workers or places(ray, group.cpus, group.gpus), len(splits))

@@ -33,7 +33,7 @@ class RayDataExecutor(Executor):
         self.workers = workers or None
 
     def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
-        splits = pipeline.source.splits()
+        splits = pipeline.splits()
         groups = grouped(pipeline.source, pipeline.stages, fuse=True)
         if not splits:
             return

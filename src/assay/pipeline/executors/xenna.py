@@ -38,7 +38,7 @@ class XennaExecutor(Executor):
             import cosmos_xenna.pipelines.v1 as xenna
         except ImportError:
             raise MissingExtra("cosmos-xenna", "ray") from None
-        splits = pipeline.source.splits()
+        splits = pipeline.splits()
         groups = grouped(pipeline.source, pipeline.stages, fuse=False)
         _prepare()
         with ray_cluster(least_cpus=_least_cpus(groups, self.workers or 2)) as ray:
