@@ -31,7 +31,7 @@ def memory_mb() -> int:
 
 
 def usable_memory_bytes() -> int:
-    """Of this machine, or of the container that this process is in where it has less."""
+    """Memory of this machine, or of the container that this process is in where that has less."""
     limits = [line for path in _CGROUP_LIMITS for line in _lines(path)[:1] if line.isdigit()]
     return min(int(limit) for limit in (*limits, str(memory_mb() << 20)))
 

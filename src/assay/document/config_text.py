@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.errors import ConfigError
 
 MOST_BYTES = 64 * 2**20
-"""Of one file; no configuration comes near it."""
+"""Most bytes of one file; no configuration comes near it."""
 _BLOCK = 2**20
 
 
@@ -48,7 +48,7 @@ def _read(descriptor: int, path: Path) -> bytes:
 
 
 def _block(descriptor: int, waits: bool) -> bytes:
-    """Of a pipe what its writer has written so far; empty at the end."""
+    """Bytes that the writer of a pipe has written so far; none at the end."""
     while True:
         try:
             return os.read(descriptor, _BLOCK)

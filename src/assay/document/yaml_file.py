@@ -16,7 +16,7 @@ MAX_NODES = 500_000
 """Aliases can make a small file expand without end; no real configuration comes near this."""
 
 _MOST_BITS = 1024
-"""Of a whole number: more than any quantity needs, and short enough to be printed."""
+"""Most bits of a whole number: more than any quantity needs, and few enough to be printed."""
 _PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -37,7 +37,7 @@ class Lines:
 
     at: memoryview
     numbers: memoryview
-    """Of each line in the block, from 0, the blank ones counted."""
+    """Number of each line in the block, from 0, the blank ones counted."""
     seen: int
     """Lines in the block, the blank ones too."""
 

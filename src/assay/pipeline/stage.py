@@ -45,7 +45,7 @@ class Stage(ABC, Generic[In, Out]):
         """The warm-up is over: what this stage has measured of its own work so far does not count."""
 
     def score(self, result: Any) -> None:
-        """Of the data set's stage: what came out of one measured query, to be compared with what it knows. Not timed.
+        """Result of one measured query, given to the data set's stage to compare with what it knows. Not timed.
 
         Called in the process that drives the queries, one at a time, on the object whose length was asked for."""
 

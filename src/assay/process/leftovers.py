@@ -25,7 +25,7 @@ _CHANGING = threading.Lock()
 
 
 def own_children() -> set[int]:
-    """Of any thread of this process, zombies among them."""
+    """Ids of the children that any thread of this process has, zombies among them."""
     found: set[int] = set()
     try:
         for task in os.listdir("/proc/self/task"):

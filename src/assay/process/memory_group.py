@@ -69,7 +69,8 @@ _BOTH = "memory.memsw.limit_in_bytes"
 
 
 def _own_folder() -> str:
-    """Of version 1, or of version 2 where the group hands memory down. LookupError where there is neither."""
+    """Folder of this process's control group: version 1, or version 2 where the group hands memory down.
+    LookupError where there is neither."""
     with open(_OWN, encoding="utf-8") as file:
         groups = [line.rstrip("\n").split(":", 2) for line in file]
     for _, controllers, path in groups:

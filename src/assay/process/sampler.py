@@ -146,7 +146,7 @@ class Sampler:
 
 
 def _own_peak_mb() -> float:
-    """Of the memory that this process has now. Its `ru_maxrss` may be what the process that started it once had."""
+    """Peak of the memory that this process has now. `ru_maxrss` may be the peak of the process that started it."""
     with open("/proc/self/status", "rb") as status:
         line = next((line for line in status if line.startswith(b"VmHWM:")), b"VmHWM: 0 kB")
     return int(line.split()[1]) / 1024

@@ -31,13 +31,14 @@ _LOOPBACK_UP = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
 @dataclass(frozen=True)
 class Status:
-    """Of a running process, twice a second."""
+    """State of a running process, told twice a second."""
 
     elapsed_s: float
     cpu_s: float
     rss_mb: float
     gpu_pct: float | None = None
-    """Of GPUs' processors, by its own processes; None where that is not known, as is the memory."""
+    """Share of the GPUs' processors that its own processes used, in percent; None where that is not known. So with
+    the memory."""
     gpu_memory_mb: float | None = None
 
 

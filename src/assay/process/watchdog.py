@@ -11,9 +11,9 @@ from assay.process.tree import Tree, stat_fields
 TICK_S = 1.0
 """Silence after which a supervisor is looked at; it says something twice a second."""
 STOPPED_TICKS = 30
-"""Of silence, with the supervisor stopped however often it was told to go on: it is given up."""
+"""Ticks of silence after which a supervisor that stays stopped, however often it is told to go on, is given up."""
 LATE_TICKS = 30
-"""Of silence after everything should be over: room for a machine that is very busy."""
+"""Ticks of silence allowed after everything should be over: room for a machine that is very busy."""
 _STOPPED = (b"T", b"t")
 
 

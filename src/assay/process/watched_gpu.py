@@ -75,7 +75,8 @@ class WatchedGpu:
         return sum(used or 0 for used in found.values()) / 2**20
 
     def _own_pct(self, pids: "set[int]") -> float | None:
-        """Of the time of its processors; where the driver has no samples, over each process's life by its accounts."""
+        """Share of the GPU's processor time that these processes used, in percent; where the driver has no samples,
+        over each process's life by its accounts."""
         nvml = self._nvml
         since = int(time.time() * 1e6) - LOOK_BACK_US
         try:

@@ -10,7 +10,7 @@ RESERVE_BYTES = 2 << 20
 
 
 def free_mb(folder: Path) -> float:
-    """Of the disk that has it; a folder that a program removed is on that of the nearest one left."""
+    """Free space on the folder's disk, in MB; where a program removed the folder, on that of the nearest one left."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free / 2**20

@@ -6,7 +6,7 @@ from assay.process.gpu import GpuReading, Gpus, NoGpu
 
 
 def gpu_memory_warnings(threshold: float | None, when: Literal["before", "after"]) -> list[str]:
-    """Of every GPU that has more of its memory in use than `threshold`, a share; None asks for nothing."""
+    """Warnings, one for each GPU that has more of its memory in use than the share `threshold`; None asks for none."""
     if threshold is None:
         return []
     try:

@@ -48,7 +48,7 @@ class Workspace:
             self._copy_listing(self.captured / name)
 
     def keep_packages(self, listing: str) -> None:
-        """Of an interpreter of the run's own, in place of the session's."""
+        """Keeps the packages of the run's own interpreter, in place of the session's."""
         for name in (PACKAGES, CONDA_PACKAGES):
             (self.artifacts / name).unlink(missing_ok=True)  # it is the session's file under a second name
         (self.artifacts / PACKAGES).write_text(listing, encoding="utf-8")
@@ -122,7 +122,7 @@ def _make(folder: Path) -> None:
 
 
 def remove_links(session: Path) -> None:
-    """Of all runs; what they lead to stays."""
+    """Removes the links of all runs; what they lead to stays."""
     for depth in ("*", "*/*", "*/*/*"):
         for name in LARGE:
             for path in session.glob(f"{depth}/{name}"):

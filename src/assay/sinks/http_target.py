@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from assay.sinks.failure import Rejected, Unavailable
 
 _MOST_BYTES = 16 * 2**20
-"""Of an answer: a receipt is short, and what is sent without end is none."""
+"""Most bytes of an answer: a receipt is short, and what is sent without end is none."""
 
 
 @dataclass(frozen=True)

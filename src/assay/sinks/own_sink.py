@@ -38,7 +38,7 @@ def own_sink_module(name: str, folders: Sequence[Path]) -> str | None:
 
 
 def own_sink_class(path: str, beside: Sequence[str]) -> type[Any]:
-    """Of a dotted path to a class, or to a module with one sink in it. For a process that is the sink's alone: its
+    """Class at a dotted path, which names it or a module with one sink. For a process that is the sink's alone: its
     folders stay on the import path and the stand-ins in place, since a hook may import as well."""
     for folder in reversed(beside):
         if folder not in sys.path:

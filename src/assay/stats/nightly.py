@@ -91,7 +91,8 @@ def _enough(noise: Floats, nearest: float) -> int:
 
 
 def _reach(noise: Floats, told: int) -> float:
-    """Of a night, from the standard deviation and the autocorrelation of those before, less what is far from all."""
+    """How far a night may lie from the level, by the standard deviation and autocorrelation of the nights before;
+    those far from all others are left out."""
     centre = middle(noise)
     far = FAR * deviation(noise, centre)
     near = np.clip(noise, centre - far, centre + far)

@@ -36,7 +36,7 @@ class Segments:
 
     @property
     def heights(self) -> Floats:
-        """Of each cut."""
+        """Height of each cut: the distance between the levels beside it."""
         return np.abs(np.diff(self.levels))
 
     @property
@@ -52,7 +52,7 @@ class Segments:
         return np.asarray((squares + known * usual) / (seen + known), dtype=np.float64)
 
     def larger_variances(self, usual: float, known: int) -> Floats:
-        """Of the noisier side of each cut."""
+        """Variance on the noisier side of each cut."""
         each = (self.squares + known * usual) / (self.lengths - 1 + known)
         return np.maximum(each[:-1], each[1:])
 

@@ -31,11 +31,12 @@ from assay.stats.spikes import spikes
 
 CONFIDENCE = 0.95
 PAIRS_ALARMS = 0.008
-"""Of the floor from differences of pairs, and of the one from within the sides: together below 1%."""
+"""Share of false alarms allowed to the floor from differences of pairs; WITHIN_ALARMS to the one from within the
+sides. Together they stay below 1%."""
 WITHIN_ALARMS = 0.005
 FLIP_ALARMS = 0.015
 LEVEL_ALARMS = 0.01
-"""Of the floor against earlier sessions."""
+"""Share of false alarms allowed to the floor against earlier sessions."""
 ASSUMED_LEVEL = 0.032
 """Standard deviation of a session's level where nothing is known of the past, 3.2%: what shared machines show."""
 ASSUMED_DRIFT = 0.5
@@ -55,7 +56,7 @@ class Shift:
     p: float
     floor: float
     runs: int
-    """Of the smaller side."""
+    """Runs on the smaller side."""
     spikes: int
     """Lone runs far from all others, left out with their partners."""
     confidence: float = CONFIDENCE

@@ -31,7 +31,7 @@ class SlowRuns:
 
 
 def slow_runs(base: Floats, head: Floats) -> SlowRuns | None:
-    """Of `head`, two or more at least `BEYOND` times the largest of `base`."""
+    """Slow runs in `head`: two or more that took at least `BEYOND` times the largest of `base`."""
     slow = head[head >= BEYOND * base.max()]
     if slow.size < 2 or base.max() <= 0:
         return None

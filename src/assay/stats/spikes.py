@@ -8,7 +8,7 @@ from assay.stats.intervals import Floats
 SPIKE = 10.0
 """Median absolute deviations (6.7 standard deviations) beyond which a run is far from the others."""
 MOST = 0.15
-"""Of all runs: more of them are no accident but how this program runs."""
+"""Largest share of runs that may be far from the others: more of them are no accident but how this program runs."""
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 

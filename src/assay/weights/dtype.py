@@ -18,7 +18,7 @@ class ElementType:
 
     name: str
     bits: int
-    """Of one lane."""
+    """Bits of one lane; a complex number has two lanes."""
     mantissa: int = 0
     exponent: int = 0
     """Width of the field; 0 for integers and bool."""

@@ -26,7 +26,7 @@ class Ledger:
         return set(self._results)
 
     def failure(self) -> AssayError | None:
-        """Of several, that of the earliest split: the one a run in order would have met."""
+        """Failure of the earliest split that has one: what a run in order would have met."""
         return self._failures[min(self._failures)] if self._failures else None
 
     def take(self, index: int) -> SplitResult:

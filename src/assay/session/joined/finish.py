@@ -80,7 +80,8 @@ def _asked(jobs: list[Job]) -> tuple[str, ...]:
 
 
 def _environments(folder: JobFolder, first: Environment) -> dict[str, Any]:
-    """Of the job that made the session, as ever; those of all jobs beside it. A job killed early may have none."""
+    """Environment of the job that made the session, as ever, and those of all jobs beside it. A job killed early may
+    have none."""
     own = {}
     for job in folder.jobs.all():
         if job.planned and job.status != "refused":

@@ -9,7 +9,7 @@ from assay.session.resume import interrupted_record
 
 
 def lost_record(job: Job, session: str, environment: Environment) -> Record | None:
-    """Of the run that a job was at when it was killed. None if it was at none."""
+    """Record of the run that a job was at when it was killed. None if it was at none."""
     if job.at is None:
         return None
     at = datetime.fromisoformat(job.at.started_at).timestamp()

@@ -14,7 +14,7 @@ from typing import Literal
 
 Kind = Literal["gauge", "counter"]
 MOST_BYTES = 8 << 20
-"""Of one page; the page of a busy vLLM has some 100 kB."""
+"""Most bytes of one page; that of a busy vLLM has some 100 kB."""
 MOST_SERIES = 500
 _LONGEST_LINE = 8192
 _LONGEST_NAME = 200

@@ -91,7 +91,7 @@ class RunningService:
         return self._over.is_set()
 
     def cpu_s(self) -> float:
-        """Of all its processes so far, those that have ended among them."""
+        """CPU seconds of all its processes so far, those that have ended among them."""
         if self.over:
             return float((self._result or ProcessResult()).usage.get("cpu_s", 0.0))
         return tree_cpu_s(self._supervised.tree.root)

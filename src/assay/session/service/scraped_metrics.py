@@ -17,7 +17,7 @@ QUEUES_AND_CACHES = (
 
 
 def scraped_metrics(readings: Mapping[SeriesName, Sequence[float]], names: Sequence[str]) -> dict[str, Any]:
-    """Of a gauge the mean and the highest reading, of a counter its increase; at most `MOST_METRICS` values."""
+    """Service metrics: mean and highest reading of a gauge, increase of a counter; at most `MOST_METRICS` values."""
     wanted = tuple(names) or QUEUES_AND_CACHES
     chosen = {
         series: values

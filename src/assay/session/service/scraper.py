@@ -12,7 +12,7 @@ from assay.session.service.ready_check import DIRECT
 
 _ANSWER_S = 5.0
 MOST_FILE_BYTES = 64 << 20
-"""Of the file of one run: a day at a reading a second of two hundred series is more; what follows is left out."""
+"""Most bytes of one run's file; a day with two hundred series at a reading a second has more: the rest is left out."""
 
 
 class Scraper:

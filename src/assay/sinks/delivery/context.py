@@ -50,7 +50,7 @@ class SinkContext:
         self.environment = Environment()
         self.closing: Closing | None = None
         self.message_key = ""
-        """Of the message in hand: the same however often it is delivered. Show it where a service cannot be asked."""
+        """Key of the message in hand, the same at every delivery. Show it where a service cannot be asked."""
         self._state = state
         self._log = log
         self._here = 0

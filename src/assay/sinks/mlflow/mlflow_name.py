@@ -12,7 +12,7 @@ from collections.abc import Mapping
 LONGEST = 250
 NAME_TAG = "assay.name."
 EMPTY = ":empty:"
-"""Of no characters at all. No other name becomes this: between colons only hexadecimal digits stand."""
+"""Stand-in for an empty name. No other name becomes this: between colons only hexadecimal digits stand."""
 _REFUSED = re.compile(r"[^A-Za-z0-9_\-. /]", re.ASCII)
 # Slashes and dots where a path would not be in its normal form: at the ends, doubled, and the segments `.` and `..`.
 _NO_PATH = re.compile(r"^/|/$|(?<=/)/|(?:^|(?<=/))\.{1,2}(?=/|$)|\.\.|^[ ]|[ ]$")

@@ -47,7 +47,7 @@ def of_record(record: Record, host: str = "") -> Iterator[Measurement]:
 
 
 def of_metrics(metrics: Iterable[Metric], entry: str, at_ms: int) -> Iterator[Measurement]:
-    """Of results that are no records."""
+    """Measurements of results that are no records."""
     return _of_metrics(metrics, {"entry": entry, "repeat": "1", "host": ""}, at_ms)
 
 

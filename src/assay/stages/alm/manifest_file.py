@@ -43,7 +43,7 @@ def open_manifest(path: str) -> IO[bytes]:
 
 
 def line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:
-    """Of lines at ascending offsets. Counted from the file's beginning, which only a message to a person is worth."""
+    """Line numbers of ascending offsets, counted from the file's beginning: only a message to a person is worth it."""
     numbers: dict[int, int] = {}
     position, lines = 0, 1
     with open_manifest(path) as manifest:

@@ -63,7 +63,7 @@ class NativeBatch:
         return list(durations)
 
     def digest(self, rows: int, plain: dict[int, int]) -> tuple[int, int]:
-        """Of all rows in order, those of plain rows given; and how many they are."""
+        """Digest of all rows in order, and their number; `plain` has the digests of rows that were done in Python."""
         from ctypes import c_uint64
 
         given = (c_uint64 * rows)()

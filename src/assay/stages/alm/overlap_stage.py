@@ -12,7 +12,7 @@ from assay.stages.alm.recording import parse_recording
 
 
 class ALMDataOverlapStage(Stage[Curated, Curated]):
-    """Of windows that overlap too much, the one nearer to the target duration stays."""
+    """Drops windows that overlap too much: of two, the one nearer to the target duration stays."""
 
     name = "alm_data_overlap"
     needs = frozenset({"windows"})

@@ -138,7 +138,7 @@ def _wait(connection: PlainConnection, write: bool, until: float) -> bool:
 
 
 def _pieces(body: bytearray, start: int, whole: bool) -> Generator[AnswerPiece, None, int]:
-    """Of the events from `start` on that are complete. Returns where the next one begins."""
+    """Pieces of the complete events from `start` on. Returns where the next one begins."""
     new = bytes(body[start:])
     at = 0
     for first, last, end in event_spans(new):

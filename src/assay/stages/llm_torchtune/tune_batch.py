@@ -20,7 +20,7 @@ class TuneBatch:
     labels: Any = None
     mask: Any = None
     input_pos: Any = None
-    """Of rows into which several conversations were packed."""
+    """Positions in rows into which several conversations were packed."""
 
 
 def conversations(rows: Sequence[Mapping[str, Any]], split: str, padding: int, ignored: int) -> TuneBatch:

@@ -13,9 +13,9 @@ from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 JSONL = (".jsonl", ".json", ".jsonl.gz", ".jsonl.zst")
 PARQUET = (".parquet",)
 ROWS = 2_000
-"""Of a Parquet file in a batch."""
+"""Rows of a Parquet file in a batch."""
 BYTES = 2 << 20
-"""Of a JSONL file in a batch: small enough to stay in a processor's cache from one stage to the next."""
+"""Bytes of a JSONL file in a batch: few enough to stay in a processor's cache from one stage to the next."""
 
 
 def document_files(path: str) -> list[Path]:

@@ -39,7 +39,7 @@ class DocumentReader(Source):
 
 
 def format_of(path: str) -> str:
-    """Of the documents there: what their first file is."""
+    """Format of the documents there: that of their first file."""
     return "parquet" if document_files(path)[0].name.endswith(PARQUET) else "jsonl"
 
 

@@ -27,7 +27,7 @@ class JsonLines(Rows):
     at: memoryview
     """Line i stands at `[at[2i], at[2i+1])`, without its line feed; none is blank."""
     numbers: memoryview
-    """Of the lines, from 0, in the block."""
+    """Number of each line in the block, from 0."""
     where: str = ""
     first: int = 1
     """Number of the block's first line in the file, for messages."""

@@ -22,7 +22,7 @@ _MOST_TRIED = 24
 @dataclass(frozen=True)
 class Clusters:
     labels: tuple[int, ...]
-    """Of each sketch."""
+    """Cluster number of each sketch."""
     centres: Tensor
     """A row a cluster, of length 1 (or 0)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 FORMAT = 5
-"""Of a repository. Grows when older versions could no longer read what is written."""
+"""Number of the repository format. It grows when older versions could no longer read what is written."""
 CHUNK_ELEMENTS = 1 << 20
 """The unit of coding, of reading and of memory. Part of the format: bases and their differences must line up."""
 

@@ -19,7 +19,7 @@ from assay.weights.codec.tokens import residual_of
 
 _LARGER = 0xFFFF
 MOST_WORDS = 3
-"""Of one escape."""
+"""Most words that one escape takes."""
 _u32, _u64, _i64 = nb.uint32, nb.uint64, nb.int64
 
 

@@ -64,7 +64,7 @@ def token_of(value, width):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def noise_length(token):  # type: ignore[no-untyped-def]
-    """Of residuals of 16 and 32 bits; 0 for those stored whole."""
+    """Bits of noise that follow the token of a residual of 16 or 32 bits; 0 where it is stored whole."""
     return FIRST_NOISE + ((token - DIRECT) >> 2) if DIRECT <= token < ESCAPE else 0
 
 

@@ -27,7 +27,7 @@ class Migration:
     change: str
     """What the present format has that the older one has not, for a person."""
     ending: str = ".pack"
-    """Of the older format's pack files."""
+    """Ending of the older format's pack files."""
     open: Callable[[Path], OldTensors] | None = None
     """Given the folder of packs. None: the packs stay, since the present format reads them as they are."""
 

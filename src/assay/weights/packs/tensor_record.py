@@ -23,7 +23,7 @@ LARGEST_CHUNK = 1 << 31
 LARGEST_TENSOR = 1 << 58
 """Elements: with 16 bytes each, what an address can still count."""
 _tuple = tuple.__new__
-"""Of a named tuple that hundreds are made of: as its own constructor, without a call of Python's."""
+"""Constructor for named tuples that are made by the hundred: it skips the call of their Python-level one."""
 
 
 class ChunkPlace(NamedTuple):
@@ -51,7 +51,7 @@ class TensorRecord(NamedTuple):
     sketch: int
     chunks: tuple[ChunkPlace, ...]
     elements: int
-    """Of one lane each: a complex number counts twice."""
+    """Number of lanes: a complex number counts twice."""
 
     @property
     def stored_bytes(self) -> int:

@@ -73,7 +73,7 @@ class TensorBits:
         return (self.chunk(number) for number in range(chunk_count(self.count)))
 
     def digest(self) -> bytes:
-        """Of the content, its dtype and its shape."""
+        """Digest over the content, its dtype and its shape."""
         hasher = hasher_of(self.kind, self.tensor.shape)
         for bits in self if self._bits is None else (self._bits,):
             hasher.update(bits.view(np.uint8).data)

@@ -38,7 +38,7 @@ class Trainer:
         self._clip: Callable[..., Any] = library("torch.nn.utils", "llm").clip_grad_norm_
         self.batches = batches
         self.batches_a_pass: int | None = None
-        """Of the data, where it is known: schedules that end take one pass."""
+        """Batches in one pass over the data, where that is known: schedules that end take one pass."""
         self.window = GradientWindow(batches)
 
     def learn(self, batch: TokenBatch, log: TrainingLog) -> TrainStep:
@@ -59,7 +59,7 @@ class Trainer:
         return TrainStep(loss / max(batch.label_tokens, 1), False, batch.tokens)
 
     def drop_gradients(self) -> None:
-        """Of batches that have not come to a step."""
+        """Forgets the gradients of batches that have not come to a step."""
         self.window.reset()
         self._step_optimizer.zero_grad()
 

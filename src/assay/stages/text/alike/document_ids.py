@@ -25,11 +25,11 @@ class Ids(ABC):
 
     @abstractmethod
     def values(self, rows: NDArray[Any]) -> list[Any]:
-        """Of these rows."""
+        """Ids of these rows."""
 
     @abstractmethod
     def tokens(self, rows: NDArray[Any]) -> list[bytes]:
-        """Of these rows, as JSON."""
+        """Ids of these rows as JSON."""
 
     @abstractmethod
     def save(self, folder: Path) -> None: ...

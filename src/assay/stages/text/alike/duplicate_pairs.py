@@ -137,7 +137,7 @@ class Gather(Collector[Pairs, Pairs]):
 
 
 def duplicates(found: Pairs) -> Pairs:
-    """Of each connected group the earliest document stays; every other, with the one that stays, in order."""
+    """Documents to remove, each with the one that stays, in order: in each connected group the earliest stays."""
     import numpy as np
 
     documents, at = np.unique(np.concatenate([found.first, found.second]), return_inverse=True)

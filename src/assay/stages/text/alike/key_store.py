@@ -31,7 +31,7 @@ class KeyPart:
     path: str
     rows: int
     keys: int
-    """Of all rows together."""
+    """Keys of all rows together."""
 
 
 class KeyWriter(Collector[DocumentKeys, KeyPart]):

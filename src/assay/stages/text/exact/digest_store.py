@@ -59,7 +59,7 @@ class DigestStore:
         return list(accumulate((part.rows for part in self.parts), initial=0))
 
     def digests(self) -> Iterator[tuple[bytearray, int]]:
-        """Of each part, with the number of its first document."""
+        """Digests of each part, with the number of its first document."""
         for part, first in zip(self.parts, self._starts, strict=False):
             made = bytearray(DIGEST * part.rows)
             with Path(part.path).open("rb", buffering=0) as file:

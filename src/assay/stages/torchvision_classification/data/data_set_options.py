@@ -35,7 +35,7 @@ class DataSetOptions(Options):
 
 
 class GeneratedOptions(DataSetOptions):
-    """Of images that are drawn, not read."""
+    """Options of a data set whose images are drawn, not read."""
 
     num_classes: Annotated[int, Field(ge=2)] = 10
     images: Count = 400
@@ -46,7 +46,7 @@ class GeneratedOptions(DataSetOptions):
 
 
 class LibraryOptions(DataSetOptions):
-    """Of a data set of torchvision's or of the user's own, by its dotted path; keys not named here go to it."""
+    """Options of a data set of torchvision's or of the user's own, by its dotted path; keys not named here go to it."""
 
     model_config = ConfigDict(extra="allow", frozen=True, protected_namespaces=())
 

@@ -15,7 +15,7 @@ from assay.stages.torchvision_classification.data.generated_images import Genera
 from assay.stages.torchvision_classification.data.image_split import ImageSplit, is_for_training
 
 VAL_SHARE = 0.2
-"""Of a data set that has no splits of its own."""
+"""Share for validation of a data set that has no splits of its own."""
 _CUT_SEED = 20
 
 

@@ -26,7 +26,7 @@ from assay.weights.store import Tensor
 
 _BLOCK = 2048
 _COUNTED, _QUICKLY_COUNTED = 1 << 17, 1 << 15
-"""Of more symbols only about so many are counted: their frequencies would hardly differ."""
+"""Symbols that are counted, about, where there are more: the frequencies of all would hardly differ."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 
@@ -49,7 +49,7 @@ def encode_difference(
 
 @njit(nogil=True)
 def _counted(bits, base, field, xor, planes, every):  # type: ignore[no-untyped-def]
-    """Of so many blocks of elements the symbols of one."""
+    """Counts of symbols, from one block of elements out of every `every`."""
     counts = np.zeros((COUNTERS, (field[3] + 1) * 256), np.uint32)
     symbols, residuals = np.empty(_BLOCK, np.uint16), np.empty(_BLOCK, bits.dtype)
     low = np.empty(_BLOCK * planes, np.uint8)

@@ -23,7 +23,7 @@ _WORD = 16
 _LOW_BYTES = {16: 0, 32: 2}
 """Planes of low bytes below the residuals of elements of so many bits, which then fit a word."""
 _FEWEST_BITS = 7.0
-"""Of an element from which on one more is at most a seventh."""
+"""Fewest bits per element at which fixed lengths pay: one bit more is then at most a seventh."""
 _SMALL = 0.5
 """The share of residuals that may be below the low bytes."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}

@@ -11,7 +11,7 @@ from assay.weights.store import Tensor
 
 MOST_CONTEXTS = 16
 RUNS, RUN = 32, 128
-"""Of a large chunk so many neighbours in so many places are looked at: each place is a wait for memory."""
+"""Places in a large chunk that are looked at, and neighbours at each: every place is a wait for memory."""
 _RARE = 1 / 1024
 _READ = [types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)]
 
