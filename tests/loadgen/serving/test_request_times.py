@@ -10,7 +10,7 @@ from assay.loadgen.http.fault import Fault
 from assay.loadgen.serving.load_asked import LoadAsked
 from assay.loadgen.serving.measured.point_metrics import point_metrics
 from assay.loadgen.serving.measured.quantile import quantiles
-from assay.loadgen.serving.measured.request_times import FROM_SEND, TIMES
+from assay.loadgen.serving.measured.quantities import FROM_SEND, TIMES
 from assay.loadgen.serving.measured.serving_objective import ServingObjective
 
 MS = 1_000_000

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,6 @@ from numpy.typing import NDArray
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.measured import Ints
 from assay.loadgen.serving.replies.replies import Replies
-
-TIMES: Final = ("ttft_s", "first_output_token_s", "tpot_s", "token_gap_s", "chunk_gap_s", "latency_s")
-"""Quantities in the order in which they are shown."""
-FROM_SEND: Final = ("ttft_s", "first_output_token_s", "latency_s")
-"""Those that have a beginning: a gap is the same, wherever one starts to count."""
-POOLED: Final = ("token_gap_s", "chunk_gap_s")
-"""Those with many values a request; the others have one."""
 
 
 @dataclass(frozen=True)
