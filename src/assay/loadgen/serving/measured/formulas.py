@@ -19,7 +19,8 @@ FORMULAS: Final[Mapping[str, str]] = {
     "goodput_requests_per_s": "answered requests that met every objective ÷ (end of the last request − start)",
     "goodput_tokens_per_s": "output tokens of those requests ÷ (end of the last request − start)",
     "delivered_share": "open loop: requests sent ÷ scheduled × span ÷ (span + median lateness of the last tenth); "
-    "closed loop: mean of requests in flight ÷ concurrency",
+    "closed loop: time in which the places in flight held a request ÷ (that + time from an answer to the next send), "
+    "without the first request of each place",
     "lateness_s": "real send − intended time",
     "errors": "requests without a whole answer, whatever the reason; none of them is in any time above",
     "error_share": "errors ÷ requests",

@@ -50,7 +50,12 @@ def load_verdict(
             f"the client was the bottleneck: {rate:.4g} requests/s, and here it gets through {ceiling:.4g}/s "
             "of such answers from a server that does nothing"
         )
-    elif delivered.own_share < LEAST_SHARE:
+    elif delivered.closed and delivered.own_share < LEAST_SHARE and not delivered.reconnected:
+        client = (
+            f"the client was the bottleneck: places in flight stood empty {1 - delivered.own_share:.1%} of the time, "
+            f"{delivered.lateness_p50 / 1e3:.3g} µs (median) from an answer to the next request"
+        )
+    elif not delivered.closed and delivered.own_share < LEAST_SHARE:
         client = (
             f"the client was the bottleneck: it sent {delivered.own_share:.1%} of the load at its times "
             f"(median {delivered.lateness_p50 / 1e6:.3g} ms late)"
@@ -59,4 +64,8 @@ def load_verdict(
     if not client and delivered.share < LEAST_SHARE:
         held = f"; {delivered.held_back} requests waited for one of the places in flight" if delivered.held_back else ""
         undelivered = f"the load asked for was not delivered: {delivered.share:.1%} of it{held}"
+        if delivered.reconnected:
+            undelivered += (
+                f"; {delivered.reconnected} connections had to be made anew, the server did not keep them alive"
+            )
     return LoadVerdict(client, undelivered, saturation.words if saturation else "", failed)
