@@ -1,8 +1,8 @@
 """Was the load that was asked for put on the server?
 
 An open loop is judged by its rate. A closed one asks for no rate: its places in flight are to hold a request all the
-time, so it is judged by how long they stood empty, from an answer to the next send. What held sends up is told apart: the
-cap on requests in flight and connections that had to be made anew, which are the server's doing, and the client itself.
+time, so it is judged by how long they stood empty, from an answer to the next send. What held sends up is told apart:
+the cap on requests in flight and connections that had to be made anew, the server's doing, and the client itself.
 """
 
 from __future__ import annotations
