@@ -110,7 +110,7 @@ def run(client: Client, count: int, gap_s: float, out: Path) -> Measured:
     command = client.closed(f"http://127.0.0.1:{PORT}", count, out)
     measured = measure(command, PORT, TOKENS, gap_s, client.environment(), out)
     print(
-        f"  {client.name} {out.parent.name} {out.name}: {count} requests, {measured.cpu_s:.2f} s of CPU after the first",
+        f"  {client.name} {out.parent.name} {out.name}: {count} requests, {measured.cpu_s:.2f} s CPU after the first",
         flush=True,
     )
     return measured

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.measured import Ints
+from assay.loadgen.serving.client_share import places_of
 from assay.loadgen.serving.measured.quantile import quantiles
 
 LEAST_SHARE = 0.95
@@ -36,7 +37,7 @@ class DeliveredLoad:
     lateness_p99: float
     """Nanoseconds from the intended to the real send."""
     own_share: float
-    """What the share would be if only those sends counted that no cap held back: below 1, the client was late."""
+    """What the share would be had the sends that a cap held back been on time: below 1, the client was late."""
     closed: bool = False
     reconnected: int = 0
     """Connections made beyond one for each place of a closed loop: the server did not keep the others alive."""
@@ -48,11 +49,11 @@ def delivered_load(exchanges: Exchanges, concurrency: int | None, cap: int | Non
     sent_rows = rows[rows["sent_ns"] > 0]
     start = exchanges.start_ns
     late = sent_rows["sent_ns"] - sent_rows["intended_ns"]
-    held = _held_back(rows["intended_ns"], rows["end_ns"], cap)
+    held = _held_back(exchanges, cap)
     p50, p99 = quantiles(late, [0.5, 0.99])
     last = int(sent_rows["sent_ns"].max()) if len(sent_rows) else start
     share = _rate_share(rows["intended_ns"], rows["sent_ns"], start)
-    own = _rate_share(rows["intended_ns"][~held], rows["sent_ns"][~held], start) if held.any() else share
+    own = _rate_share(rows["intended_ns"], np.where(held, rows["intended_ns"], rows["sent_ns"]), start)
     begin, reconnected = start, 0
     if concurrency is not None:
         # The first request of each place goes out when the loop begins: nothing was in flight that it could follow.
@@ -102,12 +103,17 @@ def _rate_share(intended: Ints, sent: Ints, start: int) -> float:
     return float(was.mean()) * pace
 
 
-def _held_back(intended: Ints, end: Ints, cap: int | None) -> NDArray[np.bool_]:
-    """Requests that found `cap` others unfinished when they were due."""
-    held = np.zeros(len(intended), np.bool_)
-    if cap is None or not len(intended):
+def _held_back(exchanges: Exchanges, cap: int | None) -> NDArray[np.bool_]:
+    """Requests that found `cap` others unfinished when they were due; each process has its own part of the places."""
+    rows = exchanges.rows
+    held = np.zeros(len(rows), np.bool_)
+    if cap is None or not len(rows):
         return held
-    order = np.argsort(intended, kind="stable")
-    unfinished = np.arange(len(intended)) - np.searchsorted(np.sort(end), intended[order], side="right")
-    held[order] = unfinished >= cap
+    process = np.zeros(len(rows), np.int64) if exchanges.process is None else exchanges.process
+    processes = int(process.max()) + 1
+    for number in range(processes):
+        mine = np.flatnonzero(process == number)
+        mine = mine[np.argsort(rows["intended_ns"][mine], kind="stable")]
+        ended = np.searchsorted(np.sort(rows["end_ns"][mine]), rows["intended_ns"][mine], side="right")
+        held[mine] = np.arange(len(mine)) - ended >= places_of(number, cap, processes)
     return held

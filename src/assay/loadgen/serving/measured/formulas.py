@@ -26,4 +26,7 @@ FORMULAS: Final[Mapping[str, str]] = {
     "error_share": "errors ÷ requests",
     "client_cpu_share": "processor time of the client ÷ duration: 1 is one core",
 }
-FROM_SEND: Final = "as the name without _from_send, from the real send instead of the intended time"
+FROM_SEND: Final = (
+    "as the name without _from_send, from the real send instead of the intended time; tpot_s and the gaps are times "
+    "between two arrivals, so both forms are equal"
+)

@@ -41,7 +41,8 @@ def load_verdict(
     saturation: Saturation | None,
     failed: str,
 ) -> LoadVerdict:
-    """`ceiling`: requests a second that the client gets through against a server that does nothing, on this machine."""
+    """`cpu_share`: of a core, by each process of the client; `ceiling`: requests a second that it gets through, on this
+    machine, against a server that does nothing."""
     client = ""
     if cpu_share > CPU_FULL:
         client = f"the client was the bottleneck: it used {cpu_share:.0%} of a core"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.loadgen.serving.measured.quantities import POOLED, QUANTITIES
+from assay.loadgen.serving.measured.quantities import QUANTITIES, is_pooled
 from assay.names import unknown
 
 if TYPE_CHECKING:  # Words are checked before a session is made, where numpy would cost a tenth of a second.
@@ -64,10 +64,10 @@ class ServingObjective:
         """Which requests met it. One with many values of its own (gaps) if enough of them did."""
         import numpy as np
 
-        if self.quantity not in POOLED:
+        if not is_pooled(self.quantity):
             mine = times.per_request[self.quantity]
             return (mine >= 0) & (mine <= self.seconds * 1e9)
-        gaps, request = times.token_gaps if self.quantity == "token_gap_s" else times.chunk_gaps
+        gaps, request = times.gaps(self.quantity)
         over = np.bincount(request[gaps > self.seconds * 1e9], minlength=len(times.good))
         total = np.bincount(request, minlength=len(times.good))
         return np.asarray(times.good & (over <= (1 - self.percentile) * total + 1e-9))
