@@ -62,6 +62,7 @@ def test_a_closed_loop_whose_places_are_taken_all_the_time_is_delivered_whole() 
     assert load.in_flight == pytest.approx(4.0)
     few = made_point(_closed_loop(0, 0.05, 0), CLOSED)
     assert few.delivered.share == 1.0
+    assert few.delivered.in_flight == 4.0
     assert few.verdict.of_server
 
 
@@ -70,7 +71,7 @@ def test_a_client_that_leaves_places_of_a_closed_loop_empty_is_the_bottleneck() 
     assert point.delivered.share == pytest.approx(0.8)
     assert point.verdict.client_bottleneck == (
         "the client was the bottleneck: places in flight stood empty 20.0% of the time, "
-        "20 µs (median) from an answer to the next request"
+        "20 µs (mean) from an answer to the next request"
     )
     assert not point.verdict.undelivered
 

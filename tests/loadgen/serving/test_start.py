@@ -40,3 +40,11 @@ def test_a_load_writes_its_rows_without_pandas(tmp_path: Path) -> None:
         ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1].split() == ["imported:"]
     assert (tmp_path / "requests.parquet").is_file()
+
+
+def test_a_load_that_fails_says_why_without_its_log_below_it(tmp_path: Path) -> None:
+    words = ["load", "http://127.0.0.1:1", "--model=m", f"--results-dir={tmp_path}"]
+    ran = subprocess.run([sys.executable, "-m", "assay.cli.main", *words], capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "load: failed\n  exited with code 2: load: http://127.0.0.1:1/v1: no connection can be made" in ran.stdout
+    assert "the end of" not in ran.stdout

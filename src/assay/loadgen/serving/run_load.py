@@ -174,7 +174,8 @@ class LoadRunner:
         client.forget()
         replies = read_replies(found, self.endpoint.kind)
         if replies.failures[0] and number == 0:
-            raise ServerRefused.of_first(self.endpoint, int(found.rows["status"][0]), replies.messages[0])
+            status = int(found.rows["status"][0])
+            raise ServerRefused.of_first(self.endpoint, status, replies.failures[0], replies.messages[0])
         self._warmed += 1
 
     def _run_talk(self, settings: LoadSettings, schedule: LoadSchedule) -> LoadPoint:

@@ -39,6 +39,8 @@ class DeliveredLoad:
     own_share: float
     """What the share would be had the sends that a cap held back been on time: below 1, the client was late."""
     closed: bool = False
+    empty_mean: float = 0.0
+    """Nanoseconds for which a place of a closed loop stood empty before each send, mean."""
     reconnected: int = 0
     """Connections made beyond one for each place of a closed loop: the server did not keep the others alive."""
 
@@ -54,12 +56,13 @@ def delivered_load(exchanges: Exchanges, concurrency: int | None, cap: int | Non
     last = int(sent_rows["sent_ns"].max()) if len(sent_rows) else start
     share = _rate_share(rows["intended_ns"], rows["sent_ns"], start)
     own = _rate_share(rows["intended_ns"], np.where(held, rows["intended_ns"], rows["sent_ns"]), start)
-    begin, reconnected = start, 0
+    begin, reconnected, empty = start, 0, 0.0
     if concurrency is not None:
         # The first request of each place goes out when the loop begins: nothing was in flight that it could follow.
-        firsts = sent_rows[sent_rows["intended_ns"] <= start]
-        begin = min(int(firsts["sent_ns"].max()), last) if len(firsts) and len(firsts) < len(sent_rows) else start
-        own = share = _taken_share(sent_rows[sent_rows["intended_ns"] > start])
+        first = sent_rows["intended_ns"] <= start
+        begin = int(sent_rows["sent_ns"][first].max()) if first.any() else start
+        own = share = _taken_share(sent_rows[~first])
+        empty = float(late[~first].mean()) if not first.all() else 0.0
         reconnected = max(exchanges.connections - concurrency, 0)
     in_flight = _mean_in_flight(sent_rows, begin, last)
     return DeliveredLoad(
@@ -73,6 +76,7 @@ def delivered_load(exchanges: Exchanges, concurrency: int | None, cap: int | Non
         lateness_p99=p99,
         own_share=own,
         closed=concurrency is not None,
+        empty_mean=empty,
         reconnected=reconnected,
     )
 

@@ -54,7 +54,7 @@ def load_verdict(
     elif delivered.closed and delivered.own_share < LEAST_SHARE and not delivered.reconnected:
         client = (
             f"the client was the bottleneck: places in flight stood empty {1 - delivered.own_share:.1%} of the time, "
-            f"{delivered.lateness_p50 / 1e3:.3g} µs (median) from an answer to the next request"
+            f"{delivered.empty_mean / 1e3:.3g} µs (mean) from an answer to the next request"
         )
     elif not delivered.closed and delivered.own_share < LEAST_SHARE:
         client = (
