@@ -9,7 +9,7 @@ from typing import Any
 from assay.api.planned_sinks import PlannedSinks
 from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
-from assay.config.entry_config import OWN_FILES
+from assay.config.entry_name import OWN_FILES
 from assay.config.load import Config, load_config, load_older
 from assay.config.older_form import OlderForm
 from assay.config.paths.volumes import Volume, volumes
