@@ -16,7 +16,11 @@ words = sys.argv[1:]
 args = _parser(_asked(words)).parse_args(words)
 args.after = None
 args.command_module._check(args)
-print(*{"numpy", "yaml", "ssl", "pyarrow", "pandas"} & sys.modules.keys())
+from assay.api.run_inputs import RunInputs
+from assay.api.session_run import run_new
+plan = RunInputs(load=("--url=http://localhost:1",), results_dir="results").plan()
+assert plan.entries[0].limits.cpus is None
+print(*{"numpy", "yaml", "pyarrow", "pandas", "pydantic", "jinja2"} & sys.modules.keys())
 """
 LOAD = """
 import sys
@@ -27,7 +31,7 @@ sys.exit(status)
 """
 
 
-def test_the_command_line_checks_a_load_without_numpy() -> None:
+def test_the_command_line_checks_and_plans_a_load_without_numpy_and_pydantic() -> None:
     words = ["load", "http://localhost:1", "--rate=5", "--objective=ttft_s:p99=0.5", "--prompt-tokens=normal:20,5"]
     ran = subprocess.run([sys.executable, "-c", CHECK, *words], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == []
