@@ -105,3 +105,10 @@ def test_an_interrupt_ends_all_processes_and_keeps_what_was_measured(tmp_path: P
     assert run.returncode == 1
     assert "ended before its time; what was measured by then is kept" in said
     assert json.loads((tmp_path / "metrics.json").read_text())["answered"] > 10
+
+
+def test_the_client_in_python_is_dealt_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.loadgen.http.open_client.functions", lambda: None)
+    with ScriptedServer(null_replies(4, 0.001)) as server:
+        point = run_load(_settings(server.url, concurrency=3, requests=30))
+    assert (point.exchanges.client, point.answered, point.exchanges.connections) == ("Python", 30, 3)
