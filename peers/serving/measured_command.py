@@ -20,6 +20,10 @@ _LOG_ROOM = 4_000_000
 _LONGEST_S = 1200
 
 
+class CommandFailed(Exception):
+    """It ended with another status than 0, sent nothing, or took too long; the message has its last words."""
+
+
 @dataclass(frozen=True)
 class Measured:
     cpu_s: float
@@ -54,23 +58,37 @@ def measure(
             stdout=(out / "output.log").open("wb"),
             stderr=subprocess.STDOUT,
         )
-        before = _cpu_at_first_request(server, process)
-        status = process.wait(_LONGEST_S)
-        _reap_orphans(server.pid)
+        try:
+            before = _cpu_at_first_request(server, process)
+            status = process.wait(_LONGEST_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise CommandFailed(f"not over after {_LONGEST_S} s{_last_words(out)}") from None
+        finally:
+            _reap_orphans(server.pid)
         cpu = _children_cpu() - before
         log = server.log()
     if status:
-        raise SystemExit(f"{' '.join(words)}\nended with {status}:\n{(out / 'output.log').read_text()[-3000:]}")
+        raise CommandFailed(f"ended with {status}{_last_words(out)}")
     came = np.sort(log["ns"][log["piece"] == -1])
+    if not len(came):
+        raise CommandFailed(f"sent no request{_last_words(out)}")
     low, high = int(0.1 * len(came)), int(0.9 * len(came)) - 1
     rate = (high - low) / max((came[high] - came[low]) / 1e9, 1e-9)
     return Measured(cpu, (int(came[0]) - started) / 1e9, rate)
 
 
+def _last_words(out: Path) -> str:
+    said = (out / "output.log").read_text(errors="replace").strip().splitlines()
+    return f": {said[-1][:300]} ({out / 'output.log'})" if said else ""
+
+
 def _cpu_at_first_request(server: ScriptedServer, process: subprocess.Popen[bytes]) -> float:
     """CPU of all children so far, when the first request comes: what lies before it is start-up."""
     before = _children_cpu()
-    while not len(server.log()) and process.poll() is None:
+    limit = time.monotonic() + _LONGEST_S
+    while not len(server.log()) and process.poll() is None and time.monotonic() < limit:
         time.sleep(0.002)
     return before + sum(_cpu_so_far(pid) for pid in _descendants(os.getpid()) if pid != server.pid)
 

@@ -8,6 +8,7 @@ import pytest
 from assay.capture.environment import capture_environment
 from assay.capture.fingerprint import fingerprint
 from assay.capture.git import GitState, git_state
+from assay.capture.packages import frozen
 from assay.record import Fingerprint
 from assay.record.secrets import Masker
 
@@ -104,3 +105,19 @@ def test_a_container_is_known_by_the_digest_of_its_image_and_the_name_of_its_hos
         monkeypatch.setenv(name, value)
     environment = capture_environment(tmp_path, tmp_path / "artifacts")
     assert (environment.container_image, environment.host) == (image, "node-7")
+
+
+def test_packages_are_those_that_the_metadata_of_their_distributions_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = {
+        "plain-1.dist-info/METADATA": "Metadata-Version: 2.4\nName: plain\nVersion: 1.0\n\nVersion: 9 of the text\n",
+        "lines-2.dist-info/METADATA": "Metadata-Version: 2.4\r\nName: lines\r\nVersion: 2.0\r\n\r\ntext\r\n",
+        "older-3.egg-info/PKG-INFO": "Metadata-Version: 1.0\nName: older\nVersion: 3.0\n",
+        "nameless-4.dist-info/METADATA": "Metadata-Version: 2.4\nVersion: 4.0\n",
+    }
+    for name, text in written.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(text.encode())
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert frozen() == {"lines": "2.0", "older": "3.0", "plain": "1.0"}

@@ -82,9 +82,13 @@ def made_exchanges(requests: Sequence[Made], cpu_s: float = 0.0) -> Exchanges:
 
 
 def made_point(
-    requests: Sequence[Made], asked: LoadAsked | None = None, endpoint: str = "chat", cpu_s: float = 0.0
+    requests: Sequence[Made],
+    asked: LoadAsked | None = None,
+    endpoint: str = "chat",
+    cpu_s: float = 0.0,
+    connections: int = 0,
 ) -> LoadPoint:
-    found = made_exchanges(requests, cpu_s)
+    found = replace(made_exchanges(requests, cpu_s), connections=connections)
     replies = read_replies(found, endpoint)
     return LoadPoint(asked or LoadAsked("poisson", rate=1.0), found, replies, TokenCounts.of(replies, None, None))
 

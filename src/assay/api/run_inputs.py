@@ -4,17 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.api.planned_sinks import PlannedSinks
 from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
-from assay.config.entry_config import OWN_FILES
-from assay.config.load import Config, load_config, load_older
-from assay.config.older_form import OlderForm
-from assay.config.paths.volumes import Volume, volumes
+from assay.config.entry_name import OWN_FILES
 from assay.config.plan import Plan, make_plan
-from assay.config.requirement import Requirement
 from assay.config.script import BUNDLED, Script
 from assay.config.viewer_url import literal
 from assay.errors import ConfigError, DataError
@@ -22,6 +18,11 @@ from assay.sinks.delivery.sink_data import said_to_sink
 from assay.sinks.own_sink import own_sink_module
 from assay.sinks.spec_check import check_sink_data
 from assay.untrusted.written import Written
+
+if TYPE_CHECKING:  # pydantic: only what reads files needs it
+    from assay.config.load import Config
+    from assay.config.paths.volumes import Volume
+    from assay.config.requirement import Requirement
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class RunInputs:
 
     def volumes(self) -> list[Volume]:
         """What a container must be given to run this."""
+        from assay.config.paths.volumes import volumes
+
         return volumes(self._load(), os.environ)
 
     def _files_plan(self) -> Plan:
@@ -102,6 +105,9 @@ class RunInputs:
         return replace(plan, sinks=sinks.specs, notes=sinks.notes, warnings=warnings)
 
     def _load(self) -> Config:
+        from assay.config.load import load_config, load_older
+        from assay.config.older_form import OlderForm
+
         if self.matrix is not None:
             folders = _folders((Path(self.matrix),))
             form = OlderForm(
@@ -145,7 +151,11 @@ def load_entry(words: Sequence[str], timeout_s: float) -> Entry:
     """A load on an endpoint as an entry. Objectives must be met; of several rates the curve says which meet them."""
     script = Script.find("load_benchmark.py", str(BUNDLED), BUNDLED)
     said = {word.partition("=")[0] for word in words}
-    judged = "--objective" in said and not {"--sweep", "--find-peak"} & said
+    requirements: tuple[Requirement, ...] = ()
+    if "--objective" in said and not {"--sweep", "--find-peak"} & said:
+        from assay.config.requirement import Requirement
+
+        requirements = (Requirement(metric="objectives_met", exact_value=True),)
     return Entry(
         name="load",
         program=tuple(script.argv(None)),
@@ -153,7 +163,7 @@ def load_entry(words: Sequence[str], timeout_s: float) -> Entry:
         timeout_s=timeout_s,
         where="the command line",
         script=script.path,
-        requirements=(Requirement(metric="objectives_met", exact_value=True),) if judged else (),
+        requirements=requirements,
     )
 
 

@@ -47,6 +47,9 @@ def _load(parser: ArgumentParser) -> None:
     load.add_argument(
         "--scheduler", metavar="NAME", help="poisson, constant, gamma:cv=3, ramp:start_rate=1,end_rate=9,seconds=60 …"
     )
+    load.add_argument(
+        "--processes", metavar="N", type=int, default=1, help="client processes that share the load (default: 1)"
+    )
     load.add_argument("--seed", metavar="N", type=int, default=0, help="of times and prompts (default: 0)")
     load.add_argument("--warmup", metavar="N", type=int, default=1, help="requests before, not counted (default: 1)")
     load.add_argument("--keep-going", action="store_true", help="do not stop when the server is saturated")
@@ -102,11 +105,12 @@ def load_settings(args: Namespace, key: str | None) -> LoadSettings:
     return LoadSettings(
         url=args.url, model=args.model, endpoint=args.endpoint, streamed=not args.no_stream, rate=args.rate,
         concurrency=args.concurrency, requests=args.requests, duration_s=args.duration, scheduler=args.scheduler,
-        seed=args.seed, prompt_tokens=args.prompt_tokens, max_tokens=args.max_tokens, prompts=args.prompts,
-        tokenizer=args.tokenizer, prefix_tokens=args.prefix_tokens, prefixes=args.prefixes, turns=args.turns,
-        think_s=args.think_time, multi_turn=args.multi_turn, history=args.history, trace_speed=args.trace_speed,
-        timestamp_unit=args.timestamps, body=args.body, method=args.method, extra_body=args.extra_body,
-        warmup=args.warmup, connect_s=args.connect_timeout, idle_s=args.idle_timeout, total_s=args.request_timeout,
+        processes=args.processes, seed=args.seed, prompt_tokens=args.prompt_tokens, max_tokens=args.max_tokens,
+        prompts=args.prompts, tokenizer=args.tokenizer, prefix_tokens=args.prefix_tokens, prefixes=args.prefixes,
+        turns=args.turns, think_s=args.think_time, multi_turn=args.multi_turn, history=args.history,
+        trace_speed=args.trace_speed, timestamp_unit=args.timestamps, body=args.body, method=args.method,
+        extra_body=args.extra_body, warmup=args.warmup, connect_s=args.connect_timeout, idle_s=args.idle_timeout,
+        total_s=args.request_timeout,
         cancel_after_s=args.cancel_after, cancel_after_tokens=args.cancel_after_tokens, objectives=objectives,
         stop_saturated=not args.keep_going, insecure=args.insecure, ca_file=args.ca_file, label=args.label, key=key,
     )  # fmt: skip

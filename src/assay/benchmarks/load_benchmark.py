@@ -14,13 +14,12 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.load_arguments import load_arguments, load_settings
 from assay.loadgen.http.exchange_file import save
-from assay.loadgen.serving.client_ceiling import ClientCeiling
 from assay.loadgen.serving.definitions.tools import tool_text
 from assay.loadgen.serving.kept.request_rows import write_request_rows
 from assay.loadgen.serving.kept.serving_file import RateCurve, write_serving
@@ -61,7 +60,7 @@ def _parser() -> ArgumentParser:
 
 
 def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
-    with LoadRunner(settings, None if args.no_ceiling else ClientCeiling()) as runner:
+    with LoadRunner(settings, None if args.no_ceiling else _ceiling()) as runner:
         b.params(model=runner.endpoint.model, url=runner.endpoint.url)
         with stopping_on_signal(runner.stop):
             measured = _run(args, runner)
@@ -85,6 +84,12 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
     if not success:
         print(f"load: {problem}", file=sys.stderr)
     return 0 if success else 1
+
+
+def _ceiling() -> Callable[[LoadPoint], float | None]:
+    from assay.loadgen.serving.client_ceiling import ClientCeiling
+
+    return ClientCeiling()
 
 
 def _run(args: Namespace, runner: LoadRunner) -> RatesMeasured:

@@ -1,22 +1,34 @@
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 
 KEY = ("numpy", "ray", "torch", "pyarrow", "pandas", "transformers", "vllm", "nemo-curator", "cosmos-xenna", "numba")
 """Packages whose version decides the numbers; all of them are in pip-freeze.txt."""
+_NAME = re.compile(r"^Name:[ \t]*(\S+)", re.MULTILINE)
+_VERSION = re.compile(r"^Version:[ \t]*(\S+)", re.MULTILINE)
 
 
 def frozen() -> dict[str, str]:
     """Name → version of everything installed. Read from metadata: starting pip would take a second of CPU."""
     found: dict[str, str] = {}
     for distribution in distributions():
-        metadata = distribution.metadata
-        name = metadata["Name"] if metadata is not None else None
-        if name:
-            found.setdefault(name, distribution.version)
+        named = _named(distribution)
+        if named is not None:
+            found.setdefault(*named)
     return dict(sorted(found.items(), key=lambda item: item[0].lower()))
+
+
+def _named(distribution: Distribution) -> tuple[str, str] | None:
+    """Name and version by the two lines that say them: parsed as mail, 250 packages take a tenth of a second."""
+    head = (distribution.read_text("METADATA") or "").replace("\r\n", "\n").partition("\n\n")[0]
+    name, version = _NAME.search(head), _VERSION.search(head)
+    if name and version:
+        return name[1], version[1]
+    metadata = distribution.metadata
+    return (metadata["Name"], distribution.version) if metadata is not None and metadata["Name"] else None
 
 
 def key_packages(installed: dict[str, str]) -> dict[str, str]:

@@ -60,8 +60,6 @@ def run(args: Namespace) -> int:
 def _check(args: Namespace) -> None:
     """What can be known to be wrong before a session is made."""
     from assay.loadgen.serving.endpoint import Endpoint
-    from assay.loadgen.serving.load_schedule import build_scheduler
-    from assay.loadgen.serving.rate_search import parse_rates
 
     if args.url is None:
         raise UsageError("which server? Give its URL: assay load http://localhost:8000")
@@ -72,8 +70,12 @@ def _check(args: Namespace) -> None:
     settings = load_settings(args, None)
     Endpoint.of(settings)
     if args.sweep:
+        from assay.loadgen.serving.rate_search import parse_rates
+
         parse_rates(args.sweep)
-    if not args.prompts:
+    if args.scheduler and not args.prompts:
+        from assay.loadgen.serving.load_schedule import build_scheduler
+
         swept = args.sweep or args.find_peak
         build_scheduler(replace(settings, rate=settings.rate or 1.0) if swept else settings)
     for file in (args.prompts, args.tokenizer):

@@ -4,14 +4,16 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.config.entry_config import MetricRule
-from assay.config.limits import Limits
 from assay.config.placeholders import Datasets, UsedDataset, render
-from assay.config.ray_config import RayConfig
-from assay.config.requirement import Requirement
-from assay.config.service.service import Service
+from assay.config.program_limits import ProgramLimits
+
+if TYPE_CHECKING:  # pydantic: what no file says, such as `assay load`, starts without it
+    from assay.config.entry_config import MetricRule
+    from assay.config.ray_config import RayConfig
+    from assay.config.requirement import Requirement
+    from assay.config.service.service import Service
 
 RESULTS_OPTION = ("--benchmark-results-path", "--benchmark_results_path")
 
@@ -49,7 +51,7 @@ class Entry:
     retries: int = 0
     needs: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: ProgramLimits = ProgramLimits()
     gpus: tuple[int, ...] | None = None
     gpu_mem_use_warning_threshold: float | None = None
     profiler: str | None = None

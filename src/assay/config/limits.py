@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from assay.config.model import Model
+from assay.config.program_limits import ProgramLimits
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 
@@ -26,3 +27,6 @@ class Limits(Model):
     memory: Annotated[float | None, BeforeValidator(megabytes)] = Field(
         default=None, gt=0, description="Of the whole tree, in MB or as 2GB; the run is ended above it."
     )
+
+    def resolved(self) -> ProgramLimits:
+        return ProgramLimits(self.cpus, self.memory)

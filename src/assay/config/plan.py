@@ -4,17 +4,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.config.entry import Entry
-from assay.config.load import Config
-from assay.config.paths.session_paths import SessionPaths
-from assay.config.resolve import Resolver
+from assay.config.gpu_stats import GPU_STATS_INTERVAL_S
 from assay.config.selection import Selection
-from assay.config.session_config import GpuStatsRecorder
 from assay.config.viewer_url import literal, viewer_url
 from assay.errors import ConfigError, UsageError
 from assay.names import listed, unknown
+
+if TYPE_CHECKING:  # pydantic: a plan that no file says is made without it
+    from assay.config.load import Config
+    from assay.config.resolve import Resolver
+    from assay.config.session_config import GpuStatsRecorder
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class Plan:
     """Names of the entries that were chosen themselves: without data setups, and without what comes along as needed."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     """What the user gave, so that the session can be resumed."""
+
+    @property
+    def gpu_stats_interval_s(self) -> float:
+        recorder = self.gpu_stats_recorder
+        return GPU_STATS_INTERVAL_S if recorder is None else recorder.interval_s
 
     def entry(self, name: str) -> Entry:
         return next(entry for entry in self.entries if entry.name == name)
@@ -86,6 +93,9 @@ def make_plan(
     entries_exact: tuple[str, ...] | None = None,
 ) -> Plan:
     """Raises ConfigError with every problem that makes the plan ambiguous."""
+    from assay.config.paths.session_paths import SessionPaths
+    from assay.config.resolve import Resolver
+
     session = config.session
     paths = SessionPaths(config, environment)
     resolver = Resolver(config, environment, paths)

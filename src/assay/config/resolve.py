@@ -101,7 +101,7 @@ class Resolver:
             retries=written.retries,
             needs=tuple(written.needs),
             env=env,
-            limits=written.limits,
+            limits=written.limits.resolved(),
             gpus=gpu_numbers(written.gpus),
             gpu_mem_use_warning_threshold=_first(
                 written.gpu_mem_use_warning_threshold, session.gpu_mem_use_warning_threshold

@@ -5,6 +5,7 @@ from typing import Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from assay.config.entry_config import EntryConfig, MetricRule
+from assay.config.gpu_stats import GPU_STATS_INTERVAL_S
 from assay.config.model import Model
 from assay.config.paths.named_path import PathsConfig
 from assay.config.ray_config import ObjectStoreSize, RayConfig
@@ -24,7 +25,9 @@ class DatasetConfig(Model):
 
 
 class GpuStatsRecorder(Model):
-    interval_s: float = Field(default=1.0, ge=0, description="Between two rows of a GPU; 0: none are written.")
+    interval_s: float = Field(
+        default=GPU_STATS_INTERVAL_S, ge=0, description="Between two rows of a GPU; 0: none are written."
+    )
 
 
 class SessionConfig(Model):

@@ -8,6 +8,7 @@ from assay.process.machine_load import MachineLoad
 from assay.process.tree import Tree, stat_fields
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+MOST_THREADS = 64
 HEADER = "t_s,cpu_s,rss_mb,read_mb,write_mb,threads,processes,steal_s,busy_s"
 
 TYPE_CHECKING = False
@@ -36,8 +37,10 @@ class Sampler:
         self._machine = MachineLoad()
 
     def sample(self, accounts: Accounts) -> None:
+        # Children are listed a thread: of many threads it is cheaper to go through all processes of the machine.
+        members = self._tree.look() if self.threads <= MOST_THREADS else self._tree.walk()
         ticks = pages = self.threads = self.processes = 0
-        for pid in self._tree.walk():
+        for pid in members:
             fields = stat_fields(pid)
             if not fields or fields[0] == b"Z":
                 continue

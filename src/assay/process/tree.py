@@ -39,6 +39,22 @@ def tree_cpu_s(root: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def _children(pid: int) -> list[int] | None:
+    """None where the process, or the kernel's list, is not there."""
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            descriptor = os.open(f"/proc/{pid}/task/{thread}/children", os.O_RDONLY)
+            try:
+                content = os.read(descriptor, 1 << 16)
+            finally:
+                os.close(descriptor)
+            found += map(int, content.split())
+    except OSError:
+        return None
+    return found
+
+
 class Tree:
     def __init__(self, root: int) -> None:
         self.root = root
@@ -61,6 +77,26 @@ class Tree:
             for pid in found:
                 del parents[pid]
         self._others |= {pid for pid, parent in parents.items() if parent}
+        return self.members
+
+    def look(self) -> set[int]:
+        """As `walk`, by the children that the kernel lists for each thread (proc(5)): it costs by what is in the tree,
+        not by what is on the machine. A list that is read while one of it ends may lack others, so those that are known
+        stay while they are there: for samples, not for ending a tree."""
+        found: set[int] = set()
+        rest = [self.root, *self.members]
+        while rest:
+            pid = rest.pop()
+            children = _children(pid)
+            if children is None:
+                if pid == self.root:
+                    return self.walk()  # a kernel without such lists
+                continue  # It is over.
+            if pid != self.root:
+                found.add(pid)
+            rest += [child for child in children if child not in found and child not in self.members]
+        self.members = found
+        self._others -= found
         return self.members
 
     def forget(self) -> None:

@@ -107,7 +107,7 @@ def _failure(entry: EntryView, folder: SessionFolder, paint: _Paint) -> str:
         return "\n".join(lines)
     files = RunFolder(folder, run)
     tail = files.log_tail(_LOG_LINES)
-    if tail:
+    if tail and not any(tail.strip() in reason for reason in entry.reasons):
         lines.append(
             paint("dim", f"  the end of {printable(str(folder.path / files.log.relative_to(folder.path.resolve())))}:")
         )

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from assay.capture import machine
-from assay.config.ray_config import RayConfig
+
+if TYPE_CHECKING:
+    from assay.config.ray_config import RayConfig
 
 
 def object_store_bytes(ray: RayConfig) -> int | None:

@@ -17,12 +17,15 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.capture.interpreter import AskedInterpreter
-from assay.config.ray_config import RayConfig
 from assay.errors import AssayError, MissingExtra
 from assay.process.spec import CompanionSpec
 from assay.session.object_store import object_store_bytes
+
+if TYPE_CHECKING:
+    from assay.config.ray_config import RayConfig
 
 READY = "Ray runtime started."
 _START = "import sys; sys.path[:] = filter(None, sys.path); from ray.scripts.scripts import main; sys.exit(main())"

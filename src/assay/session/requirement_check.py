@@ -3,10 +3,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from assay.config.requirement import Requirement
 from assay.record import Record, RequirementResult
+
+if TYPE_CHECKING:
+    from assay.config.requirement import Requirement
 
 
 @dataclass(frozen=True)

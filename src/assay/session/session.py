@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.config.session_config import GpuStatsRecorder
 from assay.errors import AssayError
 from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
@@ -137,7 +136,7 @@ class Session:
         execution = Execution(
             run, self._run_id(run), workspace, self._masker, self._listen, self._variables, self._interrupts,
             self._interpreters, self._services, self._interpreter(run.entry),
-            (self._plan.gpu_stats_recorder or GpuStatsRecorder()).interval_s,
+            self._plan.gpu_stats_interval_s,
         )  # fmt: skip
         failed = self._failed_need(run)
         if failed:

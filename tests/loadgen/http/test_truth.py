@@ -8,6 +8,7 @@ import pytest
 from assay.loadgen.http.client_limits import ClientLimits
 from assay.loadgen.http.compiled.compiled_client import CompiledClient
 from assay.loadgen.http.exchange_file import load, mask, save
+from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
 from assay.loadgen.http.fault import Fault
 from assay.loadgen.http.plain.plain_client import PlainClient
 from assay.loadgen.http.reading.deltas import Kind
@@ -81,3 +82,12 @@ def test_what_was_measured_is_kept_without_the_key(tmp_path) -> None:
     assert b"provided: *************" in again[1].body
     for path in (tmp_path / "exchanges").iterdir():
         assert b"sk-secret" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("before", [0, (1 << 18) - 3, 1 << 18, (1 << 19) - 9])
+def test_a_secret_is_masked_wherever_it_lies_in_the_answers(before: int) -> None:
+    secret = b"sk-very-secret"
+    bodies = np.frombuffer(b"." * before + secret + b"." * 100, np.uint8)
+    none = np.empty(0, ROW), np.empty(0, PIECE)
+    masked = mask(Exchanges(*none, bodies, 0, "C"), [b"not there", secret]).bodies.tobytes()
+    assert masked == b"." * before + b"*" * len(secret) + b"." * 100

@@ -71,17 +71,24 @@ def test_a_key_that_is_refused_is_not_repeated() -> None:
 
 def test_html_instead_of_json() -> None:
     page = [(0.0, answer("200 OK", b"<html><body>Welcome</body></html>", "text/html"))]
-    assert _refusal(page) == "URL/v1/chat/completions: the answer is not JSON: <html><body>Welcome</body></html>"
+    assert _refusal(page) == (
+        "URL/v1/chat/completions: the answer is not JSON: <html><body>Welcome</body></html>; is this the right "
+        "address, and --endpoint the right one?"
+    )
 
 
 def test_a_stream_that_never_ends() -> None:
     said = _refusal([(0.0, STREAM_HEAD), *[(0.05, chat_event({"content": "x"}))] * 200], total_s=0.5)
-    assert said == "URL/v1/chat/completions: the answer was not complete within the time limit"
+    assert said == (
+        "URL/v1/chat/completions: the answer was not complete within the time limit; --request-timeout says how long "
+        "an answer may take"
+    )
 
 
 def test_a_server_that_says_nothing() -> None:
     assert _refusal([(30.0, b"x")], idle_s=0.4) == (
-        "URL/v1/chat/completions: the server sent nothing for longer than the time limit"
+        "URL/v1/chat/completions: the server sent nothing for longer than the time limit; --idle-timeout says how long "
+        "a server may be silent"
     )
 
 
@@ -96,6 +103,11 @@ def test_the_model_is_asked_of_the_server() -> None:
     models = answer("200 OK", json.dumps({"data": [{"id": "a"}, {"id": "b"}]}).encode())
     said = _refusal([(0.0, models)], model=None)
     assert said == "URL/v1/models: the server has 2 models (a, b): give --model"
+    said = _refusal(_error("401 Unauthorized", {"error": {"message": "no key"}}), model=None)
+    assert said == (
+        "URL/v1/models: which model does the server have? It answered: 401 no key; is the key right? It is taken from "
+        "OPENAI_API_KEY, or from the variable that --api-key-env names"
+    )
     said = _refusal([(0.0, answer("200 OK", b"<html>", "text/html"))], model=None)
     assert said.startswith("URL/v1/models: the answer is no list of models: <html>")
 

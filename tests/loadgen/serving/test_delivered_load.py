@@ -45,15 +45,51 @@ def test_what_was_never_sent_was_not_delivered() -> None:
     assert point.errors == {"never_sent": 50}
 
 
-def test_a_closed_loop_is_judged_by_the_requests_in_flight() -> None:
-    asked = LoadAsked("concurrent", concurrency=4, loop="closed")
-    full = [_answer(100 * n, 100 * n, 100) for n in range(20) for _ in range(4)]
-    assert made_point(full, asked).delivered.in_flight == pytest.approx(4.0)
-    assert made_point(full, asked).delivered.share == pytest.approx(1.0)
-    idle = [_answer(100 * n, 100 * n, 50) for n in range(20) for _ in range(4)]
-    point = made_point(idle, asked)
-    assert point.delivered.share == pytest.approx(0.5)
-    assert point.verdict.undelivered == "the load asked for was not delivered: 50.0% of it"
+CLOSED = LoadAsked("concurrent", concurrency=4, loop="closed")
+
+
+def _closed_loop(rounds: int, took: float, late: float) -> list[Made]:
+    """Four places; each is free when its answer has come, and the next request goes out `late` ms after that."""
+    step = took + late
+    rows = [_answer(0, 0.1 * place, took) for place in range(4)]
+    return rows + [_answer(0.1 * place + took + step * n, 0.1 * place + step * (n + 1), took)
+                   for n in range(rounds) for place in range(4)]  # fmt: skip
+
+
+def test_a_closed_loop_whose_places_are_taken_all_the_time_is_delivered_whole() -> None:
+    load = made_point(_closed_loop(20, 100, 0), CLOSED).delivered
+    assert load.share == pytest.approx(1.0)
+    assert load.in_flight == pytest.approx(4.0)
+    few = made_point(_closed_loop(0, 0.05, 0), CLOSED)
+    assert few.delivered.share == 1.0
+    assert few.delivered.in_flight == 4.0
+    assert few.verdict.of_server
+
+
+def test_a_client_that_leaves_places_of_a_closed_loop_empty_is_the_bottleneck() -> None:
+    point = made_point(_closed_loop(20, 0.08, 0.02), CLOSED)
+    assert point.delivered.share == pytest.approx(0.8)
+    assert point.verdict.client_bottleneck == (
+        "the client was the bottleneck: places in flight stood empty 20.0% of the time, "
+        "20 µs (mean) from an answer to the next request"
+    )
+    assert not point.verdict.undelivered
+
+
+def test_a_server_that_closes_its_connections_is_why_a_closed_loop_waits() -> None:
+    point = made_point(_closed_loop(20, 8, 2), CLOSED, connections=84)
+    assert point.delivered.share == pytest.approx(0.8)
+    assert not point.verdict.client_bottleneck
+    assert point.verdict.undelivered == (
+        "the load asked for was not delivered: 80.0% of it; 80 connections had to be made anew, the server did not "
+        "keep them alive"
+    )
+
+
+def test_groups_that_wait_for_their_last_one_are_no_missing_load() -> None:
+    asked = LoadAsked("multi_stream", concurrency=2, loop="closed")
+    groups = [_answer(100 * n, 100 * n, took) for n in range(20) for took in (20, 100)]
+    assert made_point(groups, asked).delivered.share == pytest.approx(1.0)
 
 
 def test_a_client_without_a_core_left_is_the_bottleneck() -> None:

@@ -10,7 +10,7 @@ from assay.loadgen.http.fault import Fault
 from assay.loadgen.serving.load_asked import LoadAsked
 from assay.loadgen.serving.measured.point_metrics import point_metrics
 from assay.loadgen.serving.measured.quantile import quantiles
-from assay.loadgen.serving.measured.request_times import FROM_SEND, TIMES
+from assay.loadgen.serving.measured.quantities import TIMES
 from assay.loadgen.serving.measured.serving_objective import ServingObjective
 
 MS = 1_000_000
@@ -99,7 +99,7 @@ def test_messages_are_the_servers_words() -> None:
 
 def test_every_name_of_the_issue_is_a_metric_with_unit_and_direction() -> None:
     metrics = {metric.name: metric for metric in point_metrics(made_point([ANSWER.later(7 * n) for n in range(30)]))}
-    for quantity in (*TIMES, *(f"{name}_from_send" for name in FROM_SEND)):
+    for quantity in (*TIMES, *(f"{name}_from_send" for name in TIMES)):
         for share in ("p50", "p90", "p95", "p99", "mean"):
             metric = metrics[f"{quantity}_{share}"]
             assert (metric.unit, metric.better) == ("s", "lower")
@@ -107,6 +107,19 @@ def test_every_name_of_the_issue_is_a_metric_with_unit_and_direction() -> None:
         assert (metrics[rate].unit, metrics[rate].better) == ("1/s", "higher")
     assert metrics["delivered_share"].better == "higher"
     assert metrics["errors"].better == "lower"
+
+
+def test_times_between_two_arrivals_are_the_same_from_the_send() -> None:
+    late = Made(0, 20, [(30, delta("a")), (34, delta("b")), (39, delta("c", finish="stop") + usage(3) + DONE)])
+    point = made_point([late.later(9 * n) for n in range(5)])
+    figures = {metric.name: metric.value for metric in point_metrics(point)}
+    for quantity in ("tpot_s", "token_gap_s", "chunk_gap_s"):
+        for share in ("p50", "p99", "mean"):
+            assert figures[f"{quantity}_from_send_{share}"] == figures[f"{quantity}_{share}"]
+    assert figures["ttft_s_from_send_p50"] == pytest.approx(0.010)
+    assert figures["ttft_s_p50"] == pytest.approx(0.030)
+    asked = LoadAsked("poisson", 1.0, objectives=(ServingObjective.parse("chunk_gap_s_from_send:p50=0.0045"),))
+    assert made_point([late], asked).met.tolist() == [True]
 
 
 def test_goodput_counts_what_met_every_objective_in_requests_and_in_tokens() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, chat_event, usage_event
 from assay.loadgen.http.server.scripted_server import Ending, ScriptedReply, ScriptedServer
@@ -17,8 +18,12 @@ from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.point_metrics import point_metrics
 from assay.loadgen.serving.run_load import run_load
 
+Floats = NDArray[np.float64]
 REQUESTS, RATE = 160, 50.0
-ATTEMPTS = 4
+ATTEMPTS = 6
+WITHIN_S = 100e-6
+MOST_LATE = 0.01
+"""Share of pieces that the server itself may send more than 100 µs after its script, in a run that is not disturbed."""
 SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
@@ -85,8 +90,18 @@ def _truth(script: Sequence[Scripted], point: LoadPoint, log: np.ndarray[tuple[i
     return truth
 
 
-def _measure() -> tuple[LoadPoint, list[str]]:
-    """The load, and every quantile that is further from the truth than the larger of 1% and 100 µs."""
+@dataclass
+class Attempt:
+    point: LoadPoint
+    off: list[str]
+    """Quantiles that are further from the truth than the larger of 1% and 100 µs."""
+    late_share: float
+    """Pieces that the server sent more than 100 µs after the time its script says, by its own log."""
+    delays: Floats
+    """Seconds from the server's send of each chunk to the arrival that the client took."""
+
+
+def _measure() -> Attempt:
     script = _script()
     with ScriptedServer([each.reply for each in script], in_turn=True, log_room=8192) as server:
         point = run_load(
@@ -95,29 +110,41 @@ def _measure() -> tuple[LoadPoint, list[str]]:
                 prompt_tokens="8", max_tokens="64",
             )
         )  # fmt: skip
-        truth = _truth(script, point, server.log())
+        log = server.log()
+    truth = _truth(script, point, log)
     figures = {metric.name: metric.value for metric in point_metrics(point)}
     off = []
     for name in truth.values:
         for label, share in SHARES.items():
             true, told = truth.quantile(name, share), figures[f"{name}_{label}"]
-            if abs(told - true) > max(0.01 * true, 100e-6):
+            if abs(told - true) > max(0.01 * true, WITHIN_S):
                 off.append(f"{name}_{label}: {told * 1e3:.3f} ms, truth {true * 1e3:.3f} ms")
-    return point, off
+    late, delays = [], []
+    for number, scripted in enumerate(script):
+        mine = np.sort(log[log["request"] == number], order="piece")["ns"]  # piece -1: the request came
+        late += (np.diff(mine) / 1e9 - [delay for delay, _ in scripted.reply.pieces]).tolist()
+        first, last = point.replies.chunk_starts[number : number + 2]
+        delays += ((point.replies.chunk_at[first:last] - mine[2 : 2 + scripted.chunks]) / 1e9).tolist()
+    return Attempt(point, off, float(np.mean(np.asarray(late) > WITHIN_S)), np.asarray(delays))
 
 
 @pytest.mark.serial
 def test_every_quantile_is_what_the_server_knows() -> None:
-    """Other programs on this machine may hold a process up for longer than 100 µs: the best of a few runs counts."""
-    found = []
+    """Tried again only where the server, which waits for its times as the client waits for answers, was itself held up
+    by other programs for longer than what is asked for: by its own log, whatever the client said."""
+    shares = []
     for _ in range(ATTEMPTS):
-        point, off = _measure()
-        assert point.errors == {"cut": 8}
-        assert point.answered == REQUESTS - 8
-        found.append(off)
-        if not off:
-            break
-    assert min(found, key=len) == []
+        attempt = _measure()
+        assert attempt.point.errors == {"cut": 8}
+        assert attempt.point.answered == REQUESTS - 8
+        # These hold on the busiest machine: nothing arrives before it was sent, and what is not held up arrives soon.
+        assert attempt.delays.min() >= 0
+        assert np.quantile(attempt.delays, 0.1) < WITHIN_S
+        if not attempt.off:
+            return
+        assert attempt.late_share > MOST_LATE, attempt.off
+        shares.append(f"{attempt.late_share:.0%}")
+    pytest.skip(f"the server was more than 100 µs late with {', '.join(shares)} of its pieces: the machine is too busy")
 
 
 @pytest.mark.serial

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from assay.api.listeners.console import Console
 from assay.record import SessionFolder
-from assay.report.terminal import coloured, session_summary
 from assay.session.events import Event, SessionFinished
 
 
@@ -29,6 +28,8 @@ class Summary:
     def __call__(self, event: Event) -> None:
         if not isinstance(event, SessionFinished):
             return
+        from assay.report.terminal import coloured, session_summary  # what it imports is not needed to start a run
+
         colour = self._console.live and coloured()
         self._console.say(session_summary(self._folder, changes=self._changes(), colour=colour), painted=True)
         report = self._report()

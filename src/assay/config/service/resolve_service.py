@@ -36,7 +36,7 @@ def resolve_service(
         stop_timeout_s=written.stop_timeout_s,
         restart=written.restart,
         metrics=None if metrics is None else metrics.model_copy(update={"path": later(metrics.path)}),
-        limits=written.limits,
+        limits=written.limits.resolved(),
         gpus=gpu_numbers(written.gpus),
     )
     if "url" not in written.model_fields_set and not _mentions_port(service):

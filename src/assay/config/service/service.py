@@ -3,11 +3,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from assay.config.limits import Limits
 from assay.config.placeholders import Datasets, render
-from assay.config.service.service_config import ReadyConfig, ServiceMetricsConfig
+from assay.config.program_limits import ProgramLimits
+
+if TYPE_CHECKING:
+    from assay.config.service.service_config import ReadyConfig, ServiceMetricsConfig
 
 ADDRESS = ("port", "service_url")
 """Placeholders of an entry with a service, known only when a run starts."""
@@ -29,7 +31,7 @@ class Service:
     stop_timeout_s: float = 10.0
     restart: Literal["always", "never"] = "always"
     metrics: ServiceMetricsConfig | None = None
-    limits: Limits = Limits()
+    limits: ProgramLimits = ProgramLimits()
     gpus: tuple[int, ...] | None = None
 
     @property

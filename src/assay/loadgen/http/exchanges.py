@@ -81,6 +81,8 @@ class Exchanges(Sequence[Exchange]):
     """CPU time of the client while the run lasted, all its processes."""
     connections: int = 0
     """Connections made, those before the start included."""
+    process: NDArray[np.int64] | None = None
+    """The client process of each row, where there were several; not kept on disk."""
     notes: tuple[str, ...] = field(default=())
     """What a reader of the numbers must know, such as that the run ended at a limit."""
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import re
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    import ssl
 
 _PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -97,6 +100,8 @@ class Target:
     def tls(self) -> ssl.SSLContext | None:
         if not self.secure:
             return None
+        import ssl  # only TLS pays for it
+
         try:
             context = ssl.create_default_context(cafile=self.ca_file)
         except (OSError, ssl.SSLError) as error:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 from assay.errors import AssayError
 from assay.loadgen.http.ceiling import Ceiling, measure_ceiling
 from assay.loadgen.http.open_client import open_client
@@ -30,4 +32,5 @@ class ClientCeiling:
             except AssayError as error:
                 self.missing = str(error)
                 return None
-        return self._measured.most_per_s(len(point.exchanges.pieces) / len(point.exchanges))
+        cores = min(point.asked.processes, len(os.sched_getaffinity(0)))
+        return self._measured.most_per_s(len(point.exchanges.pieces) / len(point.exchanges)) * cores

@@ -20,6 +20,8 @@ class LoadAsked:
     seed: int = 0
     loop: Literal["open", "closed", "conversations"] = "open"
     objectives: tuple[ServingObjective, ...] = ()
+    processes: int = 1
+    """Client processes that it was dealt out to."""
 
     @property
     def closed_places(self) -> int | None:
@@ -50,5 +52,6 @@ class LoadAsked:
             "requests": self.requests,
             "duration_s": self.duration_s,
             "seed": self.seed,
+            "processes": self.processes,
             "words": self.words,
         }

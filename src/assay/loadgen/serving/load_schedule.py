@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import yaml
 
 from assay.errors import UsageError
 from assay.loadgen.measured import Ints
@@ -85,6 +84,8 @@ def _written(settings: LoadSettings) -> tuple[str, dict[str, Any]]:
             return str(written["component"]), dict(written.get("config") or {})
         except (ValueError, KeyError, TypeError):
             raise UsageError(f'--scheduler {words!r}: must be {{"component": NAME, "config": {{…}}}}') from None
+    import yaml  # a start without --scheduler does not pay for it
+
     name, _, rest = words.partition(":")
     given = {}
     for part in filter(None, rest.split(",")):

@@ -28,6 +28,8 @@ class LoadSettings:
     duration_s: float | None = None
     scheduler: str | None = None
     """A name, `NAME:KEY=VALUE,…`, or JSON `{"component", "config"}`; None: Poisson for a rate, otherwise closed."""
+    processes: int = 1
+    """Client processes that the load is dealt out to."""
     seed: int = 0
     prompt_tokens: str = "128"
     max_tokens: str = "128"
@@ -72,13 +74,15 @@ class LoadSettings:
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise UsageError(f"{_option(name)} must be greater than 0, not {value}")
-        for name in ("concurrency", "requests", "turns", "prefixes", "cancel_after_tokens"):
+        for name in ("concurrency", "requests", "processes", "turns", "prefixes", "cancel_after_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"{_option(name)} must be at least 1, not {value}")
         for name in ("warmup", "think_s", "prefix_tokens", "seed"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{_option(name)} must not be negative")
+        if self.processes > 1 and self.conversational:
+            raise UsageError("--processes: a conversation goes on in one process; leave one of the two out")
         if self.endpoint == "http" and self.streamed:
             object.__setattr__(self, "streamed", False)
         if self.endpoint == "embeddings":

@@ -8,7 +8,7 @@ from assay.loadgen.http.fault import Fault
 from assay.loadgen.http.http_client import HttpClient
 from assay.loadgen.serving.endpoint import Endpoint
 from assay.loadgen.serving.replies.read_replies import said_of_error
-from assay.loadgen.serving.server_refused import ServerRefused
+from assay.loadgen.serving.server_refused import ServerRefused, hint_of
 from assay.names import listed
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.unreadable import Unreadable
@@ -22,7 +22,8 @@ def with_model(endpoint: Endpoint, client: HttpClient) -> Endpoint:
     where = f"{endpoint.target.url}/models"
     if answer.fault != Fault.NONE:
         said = f"{answer.status} {said_of_error(answer.body)}" if answer.status else answer.fault.sentence
-        raise ServerRefused(f"{where}: which model does the server have? It answered: {said.strip()}; give --model")
+        hint = hint_of(answer.status) or "; give --model"
+        raise ServerRefused(f"{where}: which model does the server have? It answered: {said.strip()}{hint}")
     try:
         written = parse_json(answer.body, where)
         names = [str(model["id"]) for model in written["data"]]

@@ -39,7 +39,8 @@ def _lines(point: LoadPoint) -> Iterator[str]:
         yield f"  goodput    {met / seconds:.4g} requests/s: {met} of {len(point.replies.failures)} met all objectives"
     errors = ", ".join(f"{count} {kind}" for kind, count in point.errors.items())
     yield f"  errors     {point.error_count}" + (f" ({errors})" if errors else "")
-    yield f"  client     used {point.cpu_share:.1%} of a core" + (
+    processes = f"{point.asked.processes} processes " if point.asked.processes > 1 else ""
+    yield f"  client     {processes}used {point.cpu_share:.1%} of a core" + (
         f"; alone it gets through {point.ceiling:.4g} requests/s here" if point.ceiling else ""
     )
     yield from _table(point)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic_ns
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -23,19 +23,24 @@ from assay.loadgen.http.http_client import HttpClient
 from assay.loadgen.http.open_client import open_client
 from assay.loadgen.http.request_plan import RequestPlan
 from assay.loadgen.measured import Ints
+from assay.loadgen.serving.client_share import ClientShare, StartTime, deal
 from assay.loadgen.serving.endpoint import Endpoint
 from assay.loadgen.serving.load_asked import LoadAsked
 from assay.loadgen.serving.load_prompts import MOST_DIFFERENT, LoadPrompts
 from assay.loadgen.serving.load_schedule import LoadSchedule
 from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.measured.load_point import LoadPoint
-from assay.loadgen.serving.measured.saturation import Saturation
+from assay.loadgen.serving.measured.saturation import Saturation, joined_saturation
 from assay.loadgen.serving.measured.token_counts import TokenCounts
 from assay.loadgen.serving.models import with_model
 from assay.loadgen.serving.replies.read_replies import read_replies
 from assay.loadgen.serving.saturation_watch import SaturationWatch
 from assay.loadgen.serving.server_refused import ServerRefused
+from assay.loadgen.serving.stop_on_signal import stopping_on_signal
 from assay.loadgen.serving.talk import Talk
+
+if TYPE_CHECKING:  # multiprocessing: a load from one process does not pay for it
+    from assay.loadgen.serving.client_processes import ClientProcesses
 
 _MOST_CONNECTIONS = 256
 """Connections made before the clock of an open loop starts; more are made when they are needed."""
@@ -59,7 +64,7 @@ class LoadRunner:
         self.endpoint = Endpoint.of(settings)
         self._ceiling = ceiling
         self._warmed = 0
-        self._running: HttpClient | None = None
+        self._running: HttpClient | ClientProcesses | None = None
         self.stopped = False
 
     def __enter__(self) -> Self:
@@ -88,21 +93,44 @@ class LoadRunner:
         schedule = LoadSchedule.of(settings, self.prompts.times_ns)
         if settings.conversational:
             return self._run_talk(settings, schedule)
-        with self._client(schedule.in_flight) as client:
-            client.connect(min(schedule.in_flight or _MOST_CONNECTIONS, schedule.count, _MOST_CONNECTIONS * 16))
-            client.submit_plan(self._plan(schedule))
+        plan = self._plan(schedule)
+        if settings.processes == 1:
+            found, saturation = self._sent(ClientShare(plan, schedule.in_flight), monotonic_ns)
+        else:
+            found, saturation = self._sent_by_processes(deal(plan, schedule.in_flight, settings.processes))
+        numbers = found.rows["message"].astype(np.int64)
+        return self._point(schedule.asked, found, saturation, self._input_counts(numbers))
+
+    def _sent(self, share: ClientShare, start_time: StartTime) -> tuple[Exchanges, Saturation | None]:
+        settings, plan = self.settings, share.plan
+        with self._client(share.in_flight) as client:
+            client.connect(min(share.in_flight or _MOST_CONNECTIONS, plan.count, _MOST_CONNECTIONS * 16))
+            client.submit_plan(plan)
             watch = None
-            if schedule.at_ns is not None and settings.stop_saturated:
-                watch = SaturationWatch(client, schedule.at_ns)
+            if plan.at_ns is not None and settings.stop_saturated:
+                watch = SaturationWatch(client, plan.at_ns)
+            begin = start_time()
             if not self.stopped:
                 client.run(
                     on_end=None if watch is None else watch.on_end,
-                    send_for_s=None if schedule.at_ns is not None else settings.bounded().duration_s,
-                    start_ns=monotonic_ns(),
+                    send_for_s=None if plan.at_ns is not None else settings.bounded().duration_s,
+                    start_ns=begin,
                 )
-            found = mask(client.exchanges(), self.endpoint.target.secrets())
-        numbers = found.rows["message"].astype(np.int64)
-        return self._point(schedule.asked, found, watch.found if watch else None, self._input_counts(numbers))
+            return mask(client.exchanges(), self.endpoint.target.secrets()), watch.found if watch else None
+
+    def _sent_by_processes(self, shares: list[ClientShare]) -> tuple[Exchanges, Saturation | None]:
+        from assay.loadgen.serving.client_processes import ClientProcesses, join_exchanges
+
+        def run(share: ClientShare, start_time: StartTime) -> tuple[Exchanges, Saturation | None]:
+            with stopping_on_signal(self.stop):
+                return self._sent(share, start_time)
+
+        self._running = processes = ClientProcesses(shares, run)
+        if self.stopped:
+            processes.stop()
+        parts = processes.results()
+        seen = [saturation for _, saturation in parts if saturation is not None]
+        return join_exchanges([found for found, _ in parts]), joined_saturation(seen) if seen else None
 
     def _client(self, in_flight: int | None) -> HttpClient:
         settings = self.settings
@@ -113,8 +141,8 @@ class LoadRunner:
             total_s=settings.total_s,
             failures_in_a_row=_FAILURES_IN_A_ROW,
         )
-        self._running = open_client(self.endpoint.target, limits)
-        return self._running
+        self._running = client = open_client(self.endpoint.target, limits)
+        return client
 
     def _plan(self, schedule: LoadSchedule) -> RequestPlan:
         used = self.prompts.conversations[: schedule.count]
@@ -146,7 +174,8 @@ class LoadRunner:
         client.forget()
         replies = read_replies(found, self.endpoint.kind)
         if replies.failures[0] and number == 0:
-            raise ServerRefused.of_first(self.endpoint, int(found.rows["status"][0]), replies.messages[0])
+            status = int(found.rows["status"][0])
+            raise ServerRefused.of_first(self.endpoint, status, replies.failures[0], replies.messages[0])
         self._warmed += 1
 
     def _run_talk(self, settings: LoadSettings, schedule: LoadSchedule) -> LoadPoint:
@@ -194,7 +223,8 @@ class LoadRunner:
                 self.prompts.text.count([replies.text(place) for place in range(len(found))]), np.int64
             )
         point = LoadPoint(
-            asked, found, replies, TokenCounts.of(replies, inputs, outputs), saturation, None, self._warmed,
+            replace(asked, processes=self.settings.processes), found, replies,
+            TokenCounts.of(replies, inputs, outputs), saturation, None, self._warmed,
             tuple(self._notes(len(found))), self.stopped,
         )  # fmt: skip
         return point if self._ceiling is None or self.stopped else replace(point, ceiling=self._ceiling(point))

@@ -9,6 +9,11 @@ _HINTS: Final = {
     401: "; is the key right? It is taken from OPENAI_API_KEY, or from the variable that --api-key-env names",
     403: "; may this key use the model?",
 }
+_KIND_HINTS: Final = {
+    "not_an_answer": "; is this the right address, and --endpoint the right one?",
+    "total_timeout": "; --request-timeout says how long an answer may take",
+    "idle_timeout": "; --idle-timeout says how long a server may be silent",
+}
 
 
 class ServerRefused(AssayError):
@@ -17,10 +22,15 @@ class ServerRefused(AssayError):
     exit_code = 1
 
     @classmethod
-    def of_first(cls, endpoint: Endpoint, status: int, said: str) -> ServerRefused:
-        """Of the first request, which shows that no other will be answered; with what to look at."""
-        hint = _hint_of_404(endpoint, said) if status == 404 else _HINTS.get(status, "")
+    def of_first(cls, endpoint: Endpoint, status: int, kind: str, said: str) -> ServerRefused:
+        """For the first request, which shows that no other will be answered; with what to look at. `kind`: of error."""
+        hint = _hint_of_404(endpoint, said) if status == 404 else hint_of(status) or _KIND_HINTS.get(kind, "")
         return cls(f"{endpoint.url}: {said}{hint}")
+
+
+def hint_of(status: int) -> str:
+    """What to look at when a server refuses who asks; empty for any other status."""
+    return _HINTS.get(status, "")
 
 
 def _hint_of_404(endpoint: Endpoint, said: str) -> str:

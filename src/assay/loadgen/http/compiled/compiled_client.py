@@ -35,7 +35,8 @@ _LOOK_S = 0.005
 class CompiledClient(HttpClient):
     name = "C"
 
-    def __init__(self, target: Target, limits: ClientLimits) -> None:
+    def __init__(self, target: Target, limits: ClientLimits, shared: bool = False) -> None:
+        """`shared`: for `run_apart`, whose measurements this process sees."""
         loaded = functions()
         if loaded is None:
             raise AssayError("the compiled client is not there: Assay was installed without a C compiler")
@@ -43,7 +44,7 @@ class CompiledClient(HttpClient):
         self.target, self.limits = target, limits
         self._addresses = resolve(target)
         self.page = cast(Page, shared_page(Page))
-        self._memory = SharedRows(limits.most_kept_bytes)
+        self._memory = SharedRows(limits.most_kept_bytes, shared)
         self._lent = False
         self._engine: int | None = None
         self._plan: RequestPlan | None = None
@@ -173,6 +174,8 @@ class CompiledClient(HttpClient):
 
         `page` shows how far it is. `on_end` runs there: what it changes in Python is not seen here.
         """
+        if not self._memory.shared:
+            raise UsageError("a run in a process of its own needs a client with shared memory")
         self._ready()
         self.page.stop = 0
         self._start_ns = start_ns or self._start_ns or monotonic_ns()
@@ -232,7 +235,7 @@ class CompiledClient(HttpClient):
 
     def forget(self) -> None:
         if self._lent:
-            self._memory = SharedRows(self.limits.most_kept_bytes)
+            self._memory = SharedRows(self.limits.most_kept_bytes, self._memory.shared)
         else:
             self.rows_now()[:] = 0
         self._lent = False

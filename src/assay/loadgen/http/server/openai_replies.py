@@ -49,6 +49,16 @@ def usage_event(tokens: int) -> bytes:
     return event({**_ABOUT, "object": "chat.completion.chunk", "choices": [], "usage": usage(tokens)})
 
 
+def response_event(kind: str, **more: object) -> bytes:
+    """An event of the `responses` endpoint, which says its kind twice."""
+    data = json.dumps({"type": kind, **more}, separators=(",", ":")).encode()
+    return chunk(b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n")
+
+
+def response_usage(tokens: int) -> dict[str, int]:
+    return {"input_tokens": _INPUT_TOKENS, "output_tokens": tokens, "total_tokens": _INPUT_TOKENS + tokens}
+
+
 def usage(tokens: int) -> dict[str, int]:
     return {
         "prompt_tokens": _INPUT_TOKENS,
@@ -78,14 +88,39 @@ def null_replies(tokens: int, gap_s: float = 0.0) -> list[ScriptedReply]:
         ),
         ScriptedReply(_paced(text, tokens, gap_s), path="completions", streamed=True),
         _whole("completions", {**_ABOUT, "object": "text_completion", "choices": [plain], "usage": usage(tokens)}),
+        ScriptedReply(_response(words, gap_s), path="responses", streamed=True),
+        _whole("responses", _response_object("completed", whole, tokens)),
         _whole("embeddings", {"object": "list", "data": vectors, "model": "null", "usage": usage(0)}),
         _whole("/", models),
     ]
 
 
+def _response_object(status: str, text: str, tokens: int) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    said = [{"type": "message", "role": "assistant", "status": status, "content": [part]}] if text else []
+    about = {"id": "resp_0123456789abcdef", "object": "response", "created_at": 1700000000, "model": "null"}
+    return {**about, "status": status, "output": said, "usage": response_usage(tokens) if text else None}
+
+
+def _response(words: list[str], gap_s: float) -> list[tuple[float, bytes]]:
+    begun = response_event("response.created", response=_response_object("in_progress", "", 0))
+    first, *others = [
+        response_event("response.output_text.delta", item_id="msg_0", output_index=0, content_index=0, delta=word)
+        for word in words
+    ]
+    whole = "".join(words)
+    end = response_event("response.output_text.done", item_id="msg_0", output_index=0, content_index=0, text=whole)
+    end += response_event("response.completed", response=_response_object("completed", whole, len(words)))
+    return _spaced(begun + first, others, end + STREAM_END, gap_s)
+
+
 def _paced(events: Iterable[bytes], tokens: int, gap_s: float) -> list[tuple[float, bytes]]:
     first, *others = events
-    end = usage_event(tokens) + DONE + STREAM_END
+    return _spaced(first, others, usage_event(tokens) + DONE + STREAM_END, gap_s)
+
+
+def _spaced(first: bytes, others: list[bytes], end: bytes, gap_s: float) -> list[tuple[float, bytes]]:
+    """Events of a stream in one piece, or each in its own after `gap_s`, the end with the last of them."""
     if not gap_s:
         return [(0.0, STREAM_HEAD + first + b"".join(others) + end)]
     pieces = [(gap_s, STREAM_HEAD + first), *((gap_s, other) for other in others)]

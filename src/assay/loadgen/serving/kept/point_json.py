@@ -7,7 +7,7 @@ from assay.loadgen.serving.measured.load_over_time import load_over_time
 from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.point_metrics import point_metrics
 from assay.loadgen.serving.measured.quantile import quantiles
-from assay.loadgen.serving.measured.request_times import TIMES
+from assay.loadgen.serving.measured.quantities import TIMES
 from assay.loadgen.serving.measured.time_bins import time_bins
 
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}

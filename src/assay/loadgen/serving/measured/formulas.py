@@ -19,10 +19,14 @@ FORMULAS: Final[Mapping[str, str]] = {
     "goodput_requests_per_s": "answered requests that met every objective ÷ (end of the last request − start)",
     "goodput_tokens_per_s": "output tokens of those requests ÷ (end of the last request − start)",
     "delivered_share": "open loop: requests sent ÷ scheduled × span ÷ (span + median lateness of the last tenth); "
-    "closed loop: mean of requests in flight ÷ concurrency",
+    "closed loop: time in which the places in flight held a request ÷ (that + time from an answer to the next send), "
+    "without the first request of each place",
     "lateness_s": "real send − intended time",
     "errors": "requests without a whole answer, whatever the reason; none of them is in any time above",
     "error_share": "errors ÷ requests",
     "client_cpu_share": "processor time of the client ÷ duration: 1 is one core",
 }
-FROM_SEND: Final = "as the name without _from_send, from the real send instead of the intended time"
+FROM_SEND: Final = (
+    "as the name without _from_send, from the real send instead of the intended time; tpot_s and the gaps are times "
+    "between two arrivals, so both forms are equal"
+)

@@ -32,7 +32,7 @@ class LoadPoint:
     tokens: TokenCounts
     saturation: Saturation | None = None
     ceiling: float | None = None
-    """Requests a second that the client gets through here at most."""
+    """Requests a second that the client gets through here at most, all its processes."""
     warmup: int = 0
     """Requests sent before, in no figure."""
     notes: tuple[str, ...] = ()
@@ -82,7 +82,8 @@ class LoadPoint:
     @cached_property
     def verdict(self) -> LoadVerdict:
         rate = self.answered / self.duration_s if self.duration_s else 0.0
-        return load_verdict(self.delivered, self.cpu_share, rate, self.ceiling, self.saturation, self.failed)
+        share = self.cpu_share / self.asked.processes
+        return load_verdict(self.delivered, share, rate, self.ceiling, self.saturation, self.failed)
 
     @cached_property
     def failed(self) -> str:

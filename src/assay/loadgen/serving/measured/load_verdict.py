@@ -41,7 +41,8 @@ def load_verdict(
     saturation: Saturation | None,
     failed: str,
 ) -> LoadVerdict:
-    """`ceiling`: requests a second that the client gets through against a server that does nothing, on this machine."""
+    """`cpu_share`: of a core, by each process of the client; `ceiling`: requests a second that it gets through, on this
+    machine, against a server that does nothing."""
     client = ""
     if cpu_share > CPU_FULL:
         client = f"the client was the bottleneck: it used {cpu_share:.0%} of a core"
@@ -50,7 +51,12 @@ def load_verdict(
             f"the client was the bottleneck: {rate:.4g} requests/s, and here it gets through {ceiling:.4g}/s "
             "of such answers from a server that does nothing"
         )
-    elif delivered.own_share < LEAST_SHARE:
+    elif delivered.closed and delivered.own_share < LEAST_SHARE and not delivered.reconnected:
+        client = (
+            f"the client was the bottleneck: places in flight stood empty {1 - delivered.own_share:.1%} of the time, "
+            f"{delivered.empty_mean / 1e3:.3g} µs (mean) from an answer to the next request"
+        )
+    elif not delivered.closed and delivered.own_share < LEAST_SHARE:
         client = (
             f"the client was the bottleneck: it sent {delivered.own_share:.1%} of the load at its times "
             f"(median {delivered.lateness_p50 / 1e6:.3g} ms late)"
@@ -59,4 +65,8 @@ def load_verdict(
     if not client and delivered.share < LEAST_SHARE:
         held = f"; {delivered.held_back} requests waited for one of the places in flight" if delivered.held_back else ""
         undelivered = f"the load asked for was not delivered: {delivered.share:.1%} of it{held}"
+        if delivered.reconnected:
+            undelivered += (
+                f"; {delivered.reconnected} connections had to be made anew, the server did not keep them alive"
+            )
     return LoadVerdict(client, undelivered, saturation.words if saturation else "", failed)

@@ -10,7 +10,7 @@ from assay.loadgen.measured import Ints
 from assay.loadgen.serving.measured.delivered_load import LEAST_SHARE
 from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.quantile import SHARES, quantiles
-from assay.loadgen.serving.measured.serving_objective import QUANTITIES
+from assay.loadgen.serving.measured.quantities import QUANTITIES
 from assay.record.metric import Metric
 
 

@@ -8,21 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.measured import Ints
+from assay.loadgen.serving.measured.quantities import FROM_SEND, is_pooled
 from assay.loadgen.serving.replies.replies import Replies
-
-TIMES: Final = ("ttft_s", "first_output_token_s", "tpot_s", "token_gap_s", "chunk_gap_s", "latency_s")
-"""Quantities in the order in which they are shown."""
-FROM_SEND: Final = ("ttft_s", "first_output_token_s", "latency_s")
-"""Those that have a beginning: a gap is the same, wherever one starts to count."""
-POOLED: Final = ("token_gap_s", "chunk_gap_s")
-"""Those with many values a request; the others have one."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +31,11 @@ class RequestTimes:
 
     @cached_property
     def per_request(self) -> Mapping[str, Ints]:
-        """One value a request, of all quantities that have one; `…_from_send` beside those that have a beginning."""
+        """One value a request, of all quantities that have one, each in its two forms."""
         rows = self.exchanges.rows
-        found: dict[str, Ints] = {"tpot_s": self._tpot()}
-        begin_of = {"": rows["intended_ns"], "_from_send": rows["sent_ns"]}
+        tpot = self._tpot()
+        found: dict[str, Ints] = {"tpot_s": tpot, f"tpot_s{FROM_SEND}": tpot}
+        begin_of = {"": rows["intended_ns"], FROM_SEND: rows["sent_ns"]}
         ends = {"ttft_s": self._first, "first_output_token_s": self._first_output, "latency_s": rows["end_ns"]}
         for name, end in ends.items():
             for form, begin in begin_of.items():
@@ -65,12 +59,14 @@ class RequestTimes:
         more = np.repeat(np.arange(len(together)), together)
         return np.concatenate([gaps, np.zeros(len(more), np.int64)]), np.concatenate([request, more])
 
+    def gaps(self, quantity: str) -> tuple[Ints, Ints]:
+        """Values of a quantity with many a request, and the request of each."""
+        return self.token_gaps if quantity.startswith("token") else self.chunk_gaps
+
     def values(self, quantity: str) -> Ints:
         """All values of a quantity: those of good requests."""
-        if quantity == "token_gap_s":
-            return self.token_gaps[0]
-        if quantity == "chunk_gap_s":
-            return self.chunk_gaps[0]
+        if is_pooled(quantity):
+            return self.gaps(quantity)[0]
         mine = self.per_request[quantity]
         return np.asarray(mine[mine >= 0])
 

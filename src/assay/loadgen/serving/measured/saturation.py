@@ -7,6 +7,7 @@ how long a request takes in an idle server: until requests have been in flight f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,3 +60,13 @@ def find_saturation(intended: Ints, ended: Ints, latency: Ints, now: int) -> Sat
         return None
     seconds = window / 1e9
     return Saturation(now / 1e9, int(flying[-1]), float(arrivals.mean()) / seconds, float(answers.mean()) / seconds)
+
+
+def joined_saturation(seen: Sequence[Saturation]) -> Saturation:
+    """What each of several client processes saw of one server, as of all of them."""
+    return Saturation(
+        min(one.at_s for one in seen),
+        sum(one.in_flight for one in seen),
+        sum(one.arrival_rate for one in seen),
+        sum(one.answer_rate for one in seen),
+    )

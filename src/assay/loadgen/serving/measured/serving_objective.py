@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.loadgen.serving.measured.request_times import FROM_SEND, POOLED, TIMES, RequestTimes
+from assay.loadgen.serving.measured.quantities import QUANTITIES, is_pooled
 from assay.names import unknown
-from assay.stats.early_stopping import within_bound
 
-QUANTITIES = (*TIMES, *(f"{name}_from_send" for name in FROM_SEND))
+if TYPE_CHECKING:  # Words are checked before a session is made, where numpy would cost a tenth of a second.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from assay.loadgen.serving.measured.request_times import RequestTimes
+
 _FORM = re.compile(r"(?P<quantity>[a-z_]+):p?(?P<percentile>[0-9.]+)=(?P<seconds>[0-9.eE+-]+)s?")
 
 
@@ -50,18 +52,22 @@ class ServingObjective:
 
     def judge(self, times: RequestTimes, lost: int) -> ObjectiveResult:
         """`lost` requests failed: none of them was within anything."""
+        from assay.stats.early_stopping import within_bound
+
         values = times.values(self.quantity)
-        over = int(np.count_nonzero(values > self.seconds * 1e9)) + lost
+        over = int((values > self.seconds * 1e9).sum()) + lost
         total = len(values) + lost
         met = total > 0 and over <= (1 - self.percentile) * total + 1e-9
         return ObjectiveResult(self, over, total, met, met and within_bound(over, total, self.percentile))
 
     def met_by(self, times: RequestTimes) -> NDArray[np.bool_]:
         """Which requests met it. One with many values of its own (gaps) if enough of them did."""
-        if self.quantity not in POOLED:
+        import numpy as np
+
+        if not is_pooled(self.quantity):
             mine = times.per_request[self.quantity]
             return (mine >= 0) & (mine <= self.seconds * 1e9)
-        gaps, request = times.token_gaps if self.quantity == "token_gap_s" else times.chunk_gaps
+        gaps, request = times.gaps(self.quantity)
         over = np.bincount(request[gaps > self.seconds * 1e9], minlength=len(times.good))
         total = np.bincount(request, minlength=len(times.good))
         return np.asarray(times.good & (over <= (1 - self.percentile) * total + 1e-9))

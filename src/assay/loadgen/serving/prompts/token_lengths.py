@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from assay.errors import DataError, UsageError
-from assay.loadgen.measured import Ints
 from assay.untrusted.read_limit import MB, NAMED
 from assay.untrusted.regular_file import RegularFile
+
+if TYPE_CHECKING:  # Words are checked before a session is made, where numpy would cost a tenth of a second.
+    import numpy as np
+
+    from assay.loadgen.measured import Ints
 
 LONGEST = 10_000_000
 _FORMS = "N, LOW-HIGH, normal:MEAN,DEVIATION or file:PATH (a number a line)"
@@ -44,6 +47,8 @@ class TokenLengths:
         return cls(words, kind, first, second)
 
     def draw(self, rng: np.random.Generator, count: int) -> Ints:
+        import numpy as np
+
         if self.kind == "uniform":
             return rng.integers(int(self.first), int(self.second) + 1, count)
         if self.kind == "normal":

@@ -97,14 +97,16 @@ def _distribution(shown: TimeHistogram) -> Distribution:
 
 
 def _rows(point: ServingPoint, definitions: dict[str, str]) -> tuple[TimeRow, ...]:
-    """Each kind of time, and below it the same from the real send where that was measured."""
+    """Each kind of time, and below it the same from the real send where that is another figure."""
     names = dict.fromkeys(name.removesuffix("_p50") for name in point.metrics if name.endswith("_p50"))
     rows = []
     for name in names:
         plain = name.removesuffix(_FROM_SEND)
         said = definitions.get(plain, "")
-        if name != plain and said:
-            said += "; from the real send instead of the intended time"
         values = tuple(point.metrics.get(f"{name}_{share}") for share in SHARES)
+        if name != plain:
+            if values == tuple(point.metrics.get(f"{plain}_{share}") for share in SHARES):
+                continue  # Between two arrivals, such as a gap: it is the same from wherever one counts.
+            said += "; from the real send instead of the intended time" if said else ""
         rows.append(TimeRow(name, said, values))
     return tuple(rows)
