@@ -62,7 +62,8 @@ def templates() -> Environment:
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
-        shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different, verdict_word=verdict_word,
+        shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different,
+        verdict_word=verdict_word, counted=counted, named=_named,
         change_size=change_size, change_commits=change_commits,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
@@ -74,6 +75,11 @@ def templates() -> Environment:
 def _safe(value: Any) -> Any:
     """Everything a page shows passes here before it is escaped: marks that reverse or hide text become visible."""
     return printable(value, keep_lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _named(side: str, label: str) -> str:
+    """Sides of `ab` have their label in their name already."""
+    return side.removeprefix(f"{label}: ")
 
 
 def _short(value: Any, unit: str | None = None) -> str:
