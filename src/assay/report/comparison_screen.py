@@ -39,15 +39,22 @@ class _Table:
         self._comparison, self._everything, self._colour, self._width = comparison, everything, colour, width
         rows = ordered(comparison)
         self._shown = [row for row in rows if everything or row.verdict is not Verdict.EQUIVALENT]
-        heads = [self._head(row) for row in self._shown]
-        self._widths = [max((len(head[at]) for head in heads), default=0) for at in range(3)]
-        used = 2 + sum(self._widths) + 2 * 3
-        changes = max((len(said.change(row)) for row in self._shown if row.verdict in _CHANGED), default=0)
-        self._stacked = width - used < max(_NARROWEST, changes)
-        self._scale = IntervalScale.of(self._shown, 0 if self._stacked else width - used - changes - 2)
-        self._text_at = 4 if self._stacked else used
-        self._changes = changes
+        self._changes = max((len(said.change(row)) for row in self._shown if row.ratio is not None), default=0)
+        self._widths = self._columns()
+        self._text_at = 2 + sum(self._widths) + 2 * len(self._widths) if self._widths else 4
+        room = width - self._text_at - self._changes - 2 if self._widths else 0
+        self._scale = IntervalScale.of(self._shown, room)
         self._told: set[tuple[str, str]] = set()
+
+    def _columns(self) -> list[int]:
+        """Widths of entry, metric and values, or of name and values where that is too wide; none if nothing fits, and
+        then a row has two lines."""
+        for count in (3, 2):
+            heads = [self._head(row, count) for row in self._shown]
+            widths = [max((len(head[at]) for head in heads), default=0) for at in range(count)]
+            if 2 + sum(widths) + 2 * count + self._changes <= self._width:
+                return widths
+        return []
 
     def lines(self) -> list[str]:
         changed = [row for row in self._shown if row.verdict in _CHANGED]
@@ -71,19 +78,23 @@ class _Table:
         yield from _wrapped(said.together(len(rows), rows[0].reason), self._width, "    ")
 
     def _one(self, row: Row, text: str) -> Iterator[str]:
-        entry, metric, values = self._head(row)
         mark = self._painted(row.verdict, MARKS.get(row.verdict, "?"))
-        head = f"{mark} {printable(row.entry)} {printable(row.metric)}".rstrip()
-        drawn = self._scale.drawn(row) if row.verdict in _CHANGED and not self._stacked else ""
-        if self._stacked:
-            yield head
-            yield from _wrapped("  ".join(filter(None, (values, text))), self._width, "    ")
-        else:
-            padded = (cell.ljust(width) for cell, width in zip((entry, metric, values), self._widths, strict=True))
-            first, *more = wrap(printable(text), max(self._width - self._text_at, _NARROWEST)) or [""]
+        cells = self._head(row, len(self._widths) or 2)
+        beside = self._widths and (len(text) <= self._changes or self._width - self._text_at >= _NARROWEST)
+        if beside:
+            padded = (cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True))
+            first, *more = wrap(printable(text), self._width - self._text_at) or [""]
+            drawn = self._scale.drawn(row) if row.verdict in _CHANGED else ""
             first = f"{first.ljust(self._changes)}  {drawn}" if drawn else first
             yield f"{mark} {'  '.join(padded)}  {first}".rstrip()
             yield from (" " * self._text_at + line for line in more)
+        elif self._widths:
+            padded = (cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True))
+            yield f"{mark} {'  '.join(padded)}".rstrip()
+            yield from _wrapped(text, self._width, "    ")
+        else:
+            yield f"{mark} {cells[0]}"
+            yield from _wrapped("  ".join(filter(None, (cells[1], text))), self._width, "    ")
         for note in row.notes:
             if (row.entry, note) not in self._told:
                 self._told.add((row.entry, note))
@@ -94,16 +105,25 @@ class _Table:
         if not same:
             return []
         line, hint = f"= {said.unchanged(same)}", "--all shows them"
-        return [line + hint.rjust(max(self._width - len(line), len(hint) + 2))]
+        room = self._width - len(line)
+        return [line + hint.rjust(room)] if room >= len(hint) + 2 else [line, f"    {hint}"]
 
-    def _head(self, row: Row) -> tuple[str, str, str]:
-        both = row.before is not None or row.head is not None
-        values = f"{quantity(row.before, row.unit)} → {quantity(row.head, row.unit)}" if both else ""
-        return printable(row.entry), printable(row.metric), printable(values)
+    def _head(self, row: Row, count: int) -> tuple[str, ...]:
+        entry, metric, values = printable(row.entry), printable(row.metric), printable(_values(row))
+        return (entry, metric, values) if count == 3 else (f"{entry} {metric}".rstrip(), values)
 
     def _painted(self, verdict: Verdict, text: str) -> str:
         code = _COLOURS.get(verdict) if self._colour else None
         return f"\x1b[{code}m{text}\x1b[0m" if code else text
+
+
+def _values(row: Row) -> str:
+    """A unit that both have is said once: `207.2 → 275.1 ms`."""
+    if row.before is None and row.head is None:
+        return ""
+    before, after = quantity(row.before, row.unit), quantity(row.head, row.unit)
+    unit = after.rpartition(" ")[2] if " " in after else ""
+    return f"{before.removesuffix(f' {unit}') if unit else before} → {after}"
 
 
 def _wrapped(text: str, width: int, indent: str = "", more: str | None = None) -> list[str]:
