@@ -67,5 +67,5 @@ def test_the_terminal_says_where_a_series_changed() -> None:
         for i, value in enumerate(values)
     ]
     series = Series(1, "fp", "alm", "errors", None, "lower", len(points), 5.0, points[-1].started_at)
-    said = [line.strip() for line in trend(series, None, points).splitlines() if "change point" in line]
+    said = [line.strip() for line in trend(series, None, points).splitlines() if "regressed" in line]
     assert said == ["regressed from night-20 on: 0 → 5, +5; at commit 2020202020 (before it: 1919191919)"]
