@@ -16,7 +16,7 @@ from assay.report.quantity import quantity
 MARKS = {Verdict.REGRESSED: "▼", Verdict.IMPROVED: "▲", Verdict.EQUIVALENT: "="}
 _COLOURS = {Verdict.REGRESSED: "31", Verdict.IMPROVED: "32"}
 _CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
-_PAIR = re.compile(r"\S+ \S+ → \S+")
+_WHOLE = re.compile(r"`[^`]{1,30}`|\S+ \S+ → \S+")
 _HARD_SPACE = "\u00a0"
 _NARROWEST = 30
 """Columns that a reason needs beside its row; with fewer it gets lines of its own."""
@@ -42,8 +42,10 @@ class _Table:
         self._changes = max((len(said.change(row)) for row in self._shown if row.ratio is not None), default=0)
         self._widths = self._columns()
         self._text_at = 2 + sum(self._widths) + 2 * len(self._widths) if self._widths else 4
-        room = width - self._text_at - self._changes - 2 if self._widths else 0
-        self._scale = IntervalScale.of(self._shown, room)
+        changed = [row for row in self._shown if row.verdict in _CHANGED]
+        self._drawn_at = max((len(said.change(row)) for row in changed), default=0)
+        room = width - self._text_at - self._drawn_at - 2 if self._widths else 0
+        self._scale = IntervalScale.of(changed, room)
         self._told: set[tuple[str, str]] = set()
 
     def _columns(self) -> list[int]:
@@ -62,7 +64,7 @@ class _Table:
         rest = [row for row in self._shown if row not in changed and row not in same]
         lines = [line for row in changed for line in self._one(row, said.change(row))]
         if self._scale.columns and any(self._scale.drawn(row) for row in changed):
-            lines.insert(0, " " * (self._text_at + self._changes + 2) + self._scale.legend)
+            lines.insert(0, " " * (self._text_at + self._drawn_at + 2) + self._scale.legend)
         for rows in by_reason(rest):
             lines += self._open(rows)
         lines += [line for row in same for line in self._one(row, said.change(row))]
@@ -83,9 +85,9 @@ class _Table:
         beside = self._widths and (len(text) <= self._changes or self._width - self._text_at >= _NARROWEST)
         if beside:
             padded = (cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True))
-            first, *more = wrap(printable(text), self._width - self._text_at) or [""]
+            first, *more = _wrapped(text, self._width - self._text_at) or [""]
             drawn = self._scale.drawn(row) if row.verdict in _CHANGED else ""
-            first = f"{first.ljust(self._changes)}  {drawn}" if drawn else first
+            first = f"{first.ljust(self._drawn_at)}  {drawn}" if drawn else first
             yield f"{mark} {'  '.join(padded)}  {first}".rstrip()
             yield from (" " * self._text_at + line for line in more)
         elif self._widths:
@@ -127,8 +129,8 @@ def _values(row: Row) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str = "", more: str | None = None) -> list[str]:
-    """No line ends within `numpy 2.4.5 → 2.4.6`."""
-    kept = _PAIR.sub(lambda found: found[0].replace(" ", _HARD_SPACE), printable(text))
+    """No line ends within `numpy 2.4.5 → 2.4.6`, nor within a command."""
+    kept = _WHOLE.sub(lambda found: found[0].replace(" ", _HARD_SPACE), printable(text))
     further = indent if more is None else more
     lines = wrap(kept, width, initial_indent=indent, subsequent_indent=further, break_on_hyphens=False)
     return [line.replace(_HARD_SPACE, " ") for line in lines]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.sentences.shares import share
-from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values
+from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values, no_direction, no_direction
 
 
 def too_few(words: MetricWords, base: float, head: float, runs: tuple[int, int]) -> str:
@@ -70,7 +70,7 @@ def unordered(became: str) -> str:
 
 
 def unordered_numbers(became: str) -> str:
-    return f"changed: {became}; say which way is better: `better: lower` or `better: higher` under `metrics:`"
+    return no_direction(f"changed: {became}")
 
 
 def neither_larger(became: str) -> str:
