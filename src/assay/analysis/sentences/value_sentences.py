@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.sentences.shares import share
-from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values, no_direction, no_direction
+from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values, no_direction
 
 
 def too_few(words: MetricWords, base: float, head: float, runs: tuple[int, int]) -> str:
