@@ -128,9 +128,23 @@ def load_module(name: str, path: str) -> Any:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{name}.".startswith(f"{missing}."):
             return None
-        raise UnknownComponent(f"{path}: {_why(error, missing)}") from None
+        raise UnknownComponent(f"{path}: {_why(error, missing)}{_where(error)}") from None
     except Exception as error:
-        raise UnknownComponent(f"{path}: its module cannot be imported: {type(error).__name__}: {error}") from error
+        why = f"{type(error).__name__}: {error}{_where(error)}"
+        raise UnknownComponent(f"{path}: its module cannot be imported: {why}") from error
+
+
+def _where(error: Exception) -> str:
+    """The last line of the user's own code on the way to the error: ` (stage.py, line 3)`."""
+    import sysconfig
+    from pathlib import Path
+    from traceback import extract_tb
+
+    if isinstance(error, SyntaxError):
+        return ""  # It says so itself.
+    others = (*(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")), str(Path(__file__).parent), "<")
+    own = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(others)]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 def _why(error: ImportError, missing: str | None) -> str:

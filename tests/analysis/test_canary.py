@@ -16,7 +16,7 @@ def test_a_canary_that_moves_is_the_machine_and_is_said_beside_all_verdicts() ->
     rows = {(row.entry, row.metric): row for row in comparison.rows}
     assert rows["still", "time_taken_s"].verdict is Verdict.INCONCLUSIVE
     assert rows["code", "time_taken_s"].verdict is Verdict.REGRESSED
-    assert comparison.notes[0].startswith("the machine moved: still time_taken_s +20")
+    assert comparison.notes[0].startswith("the machine itself changed: still time_taken_s 20")
     assert compare(base, session("head", 10, 7), paired=True).notes == ()
 
 
@@ -26,7 +26,7 @@ def test_a_canary_whose_values_have_no_ratio_is_named_too() -> None:
         for name, values in (("base", [0.0] * 10), ("head", [5.0, 6.0] * 5))
     )
     note = compare(base, head).notes[0]
-    assert note.startswith("the machine moved: still errors (0 became 5.5 ")
+    assert note.startswith("the machine itself changed: still errors (0 → 5.5")
 
 
 def test_a_canary_is_declared_in_the_configuration(workplace: Workplace) -> None:

@@ -35,7 +35,8 @@ def test_the_verdict_follows_the_direction(metric: str, factor: float, verdict: 
 
 def test_a_regression_names_change_and_margin() -> None:
     row = _row(compare(side(noisy(10)), side(noisy(13, seed=1))))
-    assert row.reason.startswith("+30")
+    assert row.reason.startswith("30")
+    assert "% slower (noise alone rarely exceeds " in row.reason
     assert row.low is not None
     assert row.low > 1 > row.margin
 
@@ -44,15 +45,15 @@ def test_a_regression_names_change_and_margin() -> None:
 def test_fewer_than_six_says_too_few(n: int) -> None:
     row = _row(compare(side([1.0] * n), side([2.0] * n)))
     assert row.verdict is Verdict.INCONCLUSIVE
-    assert row.reason == f"too few runs: {n} and {n}, 6 of each are needed (repeat: 6)"
+    assert row.reason == f"can't tell from {n} and {n} runs; 6 on each side are needed (`repeat: 6`)"
     assert row.ratio == 2.0
-    assert _row(compare(side([1.0] * n), side([2.0] * n), paired=True)).reason.endswith("(--pairs 10)")
+    assert _row(compare(side([1.0] * n), side([2.0] * n), paired=True)).reason.endswith("(`--pairs 10`)")
 
 
 def test_one_run_on_each_side_says_what_would_tell() -> None:
     row = _row(compare(side([1.0]), side([2.0])))
     assert (row.verdict, row.ratio) == (Verdict.INCONCLUSIVE, 2.0)
-    assert row.reason == "one run on each side; `assay ab` or `repeat: 6` would tell"
+    assert row.reason == "can't tell from one run on each side; try `assay ab`, or `repeat: 6`"
 
 
 def test_noise_is_inconclusive_and_says_what_would_help() -> None:
@@ -66,14 +67,17 @@ def test_different_parameters_are_named_not_compared() -> None:
     head = side(noisy(1), params={"workers": 4, "input": "a"}, session="head")
     only = compare(base, head).rows
     assert [row.verdict for row in only] == [Verdict.NOT_COMPARABLE]
-    assert only[0].reason == "different parameters: workers 1 → 4"
+    assert only[0].reason == "different parameters: workers 1 → 4 (`assay compare --anyway` compares them)"
     across = _row(compare(base, head, across=True))
     assert across.verdict is Verdict.EQUIVALENT
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"machine": "other"}, "machine: m against other"), ({"outcome": Outcome.CRASHED}, "was not measured: crashed")],
+    [
+        ({"machine": "other"}, "different kind of machine: m → other"),
+        ({"outcome": Outcome.CRASHED}, "ended as crashed"),
+    ],
 )
 def test_what_must_not_be_compared_says_why(change: dict[str, object], reason: str) -> None:
     rows = compare(side(noisy(1)), side(noisy(1), session="head", **change)).rows
@@ -85,8 +89,8 @@ def test_entries_and_metrics_of_one_side_only() -> None:
     base = [*side(noisy(1)), record("gone", {"x_s": 1.0})]
     head = [record(metrics={"time_taken_s": 1.0, "new_s": 2.0}, run=i) for i in range(1, 8)]
     found = {(row.entry, row.metric): row.reason for row in compare(base, head).rows}
-    assert found[("gone", "")] == "only in base"
-    assert found[("entry", "new_s")] == "only in head"
+    assert found[("gone", "")] == "only in A"
+    assert found[("entry", "new_s")] == "only in B"
 
 
 def test_warm_ups_and_repeated_attempts_are_left_out() -> None:
@@ -140,7 +144,7 @@ def test_zeros_and_constants() -> None:
     assert _row(compare(zero, zero), "errors").verdict is Verdict.EQUIVALENT
     worse = _row(compare(zero, one), "errors")
     assert worse.verdict is Verdict.REGRESSED
-    assert worse.reason.startswith("0 became 3")
+    assert worse.reason.startswith("0 → 3, which is worse")
     mixed = side([0.0, 1.0, 0.0, 2.0, 0.0, 1.0], "errors")
     assert _row(compare(zero, mixed), "errors").verdict is Verdict.INCONCLUSIVE, "four errors may be chance"
 
@@ -149,14 +153,14 @@ def test_nan_and_words_are_not_compared() -> None:
     runs = [record(metrics={"time_taken_s": float("nan"), "model": "x", "ok": True}, run=i) for i in range(8)]
     assert [row.metric for row in compare(runs, runs).rows if row.metric != "exec_time_s"] == ["time_taken_s"]
     row = _row(compare(runs, runs))
-    assert (row.verdict, row.reason) == (Verdict.NOT_COMPARABLE, "no finite number in either side")
+    assert (row.verdict, row.reason) == (Verdict.NOT_COMPARABLE, "no finite number on either side")
 
 
 def test_a_busier_machine_is_said_beside_the_result() -> None:
     busy = Usage(wall_s=1.0, neighbour_cpu_s=1.2, steal_share=0.1, samples=1)
     row = _row(compare(side(noisy(10)), side(noisy(14, seed=1), usage=busy, session="head")))
     assert row.verdict is Verdict.REGRESSED
-    assert "CPUs kept busy by other processes: 0.0 in base, 1.2 in head" in row.notes
+    assert "CPUs kept busy by other processes: 0.0 in A, 1.2 in B" in row.notes
     assert any(note.startswith("CPU time taken by the hypervisor") for note in row.notes)
 
 
@@ -168,5 +172,5 @@ def test_regression_detected_is_true_false_or_unknown() -> None:
     assert (worse.regression_detected, worse.exit_code()) == (True, 3)
     assert (same.regression_detected, same.exit_code(strict=True)) == (False, 0)
     assert (few.regression_detected, few.exit_code(), few.exit_code(strict=True)) == (None, 0, 4)
-    assert "too few runs" in few.reason
+    assert "can't tell from" in few.reason
     assert compare([], []).regression_detected is None

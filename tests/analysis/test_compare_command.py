@@ -43,6 +43,7 @@ def _runs(slower: float, n: int = 10, seed: int = 0) -> list[MadeRun]:
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ASSAY_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
     make_session(tmp_path, _runs(1.0), name="monday", started=START)
     make_session(tmp_path, _runs(1.25, seed=1), name="tuesday", started=START + timedelta(days=1))
     return tmp_path

@@ -9,8 +9,9 @@ from tests.analysis.records import record
 
 from assay.analysis import Comparison, MetricRule, Row, Rules, Verdict, compare
 
-COUNTS = "; it is exact, so any change counts"
-TEXT = "of text nothing says which is better"
+COUNTS = " (an exact metric: any change counts)"
+BETTER, WORSE = f", which is better{COUNTS}", f", which is worse{COUNTS}"
+TEXT = "whether that is right is yours to say"
 
 
 def _sides(before: Any, after: Any, name: str = "compression_ratio", **more: Any) -> Comparison:
@@ -27,7 +28,7 @@ def test_a_compression_ratio_that_halves_is_red() -> None:
     comparison = _sides(4.0, 2.0)
     row = _row(comparison)
     assert (row.verdict, row.design, row.ratio, row.margin) == (Verdict.REGRESSED, "exact", 0.5, 0.0)
-    assert row.reason == "4 became 2; it is exact, so any change counts"
+    assert row.reason == f"4 → 2{WORSE}"
     assert comparison.regression_detected is True
     assert comparison.exit_code() == 3
 
@@ -37,15 +38,15 @@ def test_a_compression_ratio_that_halves_is_red() -> None:
     [
         (4.0, 4.0, {}, Verdict.EQUIVALENT, "exactly 4 on both sides"),
         (4, 4.0, {}, Verdict.EQUIVALENT, "exactly 4 on both sides"),
-        (0.9312, 0.9313, {"better": "higher"}, Verdict.IMPROVED, f"0.9312 became 0.9313{COUNTS}"),
-        (10**6, 10**6 + 1, {"better": "lower"}, Verdict.REGRESSED, f"1000000 became 1000001{COUNTS}"),
-        (0, 3, {"better": "lower"}, Verdict.REGRESSED, f"0 became 3{COUNTS}"),
-        (-2.0, -1.0, {"better": "higher"}, Verdict.IMPROVED, f"-2 became -1{COUNTS}"),
-        (0.9, float("nan"), {"better": "higher"}, Verdict.REGRESSED, "0.9 became nan"),
+        (0.9312, 0.9313, {"better": "higher"}, Verdict.IMPROVED, f"0.9312 → 0.9313{BETTER}"),
+        (10**6, 10**6 + 1, {"better": "lower"}, Verdict.REGRESSED, f"1000000 → 1000001{WORSE}"),
+        (0, 3, {"better": "lower"}, Verdict.REGRESSED, f"0 → 3{WORSE}"),
+        (-2.0, -1.0, {"better": "higher"}, Verdict.IMPROVED, f"-2 → -1{BETTER}"),
+        (0.9, float("nan"), {"better": "higher"}, Verdict.REGRESSED, "0.9 → nan: no number any more"),
         (float("nan"), float("nan"), {}, Verdict.EQUIVALENT, "exactly nan on both sides"),
         ("ab12", "ab12", {}, Verdict.EQUIVALENT, "exactly 'ab12' on both sides"),
-        ("ab12", "cd34", {}, Verdict.INCONCLUSIVE, f"changed: 'ab12' became 'cd34'; {TEXT}"),
-        (True, False, {"better": "higher"}, Verdict.REGRESSED, f"true became false{COUNTS}"),
+        ("ab12", "cd34", {}, Verdict.INCONCLUSIVE, f"changed: 'ab12' → 'cd34'; {TEXT}"),
+        (True, False, {"better": "higher"}, Verdict.REGRESSED, f"true → false{WORSE}"),
     ],
 )  # fmt: skip
 def test_one_run_is_enough(before: Any, after: Any, more: dict[str, Any], verdict: Verdict, reason: str) -> None:
@@ -59,11 +60,12 @@ def test_a_change_without_a_direction_is_certain_and_not_judged(name: str, unit:
     comparison = _sides(100, 90, name, unit=unit)
     row = _row(comparison, name)
     assert row.verdict is Verdict.INCONCLUSIVE
+    of = f" {unit}" if unit else ""
     assert row.reason == (
-        "changed: 100 became 90; nothing says which way is better: declare better: higher or better: lower for it"
+        f"changed: 100 → 90{of}; say which way is better: `better: lower` or `better: higher` under `metrics:`"
     )
     assert (comparison.regression_detected, comparison.exit_code(strict=True)) == (None, 4)
-    assert f"{name}: changed: 100 became 90" in comparison.reason
+    assert f"{name}: changed: 100 → 90" in comparison.reason
 
 
 def test_only_a_margin_for_this_very_metric_counts() -> None:
@@ -71,13 +73,13 @@ def test_only_a_margin_for_this_very_metric_counts() -> None:
     head = [record(metrics={"compression_ratio": {"value": 3.9, "exact": True}}, session="head")]
     assert _row(compare(base, head, rules=Rules().with_margins(["5%"]))).verdict is Verdict.REGRESSED
     declared = _row(compare(base, head, rules=Rules().with_margins(["compression_ratio=5%"])))
-    assert (declared.verdict, declared.reason) == (Verdict.EQUIVALENT, "4 became 3.9, within ±5.0%")
+    assert (declared.verdict, declared.reason) == (Verdict.EQUIVALENT, "4 → 3.9, within 5%")
 
 
 def test_a_program_may_declare_the_margin_of_its_own_metric() -> None:
     """Bytes on disk of a store that keeps the time of each commit."""
     nearly = _row(_sides(8_169_385, 8_169_384, "stored_bytes", better="lower", margin=0.001), "stored_bytes")
-    assert (nearly.verdict, nearly.reason) == (Verdict.EQUIVALENT, "8169385 became 8169384, within ±0.1%")
+    assert (nearly.verdict, nearly.reason) == (Verdict.EQUIVALENT, "8169385 → 8169384, within 0.1%")
     more = _row(_sides(8_169_385, 8_269_384, "stored_bytes", better="lower", margin=0.001), "stored_bytes")
     assert more.verdict is Verdict.REGRESSED
 
@@ -100,15 +102,15 @@ def test_what_varies_between_runs_of_one_side_is_not_exact() -> None:
     head = [record(metrics={"compression_ratio": {"value": 2.0, "exact": True}}, run=i) for i in range(6)]
     row = _row(compare(base, head))
     assert (row.verdict, row.design) == (Verdict.REGRESSED, "unpaired")
-    assert "declared exact, but runs of base gave 4 and 4.1" in row.notes
+    assert "declared exact, but runs in A gave 4 and 4.1" in row.notes
     few = _row(compare(base[:2], head[:2]))
     assert few.verdict is Verdict.INCONCLUSIVE
-    assert few.reason.startswith("too few runs: 2 and 2")
-    assert "declared exact, but runs of base gave 4 and 4.1" in few.notes
+    assert few.reason.startswith("can't tell from 2 and 2 runs")
+    assert "declared exact, but runs in A gave 4 and 4.1" in few.notes
 
 
 def test_a_digest_that_varies_says_so() -> None:
     base = [record(metrics={"digest": {"value": v, "exact": True}}, run=i) for i, v in enumerate("ab")]
     row = _row(compare(base, base), "digest")
     assert row.verdict is Verdict.NOT_COMPARABLE
-    assert "declared exact, but runs of base gave 'a' and 'b'" in row.notes
+    assert "declared exact, but runs in A gave 'a' and 'b'" in row.notes

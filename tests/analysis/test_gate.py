@@ -68,7 +68,7 @@ def test_a_head_that_fails_is_red(results: Path, capsys: pytest.CaptureFixture[s
     assert _compare(results, _failed(8), "--format", "json") == 1
     said = json.loads(capsys.readouterr().out)
     assert (said["exit_code"], said["answer"], said["regression_detected"]) == (1, "failed", None)
-    assert said["reason"] == "head failed: sort: exited with code 1: boom"
+    assert said["reason"] == "B failed: sort: exited with code 1: boom"
     assert said["failures"][0]["failed"] == 8
 
 
@@ -78,8 +78,8 @@ def test_a_head_that_fails_now_and_then_is_red_though_the_rest_is_equivalent(
     broken = [MadeRun("sort", outcome=Outcome.CRASHED, reasons=("was ended by signal SIGSEGV",), repeat=9, repeats=9)]
     assert _compare(results, [*_passed(seed=1), *broken]) == 1
     said = capsys.readouterr().out
-    assert "4 equivalent" in said
-    assert "failed: head failed in 1 of 9 runs: sort: was ended by signal SIGSEGV" in said
+    assert "4 metrics unchanged" in said
+    assert "failed: B failed in 1 of 9 runs: sort: was ended by signal SIGSEGV" in said
 
 
 def test_a_failure_and_a_regression_are_both_said() -> None:
@@ -87,9 +87,7 @@ def test_a_failure_and_a_regression_are_both_said() -> None:
     head = [*side(noisy(15, seed=1), session="head"), record(outcome=Outcome.TIMEOUT, run=50, reasons=("too long",))]
     comparison = compare(base, head)
     assert (comparison.exit_code(), comparison.regression_detected) == (1, True)
-    assert comparison.reason.startswith(
-        "head failed in 1 of 11 runs: entry: too long; regressed as well: entry time_taken_s"
-    )
+    assert comparison.reason.startswith("B failed in 1 of 11 runs: entry: too long; also regressed: entry time_taken_s")
 
 
 def test_attempts_that_were_repeated_are_no_failures() -> None:
@@ -101,9 +99,9 @@ def test_attempts_that_were_repeated_are_no_failures() -> None:
 def test_nothing_compared_is_red_and_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _compare(results, _passed(entry="other")) == 1
     said = capsys.readouterr().out
-    assert "nothing compared: other: only in head; sort: only in base" in said
+    assert "nothing compared: other: only in B; sort: only in A" in said
     assert Comparison("a", "b", ()).exit_code() == 1
-    assert Comparison("a", "b", ()).reason == "the two sides have nothing in common"
+    assert Comparison("a", "b", ()).reason == "A and B have nothing in common"
 
 
 def test_inconclusive_counts_as_compared(results: Path) -> None:
@@ -124,7 +122,7 @@ def test_a_first_run_needs_no_baseline_if_that_is_said(results: Path, capsys: py
 def test_a_missing_base_excuses_no_head_that_fails(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_session(results, _failed(2), name="broken", started=START + timedelta(days=1))
     assert main(["compare", "nowhere", "broken", "--allow-missing-base"]) == 1
-    assert "failed: head failed: sort: exited with code 1: boom" in capsys.readouterr().out
+    assert "failed: B failed: sort: exited with code 1: boom" in capsys.readouterr().out
 
 
 def test_what_is_not_comparable_is_allowed_too_and_a_regression_never(results: Path) -> None:
@@ -140,10 +138,10 @@ def test_a_metric_that_vanished_is_not_no_regression() -> None:
 
     lost = compare(runs("a_s", "b_s", session="base"), runs("a_s", session="head"))
     assert (lost.regression_detected, lost.answer) == (None, "cannot tell")
-    assert lost.reason == "only in base: entry b_s; what the head does not measure cannot be told"
+    assert lost.reason == "only in A: entry b_s; what B does not measure can't be compared"
     assert (lost.exit_code(), lost.exit_code(strict=True)) == (0, 4)
     gained = compare(runs("a_s", session="base"), runs("a_s", "b_s", session="head"))
-    assert (gained.regression_detected, gained.reason) == (False, "the metric that decides is equivalent or improved")
+    assert (gained.regression_detected, gained.reason) == (False, "the metric that counts is unchanged or improved")
 
 
 def test_all_is_said_only_of_what_decides() -> None:
@@ -152,5 +150,5 @@ def test_all_is_said_only_of_what_decides() -> None:
         Row("e", "exec_time_s", Verdict.INCONCLUSIVE, "", better="lower"),
     )
     assert Comparison("a", "b", rows).reason == (
-        "the metric that decides is equivalent or improved; 1 inconclusive that does not"
+        "the metric that counts is unchanged or improved; 1 that does not count inconclusive"
     )

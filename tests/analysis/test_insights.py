@@ -34,7 +34,7 @@ def test_pipelines_beside_each_other_have_a_bottleneck_each() -> None:
     api = {"api/tokenise": 0.2, "api/model": 0.8}
     [found] = _only([record(tasks=_tasks(**api, **{"batch/crunch": 9.0}))], "bottleneck")
     assert found.says == "in pipeline api, stage model takes 80% of the time of its 2 stages"
-    assert found.advice == "make model faster: twice as fast, the stages of api would take 40% less time together"
+    assert found.advice == "make model faster: twice as fast, the stages of api take 40% less time together"
     assert found.numbers == pytest.approx({"share": 0.8, "seconds": 0.8})
     even = {"api/a": 1.0, "api/b": 1.0, "api/c": 1.0, "batch/crunch": 9.0}
     assert _only([record(tasks=_tasks(**even))], "bottleneck") == []
@@ -58,7 +58,7 @@ def test_a_task_that_stands_for_many_calls_weighs_as_many() -> None:
 
 def test_scaling_that_a_benchmark_measured() -> None:
     steep = {"commit_exponent": 1.6, "commit_exponent_low": 1.4, "commit_exponent_high": 1.8}
-    assert "power 1.60" in _only([record(metrics=steep)], "scaling")[0].says
+    assert "power 1.60" in _only([record(metrics=steep)], "scaling")[0].evidence
     unsure = {**steep, "commit_exponent_low": 0.9}
     assert _only([record(metrics=unsure)], "scaling") == []
     users = _only([record(metrics={"x.parallel_efficiency": 0.4})], "scaling")
@@ -121,7 +121,7 @@ def test_compression_below_its_limit_and_lost_tensors() -> None:
     metrics = {"c.similar.s.of_limit": 0.6, "c.similar.s.compression_ratio": 3.0, "c.similar.s.limit_ratio": 5.0,
                "c.fine.s.of_limit": 0.95, "c.similar.s.wrong_tensors": 2}  # fmt: skip
     assert [i.evidence for i in _only([record(metrics=metrics)], "compression")] == [
-        "60% of the limit: 3.00 times where 5.00 is possible"
+        "60% of what is possible: 3.00 times smaller where 5.00 is possible"
     ]
     assert extract([record(metrics=metrics)])[0].kind == "accuracy"
     in_percent = {"of_limit": {"value": 60.0, "unit": "%"}, "other.of_limit": {"value": 98.0, "unit": "%"}}
@@ -203,11 +203,11 @@ def test_noise_between_runs_and_a_busy_machine() -> None:
 def test_a_quota_is_not_called_a_neighbour() -> None:
     held = Usage(wall_s=10.0, throttled_s=2.0, samples=1)
     [insight] = _only([record(usage=held), record(run=2)], "measurement")
-    assert insight.says == "1 of 2 runs were held back by their CPU quota"
+    assert insight.says == "1 of 2 runs was held back by the CPU quota"
     assert "larger quota" in insight.advice
     crowded = Usage(wall_s=10.0, neighbour_cpu_s=12.0, samples=1)
     [insight] = _only([record(usage=held), record(usage=crowded, run=2)], "measurement")
-    assert insight.says == "1 of 2 runs were not alone on the machine"
+    assert insight.says == "1 of 2 runs was not alone on the machine"
 
 
 def test_recommendations_say_why_once() -> None:

@@ -170,4 +170,4 @@ def test_folders_of_a_sweep_and_of_a_search_for_the_peak(tmp_path: Path, capsys:
         (tmp_path / name / "colocation.json").write_text(json.dumps(written))
     assert "api peak" in {row["entry"] for row in _compared(capsys, tmp_path / "c", tmp_path / "e")["rows"]}
     missed = _compared(capsys, tmp_path / "c", tmp_path / "d")
-    assert missed["reason"] == "head failed: api peak: no rate tried meets the objectives"
+    assert missed["reason"] == "B failed: api peak: no rate tried meets the objectives"

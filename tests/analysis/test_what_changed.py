@@ -31,7 +31,7 @@ def test_the_last_comparable_session_is_the_base(tmp_path: Path) -> None:
     assert changed is not None
     assert (changed.base, changed.head) == ("older", "head")
     assert [row.metric for row in changed.regressed] == ["time_taken_s"]
-    assert summary_lines(changed)[0].startswith("regressed: entry time_taken_s +3")
+    assert summary_lines(changed)[0].startswith("regressed: entry time_taken_s 10.02 → 13.05, 3")
 
 
 def test_nothing_before_is_nothing_to_say(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_single_runs_are_held_against_many_sessions(tmp_path: Path) -> None:
         slow = told[1]
         rows = [next(row for row in one.rows if row.metric == "time_taken_s") for one in told if one]
         assert [row.verdict for row in rows] == [Verdict.INCONCLUSIVE, Verdict.REGRESSED, Verdict.INCONCLUSIVE]
-        assert "one night, unconfirmed: +30" in rows[0].reason
-        assert "the level since" in "; ".join(rows[2].notes)
+        assert rows[0].reason.startswith("not confirmed yet: 30")
+        assert "since it last changed" in "; ".join(rows[2].notes)
         usual = what_changed([record(metrics={"time_taken_s": 10.1}, session="head", day=20)], history)
     assert slow is not None
     assert usual is not None
@@ -77,8 +77,8 @@ def test_too_few_runs_is_said_once(tmp_path: Path) -> None:
         changed = what_changed(side([1.0], session="head", day=2), history)
     assert changed is not None
     lines = summary_lines(changed)
-    assert lines[0] == "against older: no change can be shown: 2 inconclusive"
-    assert lines[1].startswith("2 inconclusive: one run on each side; ")
+    assert lines[0] == "no change shown against older: 2 inconclusive"
+    assert lines[1].startswith("inconclusive: can't tell from one run on each side; ")
     assert len(lines) == 2
 
 
@@ -87,7 +87,7 @@ def test_nothing_changed_is_only_said_where_it_is_known(tmp_path: Path) -> None:
         _add(history, side(noisy(10, 0.002), session="older", day=1))
         changed = what_changed(side(noisy(10, 0.002, seed=1), session="head", day=2), history)
     assert changed is not None
-    assert summary_lines(changed) == ["against older: nothing changed: 2 equivalent"]
+    assert summary_lines(changed) == ["nothing changed against older (2 metrics)"]
 
 
 def test_a_calibrated_noise_floor_is_the_margin_and_a_broken_file_costs_nothing(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_nights_without_a_ratio_are_held_against_many_sessions_too(tmp_path: Pat
             _add(history, tonight)
     rows = [next(row for row in one.rows if row.metric == "errors") for one in told if one]
     assert [str(row.verdict) for row in rows] == ["inconclusive", "regressed", "equivalent"]
-    assert rows[0].reason == "one night, unconfirmed: 0 became 5; the next one tells"
+    assert rows[0].reason == "not confirmed yet: 0 → 5; the next session will tell"
     assert [(row.before, row.head) for row in rows[:2]] == [(0, 5), (0, 5)]
 
 
@@ -131,15 +131,15 @@ def test_what_changed_without_an_order_is_said_and_nothing_compared_is_not_nothi
         return summary_lines(compare([record(metrics=before)], [record(metrics=after, session="head", **more)]))
 
     digest = lines({"digest": {"value": "aa", "exact": True}}, {"digest": {"value": "bb", "exact": True}})
-    assert digest[0] == "changed: entry digest: 'aa' became 'bb'; of text nothing says which is better"
+    assert digest[0] == "changed: entry digest: 'aa' → 'bb'; whether that is right is yours to say"
     assert not [line for line in digest if "no change" in line or "nothing changed" in line]
     assert lines({"x": 1}, {"x": 1}, outcome=Outcome.FAILED)[0] == (
-        "against base: nothing could be compared: 1 not comparable"
+        "nothing could be compared with base: 1 not comparable"
     )
     base, head = (
         [record(metrics={"num_things": float(value)}, run=run, session=name) for run, value in enumerate(noisy(*of))]
         for name, of in (("base", (10, 0.002)), ("head", (14, 0.002)))
     )
     said = summary_lines(compare(base, head))
-    assert said[0].startswith("changed: entry num_things: +40.0%, beyond ")
+    assert said[0].startswith("changed: entry num_things: 40.0% higher (noise alone rarely exceeds ")
     assert "nothing changed" not in said[1]

@@ -71,7 +71,7 @@ def test_without_a_driver_nothing_is_recorded_and_the_reason_is_known(monkeypatc
     found = capture.nvidia.__wrapped__()
     assert found == Nvidia(problem="nvidia-ml-py is not installed: pip install 'assay-bench[gpu]'")
     assert _gpus(found).detail == (
-        "none that NVML can see (nvidia-ml-py is not installed: pip install 'assay-bench[gpu]'), no driver;"
+        "none found (nvidia-ml-py is not installed: pip install 'assay-bench[gpu]'), no driver;"
         " entries with `gpus:` will fail"
     )
 

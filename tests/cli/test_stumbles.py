@@ -185,3 +185,39 @@ def test_a_colocation_without_pyarrow_keeps_what_it_measured(workplace: Workplac
     assert answer.code == 0, answer.err
     assert "events are kept as CSV" in answer.err
     assert len(list((workplace.folder / "out").rglob("events.csv"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (
+            "import os\nimport not_there_at_all\n",
+            "needs 'not_there_at_all', which is not installed (my_stage.py, line 2)",
+        ),
+        ("x = 1 / 0\n", "cannot be imported: ZeroDivisionError: division by zero (my_stage.py, line 1)"),
+        ("import os\nimport json\njson.loads('{')\n", "(my_stage.py, line 3)"),
+        ("class S(:\n", "(my_stage.py, line 1)"),
+    ],
+)
+def test_a_stage_that_does_not_import_is_named_with_both_lines(workplace: Workplace, module: str, said: str) -> None:
+    workplace.write("my_stage.py", module)
+    workplace.write(
+        "c.yml",
+        "name: one\npipelines:\n  - name: p\n    loadgen: {component: single_stream, max_queries: 20}\n"
+        "    stages:\n      - {id: 0, component: my_stage.S}\n",
+    )
+    answer = workplace.assay("colocate", "c.yml", "--results", "out")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("assay: c.yml:6:28: pipelines[0].stages[0].component: my_stage.S: its module ")
+    assert said in answer.err
+    assert not (workplace.folder / "out").exists()
+
+
+def test_a_store_without_what_it_needs_says_so_and_leaves_nothing(workplace: Workplace) -> None:
+    workplace.write("lacking/sitecustomize.py", "import sys\nsys.modules['xxhash'] = None\n")
+    path = f"{workplace.folder / 'lacking'}:{workplace.environment['PYTHONPATH']}"
+    answer = workplace.assay("weights", "init", "repo", PYTHONPATH=path)
+    assert (answer.code != 0, answer.out) == (True, "")
+    needs = "What the weight store needs (xxhash) is not installed. Install it with: pip install 'assay-bench[weights]'"
+    assert answer.err.splitlines() == [f"assay: {needs}"]
+    assert not (workplace.folder / "repo").exists()

@@ -8,7 +8,7 @@ import pytest
 from workplace import Workplace
 
 CASES = {
-    "entries:\n\t- name: a\n": "2:1: the line starts with a tab; use spaces",
+    "entries:\n\t- name: a\n": "2:1: line 2 starts with a tab; use spaces",
     "entries:\n  - just text\n": "2:5: entries[0]: must be a mapping with `name:`, not 'just text'",
     "entries: a\n": "1:10: entries: must be a list, each item on a line that begins with `- `, not 'a'",
     "entries:\n  - name: @a\n": "2:11: a value cannot begin with @; put it in quotes",

@@ -54,14 +54,14 @@ def _ab(*words: str, pairs: int = 6) -> int:
 def test_two_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _ab("--", "sh tiny.sh 10", "--", "sh tiny.sh 13") == 3
     said = capsys.readouterr().out
-    assert "A: sh tiny.sh 10 → B: sh tiny.sh 13" in said
-    assert "regressed: +30.0%" in said
+    assert "A = sh tiny.sh 10 (6 runs)   B = sh tiny.sh 13 (6 runs)" in said
+    assert "30.0% slower" in said
     session = next((folder / "results").glob("ab-sh__*"))
     kept = json.loads((session / "comparison.json").read_text())
     assert kept["rows"][0]["design"] == "paired"
     assert (session / "comparison.html").is_file()
     assert _ab("--strict", "--", "sh tiny.sh 10", "--", "sh tiny.sh 10") == 0
-    assert "1 equivalent" in capsys.readouterr().out
+    assert "1 metric unchanged" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_two_git_revisions_each_run_their_own_code(folder: Path, capsys: pytest.
     git("commit", "-qam", "slower")
     (folder / "tiny.py").write_text("broken: this is the working tree and must not be run")
     assert _ab("--config", "bench.yaml", "--a", "rev=HEAD~1", "--b", "rev=HEAD") == 3
-    assert "A: rev=HEAD~1 → B: rev=HEAD" in capsys.readouterr().out
+    assert "A = rev=HEAD~1 (6 runs)   B = rev=HEAD (6 runs)" in capsys.readouterr().out
     left = subprocess.run(["git", "worktree", "list"], cwd=folder, check=True, capture_output=True, text=True).stdout
     assert len(left.splitlines()) == 1
     assert (folder / "tiny.py").read_text().startswith("broken")

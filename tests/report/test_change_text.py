@@ -20,7 +20,7 @@ WIDE = replace(SURE, earliest="n4", latest="n6", possible=3, commit_after=D, com
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (SURE, "at commit bbbbbbbbbb, measured before it aaaaaaaaaa"),
+        (SURE, "at commit bbbbbbbbbb (before it: aaaaaaaaaa)"),
         (replace(SURE, commit_before=None), "at commit bbbbbbbbbb"),
         (replace(SURE, commit_after=A, commits=(A,)), "the same commit aaaaaaaaaa before and after"),
         (replace(SURE, commit_after=None, commits=()), "commit not known"),
@@ -41,7 +41,7 @@ def test_a_single_commit_is_named_only_where_it_is_certain(change: ChangePoint, 
 
 def test_the_sessions_it_may_have_begun_with() -> None:
     assert change_sessions(SURE) == "from n5 on"
-    assert change_sessions(WIDE) == "from one of 3 sessions on, n4 to n6, likeliest n5"
+    assert change_sessions(WIDE) == "from one of 3 sessions on (n4 to n6, most likely n5)"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,5 @@ def test_the_terminal_says_where_a_series_changed() -> None:
         for i, value in enumerate(values)
     ]
     series = Series(1, "fp", "alm", "errors", None, "lower", len(points), 5.0, points[-1].started_at)
-    said = [line.strip() for line in trend(series, None, points).splitlines() if "change point" in line]
-    assert said == [
-        "change point: regressed: +5, 0 to 5, from night-20 on; at commit 2020202020, measured before it 1919191919"
-    ]
+    said = [line.strip() for line in trend(series, None, points).splitlines() if "regressed" in line]
+    assert said == ["regressed from night-20 on: 0 → 5, +5; at commit 2020202020 (before it: 1919191919)"]

@@ -54,7 +54,7 @@ def test_a_series_shows_its_change_point(client: TestClient, results: Path) -> N
     assert "1 change point, dashed" in text
     assert "regressed" in text
     assert "nightly-run__2026-03-17" in text
-    assert re.search(r"at commit \w+, measured before it \w+|between \w+ and \w+: \d+ commits? measured", text)
+    assert re.search(r"at commit \w+ \(before it: \w+\)|between \w+ and \w+: \d+ commits? measured", text)
 
 
 def test_any_two_are_compared(client: TestClient, results: Path) -> None:

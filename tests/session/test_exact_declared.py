@@ -27,6 +27,6 @@ def test_a_count_that_the_configuration_calls_exact_is_judged_from_one_run(workp
         assert workplace.assay("run", "--config", "bench.yaml").code == code
     compared = workplace.assay("compare", "--format", "json")
     rows = {row["metric"]: row for row in json.loads(compared.out)["rows"]}
-    assert rows["kept"]["reason"] == "100 became 99; it is exact, so any change counts"
+    assert rows["kept"]["reason"] == "100 → 99, which is worse (an exact metric: any change counts)"
     assert rows["exec_time_s"]["verdict"] == "inconclusive"
     assert compared.code == 3

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from assay.analysis.comparison import Row
+from assay.analysis.sentences.metric_words import MetricWords
+from assay.analysis.sentences.note_sentences import machine_moved
 from assay.analysis.verdict import Verdict
 
 CHANGED = (Verdict.IMPROVED, Verdict.REGRESSED)
@@ -17,9 +19,9 @@ def told_by_canaries(rows: Iterable[Row], canaries: set[str]) -> tuple[tuple[Row
     if not moved:
         return seen, ()
     named = ", ".join(f"{row.entry} {row.metric} {_how_far(row)}" for row in moved[:3])
-    note = f"the machine moved: {named} in a canary, whose code is fixed; other changes here may be the machine's too"
+    note = machine_moved(named)
     told = tuple(
-        replace(row, verdict=Verdict.INCONCLUSIVE, reason=f"a canary moved with its machine: {row.reason}")
+        replace(row, verdict=Verdict.INCONCLUSIVE, reason=f"the machine changed, not the code: {row.reason}")
         if row in moved
         else row
         for row in seen
@@ -28,4 +30,6 @@ def told_by_canaries(rows: Iterable[Row], canaries: set[str]) -> tuple[tuple[Row
 
 
 def _how_far(row: Row) -> str:
-    return f"({row.reason})" if row.ratio is None else f"{row.ratio - 1:+.1%}"
+    if row.ratio is None:
+        return f"({row.reason})"
+    return MetricWords.of(row.metric, row.unit, row.better).change(row.ratio)

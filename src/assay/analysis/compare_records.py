@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, expm1, isclose, isfinite
+from typing import Any
 
 import numpy as np
 
 from assay.analysis.canary import told_by_canaries
-from assay.analysis.comparison import ONLY_IN_BASE, Comparison, Row
+from assay.analysis.comparison import Comparison, Row
 from assay.analysis.conditions import unequal_conditions
 from assay.analysis.direction import direction
 from assay.analysis.evidence import Evidence, evidence
@@ -19,6 +20,10 @@ from assay.analysis.judgement import judged
 from assay.analysis.past import NoPast, Past
 from assay.analysis.rules import MetricRule, Rules
 from assay.analysis.sample import FEWEST, Runs, Sample, sample
+from assay.analysis.sentences import value_sentences as said
+from assay.analysis.sentences.note_sentences import not_exact
+from assay.analysis.sentences.side_names import A_AND_B, SideNames
+from assay.analysis.sentences.verdict_sentences import few_runs
 from assay.analysis.signed_night import is_signed_night, signed_night
 from assay.analysis.signed_values import signed_verdict
 from assay.analysis.verdict import Verdict
@@ -48,26 +53,27 @@ def compare(
     paired: bool = False,
     looks: int = 1,
     across: bool = False,
+    sides: SideNames = A_AND_B,
 ) -> Comparison:
     """`paired`: the runs of both sides alternated, the i-th of one beside the i-th of the other (`assay ab` does so).
 
     `looks`: how often the same experiment is judged. `across`: compare in spite of different parameters, program or
-    machine; the differences become notes.
+    machine; the differences become notes. `sides`: what the two are called in sentences.
     """
-    table = _Table(rules or Rules(), past or NoPast(), paired, looks, across)
-    sides = _by_entry(base), _by_entry(head)
+    table = _Table(rules or Rules(), past or NoPast(), paired, looks, across, sides)
+    runs = _by_entry(base), _by_entry(head)
     drafts = [
         draft
-        for entry in dict.fromkeys([*sides[1], *sides[0]])
-        for draft in table.entry(entry, sides[0].get(entry, []), sides[1].get(entry, []))
+        for entry in dict.fromkeys([*runs[1], *runs[0]])
+        for draft in table.entry(entry, runs[0].get(entry, []), runs[1].get(entry, []))
     ]
     failures = [
         found
-        for entry in dict.fromkeys([*sides[1], *sides[0]])
-        for which, side in zip(("base", "head"), sides, strict=True)
+        for entry in dict.fromkeys([*runs[1], *runs[0]])
+        for which, side in zip(("base", "head"), runs, strict=True)
         for found in failure(which, entry, side.get(entry, []))
     ]
-    canaries = {entry for entry, runs in sides[1].items() if any(run.canary for run in runs)}
+    canaries = {entry for entry, measured in runs[1].items() if any(run.canary for run in measured)}
     rows, notes = told_by_canaries(_judged(drafts), canaries)
     return Comparison(*names, rows, notes, failures=tuple(failures))
 
@@ -93,14 +99,15 @@ def _judged(drafts: Sequence[_Draft]) -> Iterable[Row]:
             continue
         shift = draft.evidence.shift
         p = corrected.get(id(draft), shift.p)
-        verdict, reason = judged(draft.evidence, row.better, row.margin, p)
+        verdict, reason = judged(draft.evidence, row.better, row.margin, p, row.words)
         notes = () if verdict is Verdict.EQUIVALENT else row.notes
         yield replace(row, verdict=verdict, reason=reason, adjusted_p=p, notes=notes)
 
 
 class _Table:
-    def __init__(self, rules: Rules, past: Past, paired: bool, looks: int, across: bool) -> None:
+    def __init__(self, rules: Rules, past: Past, paired: bool, looks: int, across: bool, sides: SideNames) -> None:
         self._rules, self._past, self._paired, self._looks, self._across = rules, past, paired, looks, across
+        self._sides = sides
 
     def entry(self, name: str, base: list[Record], head: list[Record]) -> Iterable[_Draft]:
         reasons, notes = self._against(base, head)
@@ -108,7 +115,7 @@ class _Table:
             yield _Draft(Row(name, "", Verdict.NOT_COMPARABLE, "; ".join(reasons)))
             return
         base, head = _measured(base), _measured(head)
-        notes += unequal_conditions(base, head)
+        notes += unequal_conditions(base, head, self._sides)
         sides = [run.metrics for run in base], [run.metrics for run in head]
         key = head[0].fingerprint.key
         for metric in dict.fromkeys(name for side in sides[::-1] for run in side for name in run):
@@ -126,21 +133,29 @@ class _Table:
         return bool(rule.better or rule.exact) or required or declared or metric in run.margins
 
     def _against(self, base: list[Record], head: list[Record]) -> tuple[list[str], list[str]]:
-        for side, other in ((base, "head"), (head, "base")):
+        for side, where, other in (
+            (base, self._sides.base, self._sides.head),
+            (head, self._sides.head, self._sides.base),
+        ):
             if not side:
-                return [f"only in {other}"], []
+                return [said.only(other)], []
             if not _measured(side):
-                return [f"{side[-1].run_id} was not measured: {side[-1].outcome}"], []
+                return [said.not_measured(where, side[-1].run_id, str(side[-1].outcome).replace("_", " "))], []
         first, second = _measured(base)[0], _measured(head)[0]
-        differences = [_readable(part, first, second) for part in reasons_against(first, second)]
-        return ([], differences) if self._across else (differences, [])
+        differences = _differences(first, second)
+        if self._across or not differences:
+            return [], differences
+        return [said.refused(differences)], []
 
     def _metric(
         self, run: Record, fingerprint: str, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]
     ) -> _Draft:
-        for side, where in ((base, "only in head"), (head, ONLY_IN_BASE)):
-            if not any(metric in measured for measured in side):
-                return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, where))
+        if not any(metric in measured for measured in base):
+            reason = said.only(self._sides.head)
+            return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, reason, only_in="head"))
+        if not any(metric in measured for measured in head):
+            reason = said.only(self._sides.base)
+            return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, reason, only_in="base"))
         rule = self._rules.of(run.name, metric)
         if declared_exact(base, head, metric) if rule.exact is None else rule.exact:
             row, varies = self._exact(run, metric, rule, base, head)
@@ -152,12 +167,12 @@ class _Table:
     def _exact(self, run: Record, metric: str, rule: MetricRule, base: Runs, head: Runs) -> tuple[Row, str]:
         """The row, and why it cannot be judged so: what varies between runs of one side is not exact."""
         before, after = values(base, metric), values(head, metric)
-        for name, side in (("base", before), ("head", after)):
+        for where, side in ((self._sides.base, before), (self._sides.head, after)):
             if seen := varying(side):
-                return _row(run, metric, rule, base, head), f"declared exact, but runs of {name} gave {seen}"
+                return _row(run, metric, rule, base, head), not_exact(where, seen)
         margin = self._declared_margin(run, metric, base, head)
         row = _row(run, metric, rule, base, head, exact=True)
-        verdict, reason = judge_exact(before[0], after[0], row.better, margin)
+        verdict, reason = judge_exact(before[0], after[0], row.better, margin, row.unit)
         return replace(row, verdict=verdict, reason=reason, margin=margin or 0.0, design="exact"), ""
 
     def _declared_margin(self, run: Record, metric: str, base: Runs, head: Runs) -> float | None:
@@ -173,8 +188,9 @@ class _Table:
         before, after = sample(base, metric), sample(head, metric)
         row = replace(_row(run, metric, rule, base, head), notes=notes)
         if before is None or after is None:
-            which = "either side" if before is after else "base" if before is None else "head"
-            return _Draft(replace(row, verdict=Verdict.NOT_COMPARABLE, reason=f"no finite number in {which}"))
+            one = self._sides.base if before is None else self._sides.head
+            reason = said.no_number("on either side" if before is after else one)
+            return _Draft(replace(row, verdict=Verdict.NOT_COMPARABLE, reason=reason))
         declared = self._declared_margin(run, metric, base, head)
         row = replace(row, margin=self._rules.margin(run, metric, fingerprint) if declared is None else declared)
         if min(before.values.size, after.values.size) < FEWEST:
@@ -193,7 +209,7 @@ class _Table:
             past = past[:-1]
         if not is_signed_night(past, before.values, after.values):
             return None
-        night = signed_night(past, before.values, after.values, row.better, row.margin)
+        night = signed_night(past, before.values, after.values, row.words, row.margin)
         notes = () if night.verdict is Verdict.EQUIVALENT else (*row.notes, *night.notes)
         return replace(
             row, verdict=night.verdict, reason=night.reason, base=night.level, ratio=night.ratio, design="history",
@@ -205,8 +221,9 @@ class _Table:
         if past.size and isclose(past[-1], middle(np.log(before)), abs_tol=1e-12):
             past = past[:-1]  # The base itself is the last session of the past.
         found = evidence(
-            before, after, past, better=row.better, margin=row.margin, paired=self._paired, looks=self._looks
-        )
+            before, after, past, better=row.better, margin=row.margin, paired=self._paired, looks=self._looks,
+            words=row.words, sides=self._sides,
+        )  # fmt: skip
         if found is None:
             return _Draft(_too_few(row))
         shift = found.shift
@@ -251,13 +268,8 @@ def _ratio(row: Row) -> float | None:
 
 def _few(before: Sample, after: Sample, paired: bool) -> str:
     """How many runs there are, and what would tell."""
-    runs = before.values.size, after.values.size
-    if runs == (1, 1):
-        within = f" ({before.within} and {after.within} samples within them show no run-to-run spread)"
-        enough = "`--pairs 10`" if paired else f"`assay ab` or `repeat: {FEWEST}`"
-        return f"one run on each side{within if before.within or after.within else ''}; {enough} would tell"
-    enough = "--pairs 10" if paired else f"repeat: {FEWEST}"
-    return f"too few runs: {runs[0]} and {runs[1]}, {FEWEST} of each are needed ({enough})"
+    samples = before.within + after.within
+    return few_runs(before.values.size, after.values.size, FEWEST, paired=paired, samples=samples)
 
 
 def _too_few(row: Row) -> Row:
@@ -268,18 +280,25 @@ def _too_few(row: Row) -> Row:
 def _without_ratio(row: Row, before: Sample, after: Sample, paired: bool) -> Row:
     if min(before.values.size, after.values.size) < FEWEST:
         return _too_few(row)
-    verdict, reason = signed_verdict(before.values, after.values, row.better, row.margin, paired)
+    verdict, reason = signed_verdict(before.values, after.values, row.words, row.margin, paired)
     return replace(row, verdict=verdict, reason=reason)
 
 
-def _readable(reason: str, base: Record, head: Record) -> str:
-    """Digests of parameters say that they differ; a person wants to know which."""
-    if not reason.startswith("params:"):
-        return reason
-    ours, theirs = base.script_params, head.script_params
+def _differences(base: Record, head: Record) -> list[str]:
+    """Why they are not comparable: in words, since a digest says only that something differs."""
+    reasons = reasons_against(base, head)
+    ours, theirs = base.fingerprint, head.fingerprint
+    parts = [part for part in ("entry", "workload", "machine") if getattr(ours, part) != getattr(theirs, part)]
+    said_of = [said.other_part(part, getattr(ours, part), getattr(theirs, part)) for part in parts]
+    if ours.params != theirs.params:
+        said_of.insert(0, said.other_parameters(_changed_parameters(base.script_params, head.script_params)))
+    return said_of if reasons and said_of else list(reasons)
+
+
+def _changed_parameters(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     changed = [
         f"{key} {ours.get(key, 'not given')} → {theirs.get(key, 'not given')}"
         for key in dict.fromkeys([*ours, *theirs])
         if ours.get(key) != theirs.get(key)
     ]
-    return f"different parameters: {', '.join(changed[:4])}" if changed else "different parameters"
+    return ", ".join(changed[:4])

@@ -1,20 +1,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isclose
 from typing import Any, Literal
 
 from assay.analysis.environment_difference import Difference
 from assay.analysis.failure import Failure, failure_lines
+from assay.analysis.sentences import conclusion_sentences as conclusion
+from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.verdict import Verdict
 from assay.record.metric import Better
 
 OWN = ("exec_time_s", "usage.cpu_s", "usage.peak_rss_mb")
 """What Assay measures of any program."""
 
-ONLY_IN_BASE = "only in base"
+GRAVEST_FIRST = (
+    Verdict.REGRESSED,
+    Verdict.IMPROVED,
+    Verdict.INCONCLUSIVE,
+    Verdict.NOT_COMPARABLE,
+    Verdict.EQUIVALENT,
+)
+"""As verdicts are listed and counted."""
 Design = Literal["paired", "unpaired", "history", "exact", "none"]
 
 
@@ -46,6 +55,8 @@ class Row:
     design: Design = "none"
     notes: tuple[str, ...] = ()
     """What a reader should know besides: spikes, a busy machine, a warm-up."""
+    only_in: Literal["base", "head"] | None = None
+    """The one side that measured it, where the other did not."""
 
     @property
     def conclusive(self) -> bool:
@@ -58,7 +69,12 @@ class Row:
     @property
     def gone(self) -> bool:
         """The base measured it and the head does not."""
-        return bool(self.metric) and self.verdict is Verdict.NOT_COMPARABLE and self.reason == ONLY_IN_BASE
+        return bool(self.metric) and self.only_in == "base"
+
+    @property
+    def words(self) -> MetricWords:
+        """What a change of it is called."""
+        return MetricWords.of(self.metric, self.unit, self.better)
 
     @property
     def unordered(self) -> bool:
@@ -154,9 +170,20 @@ class Comparison:
     @property
     def reason(self) -> str:
         """Why the exit code is what it is."""
+        return self._reason(with_rows=True)
+
+    @property
+    def short_reason(self) -> str:
+        """The same beneath a table, which has the regressions and what is open in its rows."""
+        if self.regressed and not self.failures:
+            others = {str(verdict): self.counts[verdict] for verdict in GRAVEST_FIRST[1:]}
+            return conclusion.regressed(len(self.regressed), len(self.rows), conclusion.counted(others, ""))
+        return self._reason(with_rows=False)
+
+    def _reason(self, *, with_rows: bool) -> str:
         if self.failures:
-            lines = _first(failure_lines(self.failures))
-            return f"{lines}; regressed as well: {self._regressions()}" if self.regressed else lines
+            lines = conclusion.named(failure_lines(self.failures))
+            return conclusion.also_regressed(lines, self._regressions()) if self.regressed else lines
         if self.regressed:
             return self._regressions()
         if not self.compared:
@@ -165,24 +192,24 @@ class Comparison:
         undecided = [row for row in decisive if row.verdict is Verdict.INCONCLUSIVE]
         if undecided:
             first = undecided[0]
-            return f"{len(undecided)} of {len(decisive)} inconclusive; {first.entry} {first.metric}: {first.reason}"
+            said = f"{first.entry} {first.metric}: {first.reason}" if with_rows else ""
+            return conclusion.undecided(len(undecided), len(decisive), said)
         if not decisive:
-            return "of nothing that was compared is it known which way is better"
+            return conclusion.no_direction()
         if gone := self._gone():
-            return f"{ONLY_IN_BASE}: {_first(gone, ', ')}; what the head does not measure cannot be told"
+            return conclusion.lost(conclusion.named(gone, ", "))
         others = sum(row.verdict is Verdict.INCONCLUSIVE for row in self.rows if row not in decisive)
-        besides = f"; {others} inconclusive that {'does' if others == 1 else 'do'} not" if others else ""
-        count = "the metric that decides is" if len(decisive) == 1 else f"all {len(decisive)} metrics that decide are"
-        return f"{count} equivalent or improved{besides}"
+        return conclusion.nothing_worse(len(decisive), others)
 
     def _regressions(self) -> str:
-        return _first([f"{row.entry} {row.metric} ({row.reason})" for row in self.regressed], ", ")
+        regressed = [conclusion.regression(row.entry, row.metric, row.reason) for row in self.regressed]
+        return conclusion.named(regressed)
 
     def _nothing(self) -> str:
         if self.missing_base:
-            return "nothing was compared (--allow-missing-base)"
+            return conclusion.first_run()
         why = Counter(f"{row.entry} {row.metric}".strip() + f": {row.reason}" for row in self.rows)
-        return _first(list(why)) if why else "the two sides have nothing in common"
+        return conclusion.named(list(why)) if why else conclusion.nothing_in_common()
 
     def exit_code(self, *, strict: bool = False) -> int:
         """1 a side failed, or nothing was compared (0 if a base may be missing); 3 regressed; 4 cannot be told, if that
@@ -209,8 +236,3 @@ class Comparison:
             "environment": [difference.to_json() for difference in self.environment],
             "rows": [row.to_json() for row in self.rows],
         }
-
-
-def _first(sentences: Sequence[str], between: str = "; ", most: int = 5) -> str:
-    more = len(sentences) - most
-    return between.join(sentences[:most]) + (f" and {more} more" if more > 0 else "")

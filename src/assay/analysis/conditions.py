@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from assay.analysis.environment_difference import Difference
+from assay.analysis.sentences.note_sentences import condition
+from assay.analysis.sentences.side_names import SideNames
 from assay.record import Record
 
 STEAL = 0.02
@@ -31,8 +33,11 @@ def not_alone(run: Record) -> bool:
     return _share(run, "steal") > STEAL or _share(run, "neighbours") > NEIGHBOURS
 
 
-def unequal_conditions(base: Sequence[Record], head: Sequence[Record]) -> list[str]:
-    return [f"{one.what}: {one.base} in base, {one.head} in head" for one in load_differences(base, head)]
+def unequal_conditions(base: Sequence[Record], head: Sequence[Record], sides: SideNames) -> list[str]:
+    return [
+        condition(one.what, str(one.base), sides.base, str(one.head), sides.head)
+        for one in load_differences(base, head)
+    ]
 
 
 def load_differences(base: Sequence[Record], head: Sequence[Record]) -> list[Difference]:

@@ -12,6 +12,8 @@ from math import isfinite, isnan
 from typing import Any
 
 from assay.analysis.sample import Runs
+from assay.analysis.sentences import value_sentences as said
+from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.verdict import Verdict
 from assay.record.metric import Better, as_float
 from assay.record.strict_json import encode
@@ -35,28 +37,29 @@ def varying(found: Sequence[Any]) -> str:
     return " and ".join(shown(value) for value in list(differing.values())[:2]) if len(differing) > 1 else ""
 
 
-def judge_exact(before: Any, after: Any, better: Better | None, margin: float | None) -> tuple[Verdict, str]:
+def judge_exact(
+    before: Any, after: Any, better: Better | None, margin: float | None, unit: str | None = None
+) -> tuple[Verdict, str]:
     if _key(before) == _key(after):
-        return Verdict.EQUIVALENT, f"exactly {shown(before)} on both sides"
-    became = f"{shown(before)} became {shown(after)}"
+        return Verdict.EQUIVALENT, said.exactly_same(shown(before))
+    became = f"{shown(before)} → {shown(after)}"
     if not _is_number(before) or not _is_number(after):
-        what = "text" if isinstance(before, str) and isinstance(after, str) else "these values"
-        return Verdict.INCONCLUSIVE, f"changed: {became}; of {what} nothing says which is better"
+        return Verdict.INCONCLUSIVE, said.unordered(became)
+    became += f" {unit}" if unit and not isinstance(after, bool) else ""
     first, second = as_float(before), as_float(after)
     if margin is not None and abs(second - first) <= margin * abs(first):
-        return Verdict.EQUIVALENT, f"{became}, within ±{margin:.1%}"
+        return Verdict.EQUIVALENT, said.within_margin(became, margin)
     if before == after:
-        return Verdict.INCONCLUSIVE, f"changed: {became}; neither is the larger"
+        return Verdict.INCONCLUSIVE, said.neither_larger(became)
     if better is None:
-        return (
-            Verdict.INCONCLUSIVE,
-            f"changed: {became}; nothing says which way is better: declare better: higher or better: lower for it",
-        )
+        return Verdict.INCONCLUSIVE, said.unordered_numbers(became)
     if isnan(first) or isnan(second):
-        return (Verdict.REGRESSED if isnan(second) else Verdict.IMPROVED), became
+        lost = isnan(second)
+        return (Verdict.REGRESSED, said.number_lost(became)) if lost else (Verdict.IMPROVED, said.number_found(became))
     # As they are, not as floats: beyond 2**53 integers that differ are one float.
     worse = (after > before) == (better == "lower")
-    return (Verdict.REGRESSED if worse else Verdict.IMPROVED), f"{became}; it is exact, so any change counts"
+    which_is = MetricWords("other", better).worse_or_better(1.0 if after > before else -1.0)
+    return (Verdict.REGRESSED if worse else Verdict.IMPROVED), said.exactly_changed(became, which_is)
 
 
 def exact_ratio(before: Any, after: Any) -> float | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.analysis.sentences import conclusion_sentences as conclusion
 from assay.record import Outcome, Record
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)
@@ -23,11 +24,12 @@ class Failure:
     runs: int
 
     @property
-    def count(self) -> str:
-        return "" if self.failed == self.runs else f" in {self.failed} of {self.runs} runs"
+    def label(self) -> str:
+        """A or B, as people are told: `base` and `head` are their names in files."""
+        return {"base": "A", "head": "B"}.get(self.side, self.side)
 
     def __str__(self) -> str:
-        return f"{self.side} failed{self.count}: {self.what}: {self.why}"
+        return conclusion.failed(self.label, conclusion.failed_in_runs(self.failed, self.runs), self.what, self.why)
 
     def to_json(self) -> dict[str, Any]:
         return {**self.__dict__, "said": str(self)}
@@ -56,11 +58,11 @@ def failure_lines(failures: Sequence[Failure]) -> list[str]:
             continue
         told.add(other)
         twin = failures[other]
-        if one.count or twin.count:
-            counts = f"in {one.failed} of {one.runs} runs and {twin.side} in {twin.failed} of {twin.runs}"
-            lines.append(f"{one.side} failed {counts}, in the same way: {twin.what}: {one.why}")
-        else:
-            lines.append(f"{one.side} and {twin.side} failed in the same way: {twin.what}: {one.why}")
+        lines.append(
+            conclusion.failed_alike(
+                (one.label, twin.label), (one.failed, twin.failed), (one.runs, twin.runs), f"{twin.what}: {one.why}"
+            )
+        )
     return lines
 
 

@@ -11,6 +11,10 @@ from assay.analysis.evidence import Evidence, evidence, interval, unless_slow
 from assay.analysis.exact import exact_ratio, judge_exact, varying
 from assay.analysis.plain_values import first_not_finite, plain_numbers, plain_values
 from assay.analysis.rules import DEFAULT_MARGIN
+from assay.analysis.sentences.metric_words import MetricWords
+from assay.analysis.sentences.side_names import BASE_AND_HEAD
+from assay.analysis.sentences.value_sentences import not_exact_values
+from assay.analysis.sentences.verdict_sentences import few_values
 from assay.analysis.signed_night import is_signed_night, signed_night
 from assay.analysis.signed_values import signed_verdict
 from assay.analysis.verdict import Verdict, verdict_of
@@ -63,25 +67,28 @@ def judge(
     if paired and before.size != after.size:
         raise UsageError(f"paired, but base has {before.size} runs and head {after.size}: give as many of each")
     if is_signed_night(past, before, after):
-        night = signed_night(past, before, after, better, margin)
+        night = signed_night(past, before, after, MetricWords.of("", None, better), margin)
         return Judgement(night.verdict, night.ratio, None, night.reason, night.notes)
     if (before <= 0).any() or (after <= 0).any():
         return Judgement(*_signed(before, after, better, margin, paired))
-    found = evidence(before, after, np.log(past[past > 0]), better=better, margin=margin, paired=paired)
+    found = evidence(
+        before, after, np.log(past[past > 0]), better=better, margin=margin, paired=paired, sides=BASE_AND_HEAD
+    )
     if found is None:
         ratio = middle(after) / middle(before)
-        runs = f"{before.size} and {after.size} runs" if before.size + after.size > 2 else "one run on each side"
-        return Judgement(Verdict.INCONCLUSIVE, ratio, None, f"{runs}: too few to tell a change from noise")
+        return Judgement(Verdict.INCONCLUSIVE, ratio, None, few_values(before.size, after.size))
     verdict, reason = judged(found, better, margin, found.shift.p)
     return Judgement(verdict, exp(found.shift.estimate), interval(found.shift), reason, found.notes)
 
 
-def judged(found: Evidence | None, better: Better | None, margin: float, p: float) -> tuple[Verdict, str]:
+def judged(
+    found: Evidence | None, better: Better | None, margin: float, p: float, words: MetricWords | None = None
+) -> tuple[Verdict, str]:
     """`p`: corrected for all rows of a table."""
     assert found is not None
     if found.settled is not None:
         return found.settled
-    return unless_slow(verdict_of(found.shift, better, margin, p, found.advice), found.slow, margin)
+    return unless_slow(verdict_of(found.shift, better, margin, p, found.advice, words), found.slow, margin)
 
 
 def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgement:
@@ -90,7 +97,7 @@ def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgemen
         if not side:
             return Judgement(Verdict.NOT_COMPARABLE, None, None, f"{name} has no value")
         if seen := varying(side):
-            return Judgement(Verdict.NOT_COMPARABLE, None, None, f"not exact: runs of {name} gave {seen}")
+            return Judgement(Verdict.NOT_COMPARABLE, None, None, not_exact_values(f"in {name}", seen))
     verdict, reason = judge_exact(base[0], head[0], better, None)
     ratio = exact_ratio(base[0], head[0])
     return Judgement(verdict, ratio, None if ratio is None else (ratio, ratio), reason)
@@ -99,5 +106,5 @@ def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgemen
 def _signed(
     before: np.ndarray, after: np.ndarray, better: Better, margin: float, paired: bool
 ) -> tuple[Verdict, None, None, str]:
-    verdict, reason = signed_verdict(before, after, better, margin, paired)
+    verdict, reason = signed_verdict(before, after, MetricWords.of("", None, better), margin, paired)
     return verdict, None, None, reason

@@ -8,6 +8,7 @@ from assay.analysis.comparison import Comparison
 from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.past import HistoryPast
 from assay.analysis.rules import Rules
+from assay.analysis.sentences.side_names import BEFORE_AND_NOW
 from assay.analysis.surroundings import with_surroundings
 from assay.errors import DataError
 from assay.history import History
@@ -42,6 +43,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
         names=(name, counted[0].session),
         rules=rules,
         past=HistoryPast(history, before),
+        sides=BEFORE_AND_NOW,
     )
     folder = history.path.parent
     before_folders, now = [folder / session for session in sessions], [folder / counted[0].session]

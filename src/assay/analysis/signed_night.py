@@ -12,8 +12,11 @@ import numpy as np
 
 from assay.analysis.past import ENOUGH
 from assay.analysis.sample import FEWEST
+from assay.analysis.sentences import value_sentences as said
+from assay.analysis.sentences.metric_words import MetricWords
+from assay.analysis.sentences.note_sentences import sessions_compared
+from assay.analysis.sentences.verdict_sentences import unchanged
 from assay.analysis.verdict import Verdict, changed
-from assay.record.metric import Better
 from assay.stats.biweight import middle
 from assay.stats.intervals import Floats
 from assay.stats.nightly import watch
@@ -36,26 +39,24 @@ def is_signed_night(past: Floats, base: Floats, head: Floats) -> bool:
     return few and past.size >= ENOUGH and bool(min(past.min(), base.min(), head.min()) <= 0)
 
 
-def signed_night(past: Floats, base: Floats, head: Floats, better: Better | None, margin: float) -> SignedNight:
+def signed_night(past: Floats, base: Floats, head: Floats, words: MetricWords, margin: float) -> SignedNight:
     """`past`: one value a session before the base, oldest first."""
     values = np.concatenate([past, [middle(base), middle(head)]])
     scale = float(np.abs(past).mean()) or float(np.abs(values).max()) or 1.0
     night = watch(values / scale)
     tonight, level, reach = float(values[-1]), night.level * scale, night.reach * scale
-    became = f"{level:g} became {tonight:g}"
     if night.alarm:
-        verdict, reason = changed(tonight - level, better, f"{became} for the second night or longer")
+        verdict, reason = changed(tonight - level, words.better, said.for_sessions(words, level, tonight))
     elif night.side:
-        verdict, reason = Verdict.INCONCLUSIVE, f"one night, unconfirmed: {became}; the next one tells"
+        verdict, reason = Verdict.INCONCLUSIVE, said.once(words, level, tonight)
     elif np.ptp(head) > reach:
-        verdict, reason = Verdict.INCONCLUSIVE, f"tonight's runs differ: {head.min():g} to {head.max():g}"
+        verdict, reason = Verdict.INCONCLUSIVE, said.runs_differ(words, float(head.min()), float(head.max()))
     elif tonight == level and not np.ptp(values[night.since :]):
-        verdict, reason = Verdict.EQUIVALENT, f"{tonight:g} as in every session of its level"
+        verdict, reason = Verdict.EQUIVALENT, said.as_ever(words, tonight)
     elif reach <= margin * abs(level):
-        verdict, reason = Verdict.EQUIVALENT, f"within ±{margin:.1%}"
+        verdict, reason = Verdict.EQUIVALENT, unchanged(margin)
     else:
-        verdict, reason = Verdict.INCONCLUSIVE, f"{became}, within what nights differ by here, ±{reach:.3g}"
-    told = values.size - 1 - night.since
-    since = f"the level since {told} sessions ago" if night.since else f"the level of {told} earlier sessions"
+        verdict, reason = Verdict.INCONCLUSIVE, said.as_sessions_differ(words, level, tonight, reach)
+    note = sessions_compared(values.size - 1 - night.since, since_a_change=bool(night.since))
     ratio = tonight / level if level > 0 and tonight >= 0 else None
-    return SignedNight(verdict, reason, level, ratio, (f"held against {since}",))
+    return SignedNight(verdict, reason, level, ratio, (note,))

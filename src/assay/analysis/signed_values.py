@@ -7,8 +7,9 @@ from math import sqrt
 import numpy as np
 
 from assay.analysis.sample import FEWEST
+from assay.analysis.sentences import value_sentences as said
+from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.verdict import Verdict, changed
-from assay.record.metric import Better
 from assay.stats.biweight import middle
 from assay.stats.distributions import binomial_at_most, t_two_sided_p
 from assay.stats.intervals import Floats
@@ -17,29 +18,23 @@ ALARMS = 0.01
 
 
 def signed_verdict(
-    before: Floats, after: Floats, better: Better | None, margin: float, paired: bool = False
+    before: Floats, after: Floats, words: MetricWords, margin: float, paired: bool = False
 ) -> tuple[Verdict, str]:
     """Changed if chance brings such a difference less than once in a hundred times. Counts (whole numbers from zero on)
     must also differ by more than a Poisson count does by itself."""
     old, new = middle(before), middle(after)
-    told = f"{old:g} became {new:g}"
     if min(before.size, after.size) < FEWEST:
-        runs = f"{before.size} and {after.size} runs" if before.size + after.size > 2 else "one run on each side"
-        return Verdict.INCONCLUSIVE, f"{told if old != new else f'{old:g} on both sides'}; {runs}: too few to tell"
+        return Verdict.INCONCLUSIVE, said.too_few(words, old, new, (before.size, after.size))
     if np.ptp(before) == 0 and np.ptp(after) == 0 and old == new:
-        return Verdict.EQUIVALENT, f"always {old:g}"
+        return Verdict.EQUIVALENT, said.always(words, old)
     difference = float(after.mean() - before.mean())
     p = max(_difference_p(before, after, paired), _count_p(before, after))
     scale = max(abs(float(before.mean())), abs(float(after.mean())))
     if p < ALARMS and abs(difference) > margin * scale:
-        return changed(difference, better, f"{told} (judged by the difference; p {_shown(p)})")
+        return changed(difference, words.better, said.differs(words, old, new))
     if p < ALARMS:
-        return Verdict.INCONCLUSIVE, f"{told}: changed, but by no more than the margin of {margin:.1%}"
-    return Verdict.INCONCLUSIVE, f"{told}, which chance could bring (p {_shown(p)})"
-
-
-def _shown(p: float) -> str:
-    return f"{p:.2g}" if p >= 1e-6 else "below 1e-06"
+        return Verdict.INCONCLUSIVE, said.differs_little(words, old, new, margin)
+    return Verdict.INCONCLUSIVE, said.may_be_chance(words, old, new)
 
 
 def _difference_p(before: Floats, after: Floats, paired: bool) -> float:

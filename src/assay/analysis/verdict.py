@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from math import expm1, log1p
+from math import log1p
 
+from assay.analysis.sentences import verdict_sentences as said
+from assay.analysis.sentences.metric_words import MetricWords
 from assay.record.metric import Better
 from assay.stats.false_discovery import RATE
 from assay.stats.shift import Shift
@@ -17,54 +19,42 @@ class Verdict(StrEnum):
 
 
 def verdict_of(
-    shift: Shift, better: Better | None, margin: float, adjusted_p: float, advice: str = "more runs would tell"
+    shift: Shift,
+    better: Better | None,
+    margin: float,
+    adjusted_p: float,
+    advice: str = said.MORE_RUNS,
+    words: MetricWords | None = None,
 ) -> tuple[Verdict, str]:
-    """The rule, and in words what it rested on; `advice` is what would tell where this does not.
+    """The rule, and in words what it rested on; `advice` is what would tell where this does not, `words` what a change
+    of this metric is called.
 
     Changed: the interval excludes 1, the median is beyond the margin and beyond what chance alone would show, and it
     survives the correction for all rows of the table. Equivalent: the interval lies inside the margin.
     """
+    words = words or MetricWords.of("", None, better)
     reach = log1p(margin)
     if -reach <= shift.low and shift.high <= reach:
-        return Verdict.EQUIVALENT, f"within ±{margin:.1%}"
+        return Verdict.EQUIVALENT, said.unchanged(margin)
     excludes = shift.low > 0 or shift.high < 0
     beyond = abs(shift.estimate) > reach
     by_chance = abs(shift.estimate) <= shift.floor
     if excludes and beyond and not by_chance:
         if shift.p > RATE:
-            return Verdict.INCONCLUSIVE, f"chance could bring it (p is {shift.p:.2g}); {advice}"
+            return Verdict.INCONCLUSIVE, said.may_be_chance(words, shift, advice)
         if adjusted_p > RATE:
-            return (
-                Verdict.INCONCLUSIVE,
-                f"p is {adjusted_p:.2g} when all rows are counted; run it again alone",
-            )
-        return _changed(shift, better, margin)
+            return Verdict.INCONCLUSIVE, said.one_of_many(words, shift)
+        return changed(shift.estimate, better, said.changed(words, shift, margin))
     if not excludes:
-        return Verdict.INCONCLUSIVE, f"the interval holds both no change and one beyond the margin; {advice}"
+        return Verdict.INCONCLUSIVE, said.holds_no_change(words, shift, advice)
     if by_chance and beyond:
-        return (
-            Verdict.INCONCLUSIVE,
-            f"identical code could differ by {_bound(shift.floor, shift)} with this noise; {advice}",
-        )
-    return Verdict.INCONCLUSIVE, f"changed, but about as much as the margin of {margin:.1%}"
-
-
-def _changed(shift: Shift, better: Better | None, margin: float) -> tuple[Verdict, str]:
-    change = f"{expm1(shift.estimate):+.1%}, beyond {_bound(max(log1p(margin), shift.floor), shift)}"
-    return changed(shift.estimate, better, change)
+        return Verdict.INCONCLUSIVE, said.within_noise(words, shift, advice)
+    return Verdict.INCONCLUSIVE, said.near_the_margin(words, shift, margin)
 
 
 def changed(by: float, better: Better | None, reason: str) -> tuple[Verdict, str]:
     """`by`: above zero if it grew."""
     if better is None:
-        return (
-            Verdict.NOT_COMPARABLE,
-            f"{reason}, but nothing says which way is better: declare better: higher or better: lower for it",
-        )
+        return Verdict.NOT_COMPARABLE, said.no_direction(reason)
     worse = (by > 0) == (better == "lower")
     return (Verdict.REGRESSED if worse else Verdict.IMPROVED), reason
-
-
-def _bound(size: float, shift: Shift) -> str:
-    """A logarithm as a change in the direction of the shift: as far as +100% is −50%."""
-    return f"{expm1(size if shift.estimate > 0 else -size):.1%}"

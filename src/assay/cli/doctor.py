@@ -14,6 +14,7 @@ from pathlib import Path
 from assay.capture import machine
 from assay.capture.nvidia import Nvidia, nvidia
 from assay.cli.extras import PACKAGE, extras, missing
+from assay.cli.sentences import doctor_sentences as said
 from assay.errors import UsageError
 from assay.native.library import absence, kernel
 
@@ -39,21 +40,19 @@ def run(args: Namespace) -> int:
 
 
 def _machine() -> Iterator[Finding]:
-    yield Finding("Python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}")
-    yield Finding(
-        "machine", True, f"{machine.cpu_model()}, {machine.cores()} cores, {machine.memory_mb() / 1024:.0f} GB"
-    )
+    yield Finding("Python", sys.version_info >= (3, 11), said.python(platform.python_version(), sys.executable))
+    yield Finding("machine", True, said.machine(machine.cpu_model(), machine.cores(), machine.memory_mb() / 1024))
     yield _gpus(nvidia())
     free = shutil.disk_usage(Path.cwd()).free / 2**30
-    yield Finding("disk", free > 1, f"{free:.1f} GB free here")
+    yield Finding("disk", free > 1, said.disk(free, free > 1))
     load = os.getloadavg()[0]
     quiet = load < machine.cores() / 2
-    yield Finding("quiet", quiet, f"load {load:.1f}" + ("" if quiet else ": other work will be in the numbers"))
+    yield Finding("quiet", quiet, said.load(load, machine.cores(), quiet))
     governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if governor.is_file():
         name = governor.read_text().strip()
-        hint = "" if name == "performance" else "; for steadier numbers: cpupower frequency-set -g performance"
-        yield Finding("CPU governor", name == "performance", name + hint)
+        steady = name == "performance"
+        yield Finding("CPU governor", steady, said.governor(name, steady))
 
 
 def _compiled() -> Finding:
@@ -65,11 +64,9 @@ def _compiled() -> Finding:
 
 
 def _gpus(found: Nvidia) -> Finding:
-    driver = f"driver {found.driver}" if found.driver else "no driver"
     if found.gpus:
-        return Finding("GPU", True, f"{', '.join(found.gpus)}; {driver}, CUDA up to {found.cuda}")
-    why = f" ({found.problem})" if found.problem else ""
-    return Finding("GPU", False, f"none that NVML can see{why}, {driver}; entries with `gpus:` will fail")
+        return Finding("GPU", True, said.gpus(found.gpus, found.driver or "not known", found.cuda or "not known"))
+    return Finding("GPU", False, said.no_gpu(found.driver or "", found.problem or ""))
 
 
 def _isolation() -> Iterator[Finding]:
@@ -79,26 +76,24 @@ def _isolation() -> Iterator[Finding]:
         works, why = answer.returncode == 0, answer.stderr.strip()
     except (OSError, subprocess.TimeoutExpired) as error:
         works, why = False, str(error)
-    hint = f"{why}; needs root and the packages util-linux and iproute2"
-    yield Finding("isolation: namespace", works, "works" if works else hint)
+    yield Finding("isolation: namespace", works, said.isolation(works, why))
 
 
 def _programs() -> Iterator[Finding]:
     for name, purpose in (("git", "commits in records"), ("docker", "running sessions in a container")):
         found = shutil.which(name)
-        yield Finding(name, found is not None, found or f"not found; needed for {purpose}")
+        yield Finding(name, found is not None, said.program(found, purpose))
     beside = Path(sys.executable).parent / "py-spy"
     spy = str(beside) if beside.is_file() else shutil.which("py-spy")
-    yield Finding("py-spy", spy is not None, spy or "pip install 'assay-bench[profile]'")
+    yield Finding("py-spy", spy is not None, spy or said.extra(PACKAGE, "profile", ["py-spy"]))
 
 
 def _extras() -> Iterator[Finding]:
     try:
         found = extras()
     except PackageNotFoundError:
-        yield Finding("extras", False, f"{PACKAGE} is not installed as a package, so nothing says what its extras need")
+        yield Finding("extras", False, said.no_extras_known(PACKAGE))
         return
     for extra in found:
         lacking = missing(extra)
-        detail = "installed" if not lacking else f"pip install '{PACKAGE}[{extra}]'   (no {', '.join(lacking)})"
-        yield Finding(f"extra {extra}", not lacking, detail)
+        yield Finding(f"extra {extra}", not lacking, said.extra(PACKAGE, extra, lacking))

@@ -15,6 +15,7 @@ from assay.cli.config_arguments import (
     strictness_arguments,
 )
 from assay.cli.plan_service import service_lines
+from assay.cli.sentences import plan_sentences as said
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
@@ -22,6 +23,7 @@ from assay.record.secrets import Masker
 from assay.session.masking import session_masker
 from assay.session.neighbours import Neighbours
 from assay.session.preflight import missing_datasets, missing_interpreter, preflight
+from assay.session.requirement_check import bounds_in_words
 from assay.session.run import ordered_runs
 
 
@@ -77,36 +79,29 @@ def run(args: Namespace) -> int:
 def _shown(plan: Plan) -> int:
     masker = session_masker(plan, os.environ, sys.argv[1:])
     problems = 0
-    print(f"results in {plan.results_dir}, what is large in {plan.artifacts_dir}")
-    print(f"{len(plan.entries)} entries, {len(ordered_runs(plan))} runs")
+    print(said.places(plan.results_dir, plan.artifacts_dir))
+    print(said.counted(len(plan.entries), len(ordered_runs(plan))))
     for entry in plan.entries:
         wrong = [*([entry.problem] if entry.problem else []), *missing_interpreter(entry), *missing_datasets(entry)]
         problems += bool(wrong)
-        print(
-            "\n".join([f"\n{entry.name}  ({entry.where})", *_lines(entry, masker), *(f"  ✗ {line}" for line in wrong)])
-        )
-    sinks = ", ".join(str(sink.get("name") or sink.get("class")) for sink in plan.sinks)
-    print("\n".join([f"\nsinks: {sinks or 'none'}", *(f"  {note}" for note in plan.notes)]))
+        lines = [*_lines(entry, masker), *map(said.problem, wrong)]
+        print("\n".join([f"\n{entry.name}  ({entry.where})", *(f"  {line}" for line in lines)]))
+    sinks = [str(sink.get("name") or sink.get("class")) for sink in plan.sinks]
+    print("\n".join([f"\n{said.sinks(sinks)}", *(f"  {note}" for note in plan.notes)]))
     for warning in preflight(plan, Neighbours(), session=""):
-        print(f"warning: {warning}")
+        print(said.warning(warning))
     return 1 if problems else 0
 
 
 def _lines(entry: Entry, masker: Masker) -> list[str]:
-    lines = [f"  {shlex.join(masker.words([*entry.program, *entry.args]))}", f"  at most {entry.timeout_s:g} s"]
-    if entry.repeat > 1 or entry.warmup or entry.retries:
-        lines.append(f"  {entry.warmup} warm-up, {entry.repeat} measured, up to {entry.retries} retries")
+    lines = [
+        shlex.join(masker.words([*entry.program, *entry.args])),
+        said.runs(entry.repeat, entry.warmup, entry.retries, entry.timeout_s),
+    ]
     if entry.needs:
-        lines.append(f"  after {', '.join(entry.needs)}")
+        lines.append(said.after(entry.needs))
     if entry.ray is not None:
-        given = ", ".join(f"{name}={value}" for name, value in entry.ray.model_dump(exclude_unset=True).items())
-        lines.append(f"  with a Ray cluster: {given or 'Ray’s own defaults'}")
+        lines.append(said.cluster(entry.ray.model_dump(exclude_unset=True)))
     if entry.service is not None:
-        lines += service_lines(entry.service, masker)
-    lines += [f"  requires {_requirement(item.model_dump(exclude_unset=True))}" for item in entry.requirements]
-    return lines
-
-
-def _requirement(given: dict[str, object]) -> str:
-    metric = given.pop("metric")
-    return f"{metric}: {', '.join(f'{name} {value}' for name, value in given.items())}"
+        lines += [line.removeprefix("  ") for line in service_lines(entry.service, masker)]
+    return [*lines, *(said.requires(item.metric, bounds_in_words(item)) for item in entry.requirements)]

@@ -36,7 +36,7 @@ def broken_yaml(
     indent = len(here) - len(here.lstrip())
     since = f" that opens at line {opened[0]}, column {opened[1]}," if opened else ""
     if "\t" in here[:indent] and column <= indent:
-        return "the line starts with a tab; use spaces"
+        return f"line {line + 1} starts with a tab; use spaces"
     if "quoted scalar" in context and problem == "found unexpected end of stream":
         return f"the quote{since} is never closed"
     if problem == "found unknown escape character":

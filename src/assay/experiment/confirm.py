@@ -3,6 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.analysis.sentences.conclusion_sentences import verdict_word
+from assay.analysis.sentences.note_sentences import confirmed_by
+from assay.analysis.sentences.verdict_sentences import not_confirmed
 
 
 def confirmed(first: Comparison, second: Comparison) -> Comparison:
@@ -19,6 +22,6 @@ def _stands(row: Row, second: Row | None) -> Row:
     if row.verdict is not Verdict.REGRESSED:
         return row
     if second is not None and second.verdict is Verdict.REGRESSED:
-        return replace(row, notes=(*row.notes, f"confirmed by {second.head_runs} fresh pairs: {second.reason}"))
-    said = "could not be run again" if second is None else f"fresh pairs say {second.verdict} ({second.reason})"
-    return replace(row, verdict=Verdict.INCONCLUSIVE, reason=f"looked regressed ({row.reason}), but {said}")
+        return replace(row, notes=(*row.notes, confirmed_by(second.head_runs, second.reason)))
+    again = None if second is None else f"{verdict_word(second.verdict)}, {second.reason}"
+    return replace(row, verdict=Verdict.INCONCLUSIVE, reason=not_confirmed(row.reason, again))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.analysis.change_point import ChangePoint
+from assay.analysis.sentences.metric_words import MetricWords
 from assay.report.quantity import percent, quantity
 
 _SHORT = 10
@@ -18,12 +19,18 @@ def change_size(change: ChangePoint) -> str:
     return ("+" if difference > 0 else "−") + quantity(abs(difference), change.unit)
 
 
+def change_words(change: ChangePoint) -> str:
+    """`50.0% slower`; as a difference where it has no per cent."""
+    if change.ratio is not None and change.before > 0 and change.after >= 0:
+        return MetricWords.of(change.metric, change.unit, change.better).change(change.ratio)
+    return change_size(change)
+
+
 def change_sessions(change: ChangePoint) -> str:
     if change.possible == 1:
         return f"from {change.session} on"
-    return (
-        f"from one of {change.possible} sessions on, {change.earliest} to {change.latest}, likeliest {change.session}"
-    )
+    which = f"{change.earliest} to {change.latest}, most likely {change.session}"
+    return f"from one of {change.possible} sessions on ({which})"
 
 
 def change_commits(change: ChangePoint) -> str:
@@ -34,7 +41,7 @@ def change_commits(change: ChangePoint) -> str:
     if set(measured) == {before}:
         return f"the same commit {measured[0][:_SHORT]} before and after"
     if len(measured) == 1 and change.possible == 1:
-        return f"at commit {measured[0][:_SHORT]}" + (f", measured before it {before[:_SHORT]}" if before else "")
+        return f"at commit {measured[0][:_SHORT]}" + (f" (before it: {before[:_SHORT]})" if before else "")
     if before is None or after is None:
         more = " …" if len(measured) > _LISTED else ""
         return f"commits measured there: {', '.join(commit[:_SHORT] for commit in measured[:_LISTED])}{more}"

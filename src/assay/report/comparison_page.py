@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from assay.analysis import Comparison
-from assay.report.comparison_text import change, counts_line, interval, ordered
+from assay.report.comparison_order import ordered
+from assay.report.comparison_text import change, counts_line, interval
 from assay.report.page_templates import templates
 
 

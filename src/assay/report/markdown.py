@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.analysis import Comparison, Verdict, extract, what_changed
 from assay.analysis.environment_difference import also_different
+from assay.analysis.sentences.conclusion_sentences import verdict_word
 from assay.history import History
 from assay.record import SessionFolder
 from assay.report.colocation_markdown import colocation_markdown
@@ -55,8 +56,9 @@ def _changes(comparison: Comparison) -> str:
     if not changed:
         return head
     rows = (
-        (f"{escaped(row.entry)} {escaped(row.metric)}", f"**{row.verdict}**", escaped(quantity(row.before, row.unit)),
-         escaped(quantity(row.head, row.unit)), "–" if row.ratio is None else percent(row.ratio), escaped(row.reason))
+        (f"{escaped(row.entry)} {escaped(row.metric)}", f"**{verdict_word(row.verdict)}**",
+         escaped(quantity(row.before, row.unit)), escaped(quantity(row.head, row.unit)),
+         "–" if row.ratio is None else percent(row.ratio), escaped(row.reason))
         for row in changed
     )  # fmt: skip
     return f"{head}\n\n" + table(("metric", "verdict", "before", "now", "change", "why"), rows, right=(2, 3, 4))
@@ -81,7 +83,7 @@ def _entry(entry: EntryPage) -> str:
         blocks.append(table(("requirement", "required", "measured", "holds"), rows, right=(2,)))
     if entry.metrics:
         metrics = (
-            (escaped(m.name), escaped(m.value), escaped(m.spread), str(m.change.verdict) if m.change else "")
+            (escaped(m.name), escaped(m.value), escaped(m.spread), verdict_word(m.change.verdict) if m.change else "")
             for m in entry.metrics
         )
         blocks.append(table(("metric", "value", "spread", "change"), metrics, right=(1,)))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.analysis.comparison import GRAVEST_FIRST
 from assay.analysis.environment_difference import also_different
+from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
 from assay.report.change_text import change_commits, change_size
 from assay.report.dashboard.address import address, changed
 from assay.report.printable import printable
@@ -61,6 +63,7 @@ def templates() -> Environment:
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
         shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different,
+        verdict_word=verdict_word, counted=counted, named=_named,
         change_size=change_size, change_commits=change_commits,
     )  # fmt: skip
     made.globals.update(Verdict=Verdict, address=address, changed=changed)
@@ -74,17 +77,18 @@ def _safe(value: Any) -> Any:
     return printable(value, keep_lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _named(side: str, label: str) -> str:
+    """Sides of `ab` have their label in their name already."""
+    return side.removeprefix(f"{label}: ")
+
+
 def _short(value: Any, unit: str | None = None) -> str:
     text = quantity(value, unit)
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-_ORDER = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE, Verdict.NOT_COMPARABLE)
-
-
 def verdict_counts(comparison: Comparison) -> str:
-    counted = [(comparison.counts[verdict], verdict) for verdict in _ORDER]
-    return ", ".join(f"{count} {verdict}" for count, verdict in counted if count) or "nothing in common"
+    return counted({str(verdict): comparison.counts[verdict] for verdict in GRAVEST_FIRST}, "nothing in common")
 
 
 def _reach(rows: Sequence[Row]) -> float:

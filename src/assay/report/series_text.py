@@ -9,7 +9,7 @@ from statistics import median
 from assay.analysis.change_point import series_changes
 from assay.history import Point, Series
 from assay.record import Fingerprint
-from assay.report.change_text import change_commits, change_sessions, change_size
+from assay.report.change_text import change_commits, change_sessions, change_words
 from assay.report.printable import printable
 from assay.report.quantity import percent, quantity
 from assay.report.text_table import text_table
@@ -41,12 +41,9 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
         parts = f"params {fingerprint.params}, workload {fingerprint.workload}, {fingerprint.machine}"
         lines.append(f"  {series.fingerprint}: {printable(parts)}")
     for change in series_changes(series, points):
-        verdict = f"{change.verdict}: " if change.verdict else ""
-        where = f"{change_sessions(change)}; {change_commits(change)}"
-        lines.append(
-            f"  change point: {verdict}{change_size(change)}, {quantity(change.before, series.unit)} to "
-            f"{quantity(change.after, series.unit)}, {printable(where)}"
-        )
+        levels = f"{quantity(change.before, series.unit)} → {quantity(change.after, series.unit)}"
+        what = f"{change.verdict or 'changed'} {change_sessions(change)}: {levels}, {change_words(change)}"
+        lines.append(f"  {printable(what)}; {printable(change_commits(change))}")
     middle = median(values)
     for point in points[-newest:]:
         known = middle > 0 and math.isfinite(middle)

@@ -47,7 +47,7 @@ def check(requirement: Requirement, record: Record, baseline: str | None, past: 
     name = requirement.metric
     values = measured(record)
     bounds = requirement.model_fields_set
-    expected = ", ".join(_bounds_in_words(requirement, bounds, baseline))
+    expected = ", ".join(bounds_in_words(requirement, baseline))
     if name not in values:
         return RequirementResult(
             name, expected, None, False, f"{name} is required to be {expected}, but was not measured"
@@ -97,7 +97,9 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _bounds_in_words(requirement: Requirement, bounds: set[str], baseline: str | None) -> list[str]:
+def bounds_in_words(requirement: Requirement, baseline: str | None = None) -> list[str]:
+    """`≥ 1`, `at most 1% worse than the recent level`."""
+    bounds = requirement.model_fields_set
     words = []
     if "exact_value" in bounds:
         words.append(f"= {_shown(requirement.exact_value)}")

@@ -26,9 +26,6 @@ class SlowRuns:
     def certain(self) -> bool:
         return self.chance < CERTAIN
 
-    def __str__(self) -> str:
-        return f"{self.count} of {self.of} runs {self.times:.1f} times as large as the other side's"
-
 
 def slow_runs(base: Floats, head: Floats) -> SlowRuns | None:
     """Slow runs in `head`: two or more that took at least `BEYOND` times the largest of `base`."""

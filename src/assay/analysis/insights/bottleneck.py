@@ -7,6 +7,7 @@ from math import fsum, isfinite
 
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.insights.run_share import LEAST, wall_seconds
+from assay.analysis.sentences import insight_sentences as said
 from assay.record import TaskPerfUtils
 from assay.record.task_perf import STANDS_FOR
 
@@ -41,12 +42,12 @@ def bottleneck(entry: EntryRuns) -> Iterator[Insight]:
         return
     # Amdahl: with this stage twice as fast, all of it would take so much less, what no stage accounts for included.
     gain = 1 / (1 - of_run / 2)
-    beside = f"; the runs took {wall:.3g} s" if wall > everything else ""
-    whole = f"the whole would be {'' if wall > everything else 'at most '}{gain:.2f} times as fast"
+    text = said.slow_stage(
+        slowest, share, len(stages), seconds=seconds, everything=everything, calls=stages[slowest].calls, wall=wall,
+        gain=gain,
+    )  # fmt: skip
     yield Insight(
-        "bottleneck", entry.name, f"stage {slowest} takes {share:.0%} of the time of all {len(stages)} stages",
-        f"{seconds:.3g} s of {everything:.3g} s in {stages[slowest].calls} calls{beside}",
-        f"make {slowest} faster or give it more workers: twice as fast, {whole}; any other stage matters less",
+        "bottleneck", entry.name, *text,
         numbers={"share": share, "seconds": seconds, "gain_if_twice_as_fast": gain},
     )  # fmt: skip
 
@@ -60,9 +61,9 @@ def _in_pipeline(entry: EntryRuns, pipeline: str, stages: Mapping[str, _Stage]) 
     share = seconds / everything
     yield Insight(
         "bottleneck", entry.name,
-        f"in pipeline {pipeline}, stage {slowest} takes {share:.0%} of the time of its {len(stages)} stages",
-        f"{seconds:.3g} s of {everything:.3g} s in {stages[slowest].calls} calls",
-        f"make {slowest} faster: twice as fast, the stages of {pipeline} would take {share / 2:.0%} less time together",
+        *said.slow_stage_of_pipeline(
+            pipeline, slowest, share, len(stages), seconds=seconds, everything=everything, calls=stages[slowest].calls
+        ),
         numbers={"share": share, "seconds": seconds},
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from assay.analysis.insights.insight import EntryRuns, Insight
+from assay.analysis.sentences import insight_sentences as said
 
 SLOWED = 1.1
 _NAME = re.compile(r"^slowdown\.(?P<who>.+)\.beside\.(?P<other>.+)\.(?P<what>[a-z0-9_]+)$")
@@ -22,13 +23,10 @@ def interference(entry: EntryRuns) -> Iterator[Insight]:
         low, high = entry.number(f"{name}.low"), entry.number(f"{name}.high")
         if low is None or low <= 1 or value < SLOWED:
             continue
-        interval = f"95% interval {low:.2f} to {high:.2f}" if high is not None else f"at least {low:.2f}"
-        beside = "a copy of itself" if found["other"] == found["who"] else found["other"]
+        beside = "" if found["other"] == found["who"] else found["other"]
         yield Insight(
             "interference", entry.name,
-            f"{found['who']} loses {found['what']} beside {beside}: {value:.2f} times worse than alone",
-            interval + _rounds(entry),
-            "give each its own processors (`cpus: [0]`, `cpus: [1]`), or do not run them on one machine",
+            *said.slowed(found["who"], found["what"], beside, value, low, high, _rounds(entry)),
             numbers={"slowdown": value, "low": low},
         )  # fmt: skip
 

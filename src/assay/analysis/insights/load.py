@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.knee import BEHIND, KNEE
+from assay.analysis.sentences import insight_sentences as said
 
 _LOADS = ("rate", "asked_rate", "offered", "offered_rate", "load", "concurrency")
 _LATENCIES = ("p99", "p99_s", "p99_ms", "p95", "p95_s", "p95_ms", "p50")
@@ -47,9 +48,10 @@ def _curve(entry: str, name: str, rows: Sequence[Any]) -> Iterator[Insight]:
             knee = float(before[load])
             highest = float(ordered[-1][load])
             yield Insight(
-                "load", entry, f"{name}: the knee is at {load} {knee:g}; beyond it requests wait for each other",
-                f"{short}{latency} {lowest:.3g} at {ordered[0][load]:g}, {row[latency]:.3g} at {row[load]:g}",
-                f"keep the load at or below {knee:g}, or add capacity; measured up to {highest:g}",
+                "load", entry, *said.knee(
+                    name, load, knee, highest,
+                    f"{short}{latency} {lowest:.3g} at {ordered[0][load]:g}, {row[latency]:.3g} at {row[load]:g}",
+                ),
                 numbers={"knee": knee, "highest": highest, "lowest_latency": lowest, "latency": float(row[latency])},
             )  # fmt: skip
             return
@@ -62,8 +64,7 @@ def _asked(row: Mapping[str, Any], load: str) -> float:
 
 def _behind(entry: str, name: str, asked: float, done: float) -> Insight:
     return Insight(
-        "load", entry, f"{name} does not keep up with what is asked of it", f"{done:.3g} of {asked:.3g} a second",
-        "its latencies are of a queue that grows: lower the rate, or sweep it to find the knee",
+        "load", entry, *said.falls_behind(name, asked, done),
         numbers={"asked": asked, "done": done},
     )  # fmt: skip
 

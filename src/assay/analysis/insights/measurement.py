@@ -12,6 +12,7 @@ from assay.analysis.conditions import disturbances, not_alone
 from assay.analysis.direction import direction
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.insights.run_share import too_little
+from assay.analysis.sentences import insight_sentences as said
 from assay.record.metric import Better
 from assay.stats.biweight import spread
 from assay.stats.outliers import find_outliers
@@ -41,18 +42,19 @@ def within_run(entry: str, name: str, samples: Sequence[float], better: Better |
     if warmup.note and warmup.cut and (gains or not warmup.steady):
         head = median(samples[: warmup.cut])
         yield Insight(
-            "measurement", entry, f"{name}: {warmup.note}",
-            f"with it the median is {shift:+.1%} off, the mean {mean_shift:+.1%}",
-            _settling(warmup, worse=better is None or (head > median(rest)) == (better == "lower")),
+            "measurement", entry,
+            *said.warm_up(
+                name, warmup.note, shift, mean_shift,
+                _settling(warmup, worse=better is None or (head > median(rest)) == (better == "lower")),
+            ),
             numbers={"cut": warmup.cut, "iterations": warmup.iterations, "shift": shift},
         )  # fmt: skip
     severe = [outlier for outlier in find_outliers(samples) if outlier.severe]
     if severe:
         worst = max(severe, key=lambda outlier: abs(outlier.distance))
         yield Insight(
-            "measurement", entry, f"{name}: {len(severe)} of {len(samples)} values stand far apart",
-            f"number {worst.index + 1} is {worst.value:.4g}, the median {median(samples):.4g}",
-            "they are kept; look at what happened then, and read the median rather than the mean", 0,
+            "measurement", entry,
+            *said.outliers(name, len(severe), len(samples), worst.index + 1, worst.value, median(samples)), 0,
             {"outliers": len(severe), "values": len(samples)},
         )  # fmt: skip
 
@@ -60,13 +62,10 @@ def within_run(entry: str, name: str, samples: Sequence[float], better: Better |
 def _settling(warmup: Warmup, worse: bool) -> str:
     """Iterations of one process: a warm-up of the session is a run of its own and changes nothing inside others."""
     if not warmup.steady:
-        return "let it iterate longer, until it settles"
+        return said.not_settled()
     if not worse:
-        return "it is better at first than afterwards: look for what builds up (memory, heat, a queue, files)"
-    return (
-        f"let the program do {warmup.cut} iteration{'' if warmup.cut == 1 else 's'} before those it measures "
-        "(`warmup:` of an entry is another process and does not change this)"
-    )
+        return said.gets_worse()
+    return said.iterate_before(warmup.cut)
 
 
 def _between_runs(entry: EntryRuns) -> Iterator[Insight]:
@@ -80,10 +79,11 @@ def _between_runs(entry: EntryRuns) -> Iterator[Insight]:
         variation = spread(np.log(values)) if len(values) >= 5 else 0.0
         if variation > NOISY:
             yield Insight(
-                "measurement", entry.name, f"{name} varies by {variation:.0%} from run to run",
-                f"{len(values)} runs, {min(values):.4g} to {max(values):.4g}",
-                f"a change below {2 * variation * (2 / len(values)) ** 0.5:.0%} can hardly be seen with so few; "
-                "`assay ab` runs two versions in turn until it can tell them apart or its pairs are spent",
+                "measurement", entry.name,
+                *said.noisy(
+                    name, variation, len(values), min(values), max(values),
+                    2 * variation * (2 / len(values)) ** 0.5,
+                ),
                 numbers={"variation": variation},
             )  # fmt: skip
 
@@ -98,10 +98,6 @@ def _machine(entry: EntryRuns) -> Iterator[Insight]:
     run, notes = disturbed[-1]
     yield Insight(
         "measurement", entry.name,
-        f"{len(disturbed)} of {len(entry.runs)} runs were "
-        + ("not alone on the machine" if shared else "held back by their CPU quota"),
-        f"{run.run_id}: {'; '.join(notes)}",
-        "read CPU time beside the clock's, or "
-        + ("measure when the machine is quiet" if shared else "give it a larger quota"),
+        *said.disturbed(len(disturbed), len(entry.runs), run.run_id, "; ".join(notes), shared=shared),
         numbers={"disturbed": len(disturbed), "runs": len(entry.runs)},
     )  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.analysis.insights.insight import EntryRuns, Insight
+from assay.analysis.sentences import insight_sentences as said
 from assay.record import Record
 from assay.stats.distributions import t_quantile
 from assay.untrusted.read_limit import USAGE
@@ -34,11 +35,7 @@ def _measured(entry: EntryRuns) -> Iterator[Insight]:
         growth = f"{stem}.growth_per_{operation}" if stem else f"growth_per_{operation}"
         slope, low, high = (entry.number(f"{growth}{part}") for part in ("", "_low", "_high"))
         numbers = {k: v for k, v in (("slope", slope), ("low", low), ("high", high)) if v is not None}
-        evidence = (
-            f"{slope:.3g} each time, 95% interval {low:.3g} to {high:.3g}" if len(numbers) == 3 else f"{name} is true"
-        )
-        yield Insight("memory", entry.name, f"memory grows with every {operation}", evidence,
-                      "find what holds on to it: run with `profiler: memray`", 2, numbers)  # fmt: skip
+        yield Insight("memory", entry.name, *said.leaks(operation, name, slope, low, high), 2, numbers)
 
 
 def _seen(entry: EntryRuns, folder: Path) -> Iterator[Insight]:
@@ -62,10 +59,8 @@ def _seen(entry: EntryRuns, folder: Path) -> Iterator[Insight]:
     rises = all(float(half[-1] - half[0]) > 0.25 * over for half in halves)
     if low > 0 and over > GROWS_BY * float(y.mean()) and rises:
         yield Insight(
-            "memory", entry.name, "memory rises to the end of the run",
-            f"{slope:.3g} MB a second over the last two thirds, {y[0]:.0f} to {y[-1]:.0f} MB",
-            "if it should be steady, find what holds on to it: run with `profiler: memray`; otherwise run longer, to "
-            "see where it ends", numbers={"mb_per_s": slope, "low": low, "grown_mb": over},
+            "memory", entry.name, *said.rises(slope, float(y[0]), float(y[-1])),
+            numbers={"mb_per_s": slope, "low": low, "grown_mb": over},
         )  # fmt: skip
 
 

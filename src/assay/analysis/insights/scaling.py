@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from assay.analysis.insights.insight import EntryRuns, Insight
+from assay.analysis.sentences import insight_sentences as said
 from assay.stats.scaling import fit_power_law, parallel_efficiency
 
 STEEP = 1.1
@@ -64,17 +65,13 @@ def _a_path(value: object) -> bool:
 
 def _steep(entry: str, what: str, exponent: float, low: float, high: float) -> Insight:
     return Insight(
-        "scaling", entry, f"{what} grows faster than its size: with power {exponent:.2f}",
-        f"95% interval {low:.2f} to {high:.2f}, 1 is linear",
-        "ten times the size costs "
-        f"{10**exponent:.0f} times as much: look for work over pairs, growing copies or a cache that is outgrown",
+        "scaling", entry, *said.steep(what, exponent, low, high),
         numbers={"exponent": exponent, "low": low, "high": high},
     )  # fmt: skip
 
 
 def _inefficient(entry: str, name: str, efficiency: float) -> Insight:
     return Insight(
-        "scaling", entry, f"more {name} help little", f"{efficiency:.0%} of the ideal speed-up",
-        "look for what is shared: a lock, one reader or writer, memory bandwidth, more workers than processors",
+        "scaling", entry, *said.inefficient(name, efficiency),
         numbers={"efficiency": efficiency},
     )  # fmt: skip

@@ -9,7 +9,7 @@ from assay.analysis.compare_sessions import compare_sessions
 from assay.analysis.surroundings import with_surroundings
 from assay.history import History, RunRow
 from assay.record import Metric, Record
-from assay.report.comparison_text import ordered
+from assay.report.comparison_order import ordered
 from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, number_asked, opened_session
 from assay.report.dashboard.store import Store
 from assay.report.quantity import quantity

@@ -1,0 +1,41 @@
+"""What a reader should know beside a verdict. It changes none."""
+
+from __future__ import annotations
+
+from assay.analysis.sentences.shares import measured_share
+
+
+def steps(step: float) -> str:
+    return f"values come in steps of {measured_share(step)}; smaller changes can't be seen"
+
+
+def two_groups(where: str, larger: int, of: int, by: float) -> str:
+    """`where`: as in `SideNames`; `by`: share by which one group is larger."""
+    return f"runs {where} fall into two groups: {larger} of {of} are {measured_share(by)} larger"
+
+
+def pairs_left_out(count: int) -> str:
+    return f"{count} pair{'' if count == 1 else 's'} left out: a run far from all others"
+
+
+def sessions_compared(sessions: int, *, since_a_change: bool = False) -> str:
+    """`since_a_change`: the level is younger than the history."""
+    many = "1 earlier session" if sessions == 1 else f"{sessions} earlier sessions"
+    return f"compared with the level of {many}{', since it last changed' if since_a_change else ''}"
+
+
+def confirmed_by(pairs: int, reason: str) -> str:
+    return f"confirmed by {pairs} fresh pairs: {reason}"
+
+
+def condition(what: str, base: str, where_base: str, head: str, where_head: str) -> str:
+    """`CPU time taken by the hypervisor: 1% before, 20% now`."""
+    return f"{what}: {base} {where_base}, {head} {where_head}"
+
+
+def not_exact(where: str, seen: str) -> str:
+    return f"declared exact, but runs {where} gave {seen}"
+
+
+def machine_moved(moved: str) -> str:
+    return f"the machine itself changed: {moved} in a canary, whose code is fixed; other changes may come from it"

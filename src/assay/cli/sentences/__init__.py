@@ -1,0 +1,1 @@
+"""What commands say of their own; a file a command."""
