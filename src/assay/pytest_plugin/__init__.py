@@ -104,7 +104,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         return
     report = outcome.get_result()
     if _MEASURED in item.stash:
-        report.assay_measured = {**item.stash[_MEASURED], "failed": item.stash.get(_FAILED, "")}
+        measured: dict[str, Any] = item.stash[_MEASURED]
+        report.assay_measured = {**measured, "failed": item.stash.get(_FAILED, "")}
         del item.stash[_MEASURED]
     elif _side_by_side() and not item.config.getoption("--assay-disable"):
         report.assay_unmeasured = True
