@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from assay.pytest_plugin.measurement import Measurement
+from assay.pytest_plugin.measured_test import MeasuredTest
 from assay.pytest_plugin.results_table import ResultsTable
 
 
-def measured(name: str, *samples: float, group: str | None = None, failed: str = "", **params: str) -> Measurement:
-    return Measurement(f"tests/test_it.py::{name}", 0.0, 1.0, "w", group, params, {}, samples, 10, failed)
+def measured(name: str, *samples: float, group: str | None = None, failed: str = "", **params: str) -> MeasuredTest:
+    return MeasuredTest(f"tests/test_it.py::{name}", 0.0, 1.0, "w", group, params, {}, samples, 10, failed)
 
 
 SLOW = measured("test_join[100]", 0.0021, 0.0022, 0.0020, 0.0021, 0.0021, n="100")
@@ -70,7 +70,7 @@ def test_one_round_has_no_spread() -> None:
 
 
 def test_names_of_two_files_are_told_apart() -> None:
-    other = Measurement("tests/test_other.py::test_join[1]", 0.0, 1.0, "w", None, {}, {}, (1e-3,), 1)
+    other = MeasuredTest("tests/test_other.py::test_join[1]", 0.0, 1.0, "w", None, {}, {}, (1e-3,), 1)
     lines = ResultsTable(width=120).lines([QUICK, other])
     assert {line.split()[0] for line in lines[1:]} == {
         "tests/test_it.py::test_join[1]",

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from assay.pytest_plugin import rounds
-from assay.pytest_plugin.rounds import RoundsWanted, Timings, carry_out, carry_out_async, plan
+from assay.pytest_plugin.rounds import RoundsWanted, RoundTimings, carry_out, carry_out_async, round_steps
 
 
 class Machine:
@@ -32,7 +32,7 @@ def fine_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_quick_function_is_called_until_a_round_is_long_enough() -> None:
     machine = Machine(1e-7)
-    timings = carry_out(plan(RoundsWanted()), machine.round)
+    timings = carry_out(round_steps(RoundsWanted()), machine.round)
     assert machine.asked[0] == 1
     assert timings.iterations * 1e-7 >= rounds.SHORTEST_S
     assert timings.iterations <= 2 * rounds.SHORTEST_S / 1e-7
@@ -42,41 +42,41 @@ def test_a_quick_function_is_called_until_a_round_is_long_enough() -> None:
 
 def test_a_slow_first_call_does_not_leave_rounds_too_short() -> None:
     """The first call fills caches: what it takes says nothing of the others."""
-    timings = carry_out(plan(RoundsWanted()), Machine(1e-7, first=0.9e-3).round)
+    timings = carry_out(round_steps(RoundsWanted()), Machine(1e-7, first=0.9e-3).round)
     assert timings.iterations * 1e-7 >= rounds.SHORTEST_S
 
 
 def test_a_coarse_clock_needs_longer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "clock_step_s", lambda: 1e-4)
-    timings = carry_out(plan(RoundsWanted()), Machine(1e-5).round)
+    timings = carry_out(round_steps(RoundsWanted()), Machine(1e-5).round)
     assert timings.iterations * 1e-5 >= 1e-4 * rounds.TICKS
 
 
 def test_a_slow_function_has_few_rounds_of_one_call() -> None:
-    timings = carry_out(plan(RoundsWanted(max_time_s=1.0)), Machine(2.0).round)
-    assert timings == Timings((2.0,) * rounds.FEWEST, 1)
+    timings = carry_out(round_steps(RoundsWanted(max_time_s=1.0)), Machine(2.0).round)
+    assert timings == RoundTimings((2.0,) * rounds.FEWEST, 1)
 
 
 def test_rounds_end_with_the_time_for_them() -> None:
-    timings = carry_out(plan(RoundsWanted(max_time_s=1.0)), Machine(0.1).round)
+    timings = carry_out(round_steps(RoundsWanted(max_time_s=1.0)), Machine(0.1).round)
     assert len(timings.samples) in (10, 11)
 
 
 def test_so_many_rounds_as_somebody_asked_for_however_long_they_take() -> None:
-    assert len(carry_out(plan(RoundsWanted(rounds=3, max_time_s=0.1)), Machine(7.0).round).samples) == 3
-    assert len(carry_out(plan(RoundsWanted(rounds=500)), Machine(1e-7).round).samples) == 500
+    assert len(carry_out(round_steps(RoundsWanted(rounds=3, max_time_s=0.1)), Machine(7.0).round).samples) == 3
+    assert len(carry_out(round_steps(RoundsWanted(rounds=500)), Machine(1e-7).round).samples) == 500
 
 
 def test_given_iterations_are_not_looked_for() -> None:
     machine = Machine(1e-7)
-    assert carry_out(plan(RoundsWanted(rounds=2), iterations=4), machine.round).iterations == 4
+    assert carry_out(round_steps(RoundsWanted(rounds=2), iterations=4), machine.round).iterations == 4
     assert machine.asked == [4, 4]
 
 
 def test_coroutines_follow_the_same_plan() -> None:
     plain, awaited = Machine(1e-5), Machine(1e-5)
-    one = carry_out(plan(RoundsWanted(rounds=4)), plain.round)
-    other = asyncio.run(carry_out_async(plan(RoundsWanted(rounds=4)), awaited.round_async))
+    one = carry_out(round_steps(RoundsWanted(rounds=4)), plain.round)
+    other = asyncio.run(carry_out_async(round_steps(RoundsWanted(rounds=4)), awaited.round_async))
     assert (one, plain.asked) == (other, awaited.asked)
 
 

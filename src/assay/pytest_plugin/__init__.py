@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]:
     from assay.errors import UsageError
     from assay.pytest_plugin.fixture import PytestBenchmark
-    from assay.pytest_plugin.measurement import Measurement
+    from assay.pytest_plugin.measured_test import MeasuredTest
     from assay.pytest_plugin.options import Marked
 
     item = request.node
@@ -81,7 +81,7 @@ def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]
     if benchmark.waits:
         pytest.fail("a coroutine function in an async test: write `await assay_benchmark(…)`", pytrace=False)
     if benchmark.enabled:
-        measurement = Measurement.of(item, benchmark, started, time.perf_counter() - begun)
+        measurement = MeasuredTest.of(item, benchmark, started, time.perf_counter() - begun)
         item.stash[_MEASURED] = measurement.to_plain()
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pytest_plugin.rounds import RoundsWanted, Timings, carry_out, carry_out_async, plan
+from assay.pytest_plugin.rounds import RoundsWanted, RoundTimings, carry_out, carry_out_async, round_steps
 from assay.pytest_plugin.timed_call import TimedCall
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class PytestBenchmark:
         """False: functions are called once, and nothing is measured."""
         self.group = group
         self.metrics: dict[str, Any] = {}
-        self.timings: Timings | None = None
+        self.timings: RoundTimings | None = None
         self._state = "new"
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -89,7 +89,7 @@ class PytestBenchmark:
                 return call.result
             for _ in range(warmups):
                 call.round(iterations or 1)
-            self._keep(carry_out(plan(wanted, iterations), call.round))
+            self._keep(carry_out(round_steps(wanted, iterations), call.round))
             return call.result
         self._state = "waiting"
         awaited = self._measure_async(call, wanted, iterations, warmups)
@@ -106,10 +106,10 @@ class PytestBenchmark:
             return call.result
         for _ in range(warmups):
             await call.round_async(iterations or 1)
-        self._keep(await carry_out_async(plan(wanted, iterations), call.round_async))
+        self._keep(await carry_out_async(round_steps(wanted, iterations), call.round_async))
         return call.result
 
-    def _keep(self, timings: Timings) -> None:
+    def _keep(self, timings: RoundTimings) -> None:
         self.timings = timings
         self.metric("time_s", median(timings.samples), unit="s", better="lower", samples=timings.samples)
 

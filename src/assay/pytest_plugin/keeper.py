@@ -25,7 +25,7 @@ class Keeper:
         self._unmeasured += bool(getattr(report, "assay_unmeasured", False))
         if measured is None:
             return
-        from assay.pytest_plugin.measurement import Measurement
+        from assay.pytest_plugin.measured_test import MeasuredTest
         from assay.pytest_plugin.recorder import Recorder
 
         if self._recorder is None:
@@ -36,7 +36,7 @@ class Keeper:
                 self._began,
                 self._option("join"),
             )
-        self._recorder.add(Measurement.from_plain(measured))
+        self._recorder.add(MeasuredTest.from_plain(measured))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._recorder is None:

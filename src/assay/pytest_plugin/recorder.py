@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import AssayError, UsageError
-from assay.pytest_plugin.measurement import Measurement
+from assay.pytest_plugin.measured_test import MeasuredTest
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
@@ -29,12 +29,12 @@ class Recorder:
         self._began = began
         self._open: tuple[SessionFolder, SessionInfo, Environment] | None = None
         self._runs: Counter[str] = Counter()
-        self.measurements: list[Measurement] = []
+        self.measurements: list[MeasuredTest] = []
         self.comparison: Comparison | None = None
         self.report: Path | None = None
         self.problem = ""
 
-    def add(self, measurement: Measurement) -> None:
+    def add(self, measurement: MeasuredTest) -> None:
         self.measurements.append(measurement)
         if not self.problem:
             self._guarded(partial(self._add, measurement))
@@ -49,7 +49,7 @@ class Recorder:
         except (AssayError, OSError) as error:
             self.problem = f"the results are not kept: {error}"
 
-    def _add(self, measurement: Measurement) -> None:
+    def _add(self, measurement: MeasuredTest) -> None:
         from assay.record.results_file import append_record
 
         if self._open is None:
@@ -113,7 +113,7 @@ def without_test_times(comparison: Comparison) -> Comparison:
     return replace(comparison, rows=tuple(row for row in comparison.rows if row.metric not in OWN))
 
 
-def _record(measurement: Measurement, run: int, session: str, environment: Environment) -> Record:
+def _record(measurement: MeasuredTest, run: int, session: str, environment: Environment) -> Record:
     from assay.record import Fingerprint, Outcome, Record
     from assay.record.fingerprint import digest
 

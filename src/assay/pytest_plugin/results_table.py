@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.pytest_plugin.measurement import Measurement
+from assay.pytest_plugin.measured_test import MeasuredTest
 from assay.pytest_plugin.options import SHOWN
 from assay.pytest_plugin.sample_statistics import SampleStatistics
 from assay.record.shortened import shortened
@@ -29,9 +29,9 @@ class ResultsTable:
     group_by: str = "group"
     width: int = 80
 
-    def lines(self, measurements: Sequence[Measurement]) -> list[str]:
+    def lines(self, measurements: Sequence[MeasuredTest]) -> list[str]:
         timed = [one for one in measurements if one.samples]
-        groups: dict[str, list[Measurement]] = {}
+        groups: dict[str, list[MeasuredTest]] = {}
         for one in timed:
             groups.setdefault(self._group(one), []).append(one)
         lines: list[str] = []
@@ -45,7 +45,7 @@ class ResultsTable:
             lines.append(f"no room for {', '.join(dropped)}: widen the terminal, or choose by --assay-columns")
         return lines
 
-    def _group(self, one: Measurement) -> str:
+    def _group(self, one: MeasuredTest) -> str:
         file, _, test = one.name.partition("::")
         if self.group_by == "group":
             return one.group or ""
@@ -60,7 +60,7 @@ class ResultsTable:
         key = self.group_by.partition(":")[2]
         return f"{key}={one.params[key]}" if key in one.params else ""
 
-    def _table(self, members: Sequence[Measurement]) -> tuple[list[str], list[str]]:
+    def _table(self, members: Sequence[MeasuredTest]) -> tuple[list[str], list[str]]:
         described = [(one, SampleStatistics.of(one.samples, one.iterations)) for one in members]
         if self.sort == "name":
             described.sort(key=lambda pair: _counted(pair[0].name))
@@ -87,7 +87,7 @@ def _counted(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
-def _widths(described: Sequence[tuple[Measurement, SampleStatistics]], shown: Sequence[str]) -> int:
+def _widths(described: Sequence[tuple[MeasuredTest, SampleStatistics]], shown: Sequence[str]) -> int:
     return sum(2 + max(len(column), *(len(_cell(found, column)) for _, found in described)) for column in shown)
 
 
@@ -101,7 +101,7 @@ def _cell(found: SampleStatistics, column: str) -> str:
     return f"{rounded(value / scale if scale else value)}{unit}"
 
 
-def _names(members: Sequence[Measurement]) -> list[str]:
+def _names(members: Sequence[MeasuredTest]) -> list[str]:
     """The test without its file, unless two files have one of that name; one that failed says so."""
     short = [one.name.partition("::")[2] or one.name for one in members]
     seen = Counter(short)

@@ -1,7 +1,7 @@
 """How often a function is called: until a round is long against the clock, then rounds until there are enough.
 
-A plan is a generator that asks for the seconds of a round of so many calls. It neither calls nor waits itself, so that
-plain and asynchronous functions follow the same one.
+The steps are a generator that asks for the seconds of a round of so many calls. It neither calls nor waits itself, so
+that plain and asynchronous functions follow the same one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TICKS = 1000
 FEWEST, MOST = 5, 100
 """Rounds, where nobody asked for a number."""
 
-Plan = Generator[int, float, "Timings"]
+Steps = Generator[int, float, "RoundTimings"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RoundsWanted:
 
 
 @dataclass(frozen=True)
-class Timings:
+class RoundTimings:
     samples: tuple[float, ...]
     """Seconds a call, one value a round, in the order they were taken."""
     iterations: int
@@ -49,7 +49,7 @@ def clock_step_s() -> float:
     return min(steps)
 
 
-def plan(wanted: RoundsWanted, iterations: int | None = None) -> Plan:
+def round_steps(wanted: RoundsWanted, iterations: int | None = None) -> Steps:
     """`iterations`: calls of a round; None finds as many as make a round long enough."""
     calls = iterations or 1
     if iterations is None:
@@ -60,7 +60,7 @@ def plan(wanted: RoundsWanted, iterations: int | None = None) -> Plan:
     samples: list[float] = []
     while _go_on(samples, wanted):
         samples.append((yield calls))
-    return Timings(tuple(sample / calls for sample in samples), calls)
+    return RoundTimings(tuple(sample / calls for sample in samples), calls)
 
 
 def _go_on(samples: list[float], wanted: RoundsWanted) -> bool:
@@ -69,21 +69,21 @@ def _go_on(samples: list[float], wanted: RoundsWanted) -> bool:
     return len(samples) < FEWEST or (len(samples) < MOST and sum(samples) < wanted.max_time_s)
 
 
-def carry_out(steps: Plan, run_round: Callable[[int], float]) -> Timings:
+def carry_out(steps: Steps, run_round: Callable[[int], float]) -> RoundTimings:
     calls = next(steps)
     while True:
         try:
             calls = steps.send(run_round(calls))
         except StopIteration as done:
-            timings: Timings = done.value
+            timings: RoundTimings = done.value
             return timings
 
 
-async def carry_out_async(steps: Plan, run_round: Callable[[int], Awaitable[float]]) -> Timings:
+async def carry_out_async(steps: Steps, run_round: Callable[[int], Awaitable[float]]) -> RoundTimings:
     calls = next(steps)
     while True:
         try:
             calls = steps.send(await run_round(calls))
         except StopIteration as done:
-            timings: Timings = done.value
+            timings: RoundTimings = done.value
             return timings

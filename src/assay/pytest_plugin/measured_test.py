@@ -9,7 +9,7 @@ from assay.pytest_plugin.fixture import PytestBenchmark
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredTest:
     """What one test measured, in plain values: with pytest-xdist it travels from a worker to who keeps it."""
 
     name: str
@@ -30,7 +30,7 @@ class Measurement:
     """Why, where it did."""
 
     @classmethod
-    def of(cls, item: Any, benchmark: PytestBenchmark, started: float, seconds: float) -> Measurement:
+    def of(cls, item: Any, benchmark: PytestBenchmark, started: float, seconds: float) -> MeasuredTest:
         from assay.record.fingerprint import digest
 
         params = {key: _plain(value) for key, value in getattr(getattr(item, "callspec", None), "params", {}).items()}
@@ -51,7 +51,7 @@ class Measurement:
         return {**asdict(self), "samples": list(self.samples)}
 
     @classmethod
-    def from_plain(cls, written: Mapping[str, Any]) -> Measurement:
+    def from_plain(cls, written: Mapping[str, Any]) -> MeasuredTest:
         return cls(**{**written, "samples": tuple(written["samples"])})
 
 
