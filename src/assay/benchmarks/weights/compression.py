@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
@@ -36,7 +37,7 @@ HELD = 3.0
 
 
 class CompressionSuite(BenchmarkSuite):
-    interpretation = (
+    interpretation: ClassVar[tuple[str, ...]] = (
         "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
         f"{NEAR:.0f}% of the limit and more: little is left to gain, however small the ratio: the data allows no more",
     )

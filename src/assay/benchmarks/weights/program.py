@@ -79,7 +79,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
 
     profile = load_profile(args.profile)
     checkpoints = _checkpoints(args, suite)
-    wanted = [suite or checkpoints.name] if suite or checkpoints else args.suite
+    wanted = [checkpoints.name] if checkpoints else [suite] if suite else args.suite
     if wanted:
         profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
     with saying_stand_ins():

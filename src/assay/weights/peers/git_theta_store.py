@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from assay.weights.peers.git_store import GitStore
+from assay.weights.peers.safetensors_store import restored
+from assay.weights.store import Tensor
+
+VIEWS = "dtypes.json"
 
 
 class GitThetaStore(GitStore):
@@ -26,3 +32,18 @@ class GitThetaStore(GitStore):
             self.git("config", f"filter.theta.{what}", f"git-theta-filter {what} %f")
         self.git("config", "filter.theta.required", "true")
         self.filtered("theta")
+
+    def keep(self, message: str) -> str:
+        """It drops a file's metadata, where the dtypes of what went in as bits stand: they go into a file beside it."""
+        from safetensors import safe_open
+
+        with safe_open(self.file, framework="np") as opened:
+            (self.path / VIEWS).write_text((opened.metadata() or {}).get("views", "{}"))
+        return super().keep(message)
+
+    def fetch(self, ref: str) -> None:
+        super().fetch(ref)
+        self.git("checkout", "--quiet", ref, "--", VIEWS)
+
+    def read(self, file: Path, names: Iterable[str] | None) -> dict[str, Tensor]:
+        return restored(super().read(file, names), json.loads((self.path / VIEWS).read_text()))
