@@ -206,6 +206,17 @@ def test_results_that_cannot_be_kept_are_no_success(tmp_path: Path) -> None:
     assert "Traceback" not in ran.stdout + ran.stderr
 
 
+def test_what_an_interrupt_left_is_kept_and_says_so(tmp_path: Path) -> None:
+    first = "def test_first(assay_benchmark):\n    assay_benchmark(len, '')\n"
+    (tmp_path / "test_it.py").write_text(f"{first}\ndef test_second():\n    raise KeyboardInterrupt\n")
+    ran = run_pytest(tmp_path)
+    assert ran.returncode == 2
+    assert "test_first" in ran.stdout.split("= assay =")[1]
+    [folder] = session_folders(tmp_path / "results")
+    assert folder.info().status == "interrupted"
+    assert [record.name for record in folder.records()] == ["test_it.py::test_first"]
+
+
 @pytest.mark.slow
 def test_with_xdist_nothing_is_measured_unless_somebody_insists(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(CHOSEN)

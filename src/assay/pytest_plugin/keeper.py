@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from assay.pytest_plugin.recorder import Recorder
 
+INTERRUPTED = 2
+"""pytest's exit status after Ctrl-C, and after what ends it early."""
+
 
 class Keeper:
     """The hooks of the process that keeps results: the only one, or with pytest-xdist the one whose workers test."""
@@ -41,7 +44,7 @@ class Keeper:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._recorder is None:
             return
-        self._recorder.close()
+        self._recorder.close(interrupted=session.exitstatus == INTERRUPTED)
         if session.exitstatus == 0 and (self._recorder.problem or self._regressed):
             session.exitstatus = 1
 

@@ -15,6 +15,7 @@ from assay.pytest_plugin.measured_test import MeasuredTest
 if TYPE_CHECKING:
     from assay.analysis import Comparison
     from assay.record import Environment, Record, SessionFolder, SessionInfo
+    from assay.record.session_info import Status
 
 
 class Recorder:
@@ -39,9 +40,9 @@ class Recorder:
         if not self.problem:
             self._guarded(partial(self._add, measurement))
 
-    def close(self) -> None:
+    def close(self, interrupted: bool = False) -> None:
         if self._open is not None and not self.problem:
-            self._guarded(self._close)
+            self._guarded(partial(self._close, "interrupted" if interrupted else "finished"))
 
     def _guarded(self, step: Callable[[], None]) -> None:
         try:
@@ -89,7 +90,7 @@ class Recorder:
         folder.write_info(running)
         return folder, running, folder.environment()
 
-    def _close(self) -> None:
+    def _close(self, status: Status) -> None:
         from assay.analysis import what_changed
         from assay.history import History
         from assay.report.html import write_report
@@ -97,7 +98,7 @@ class Recorder:
         assert self._open is not None
         folder, info, _ = self._open
         names = dict.fromkeys((*info.planned, *self._runs))
-        ended = replace(info, status="finished", finished_at=datetime.now(UTC).isoformat(), planned=tuple(names))
+        ended = replace(info, status=status, finished_at=datetime.now(UTC).isoformat(), planned=tuple(names))
         folder.write_info(ended)
         with History.beside(folder.path.parent) as history:
             history.add_session(folder)
