@@ -1,4 +1,4 @@
-"""The bundled workflows and hooks: valid, and every `assay` in them is a command that exists, with options it has."""
+"""The bundled workflows: valid, and every `assay` in them is a command that exists, with options it has."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 import yaml
 
 from assay.cli.main import _asked, _parser, main
-
-HOOKS = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
 
 @pytest.fixture
@@ -87,14 +85,6 @@ def test_nothing_from_outside_is_put_into_a_shell(workflows: dict[str, Any]) -> 
         for job in workflow["jobs"].values():
             assert not [step["run"] for step in job["steps"] if "${{" in str(step.get("run", ""))]
         assert workflow["permissions"] == {"contents": "read"}
-
-
-def test_hooks(tmp_path: Path) -> None:
-    hooks = yaml.safe_load(HOOKS.read_text())
-    assert [hook["id"] for hook in hooks] == ["assay-check", "assay-quick"]
-    for hook in hooks:
-        words = [*shlex.split(hook["entry"])[1:], *hook["args"]]
-        assert parses(words), words
 
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,9 @@ from assay.config.script import Script
         (["--profile", "quick", "--suite", "acuracy"], "did you mean 'accuracy'?"),
         (["--profile", "quick", "--store", "balancd"], "unknown store 'balancd'; did you mean 'assay-balanced'?"),
         (["--profile", "quick", "--output", "/proc/nowhere"], "/proc/nowhere: cannot be made"),
+        (["--checkpoints", "a.safetensors"], "a.safetensors does not exist; give a .safetensors or PyTorch file"),
+        (["--checkpoints", "/dev/null", "--suite", "memory"], "--checkpoints is a scenario of the compression suite"),
+        (["--profile", "quick", "--stores", "mine:Store"], "store mine:Store: nothing is at that path"),
     ],
 )
 def test_what_cannot_be_is_one_message(
@@ -47,7 +50,9 @@ def test_help_lists_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["weights", "bench", "--help"])
     shown = capsys.readouterr().out
-    flags = "--profile --suite --store --peers --output --strict --verbose --no-visualize --legacy"
+    flags = (
+        "--profile --suite --checkpoints --store --stores --peers --output --strict --verbose --no-visualize --legacy"
+    )
     assert all(flag in shown for flag in flags.split())
     assert "default: standard" in shown
 

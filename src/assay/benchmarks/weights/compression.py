@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
+from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.chain import BOOKKEEPING, Chain, ChainRun, best_of, run_chain
 from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.readings import Readings
@@ -35,7 +37,7 @@ HELD = 3.0
 
 
 class CompressionSuite(BenchmarkSuite):
-    interpretation = (
+    interpretation: ClassVar[tuple[str, ...]] = (
         "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
         f"{NEAR:.0f}% of the limit and more: little is left to gain, however small the ratio: the data allows no more",
     )
@@ -66,14 +68,7 @@ class CompressionSuite(BenchmarkSuite):
             with threadpool_limits(1):
                 chain = Chain(scenario_data(name, dtype, size, config.versions, config.seed))
             share = config.budget.part(1 / (len(config.dtypes) - number))
-            runs: dict[str, list[ChainRun]] = {store: [] for store in dict.fromkeys((*config.stores, FLOOR))}
-            for _ in share.rounds(config.iterations):
-                for store, done in runs.items():
-                    with config.scratch() as folder:
-                        done.append(run_chain(store, chain, folder / "store", config.settings))
-            floor = best_of(runs[FLOOR])
-            for store in config.stores:
-                _add(readings, best_of(runs[store]), runs[store], chain, floor, dtype)
+            measure_chain(readings, chain, config, share)
         return readings
 
     def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
@@ -129,6 +124,19 @@ class CompressionSuite(BenchmarkSuite):
             )
             ticks = tuple(TITLES[scenario.name] for scenario in result.scenarios)
             yield Chart(what.replace("_", " ").capitalize(), unit, series, ticks=ticks, log=what == "compression_ratio")
+
+
+def measure_chain(readings: Readings, chain: Chain, config: ScenarioConfig, share: Budget) -> dict[str, ChainRun]:
+    """Every store over the chain, the floor too, as often as there is time for; the best of each is returned."""
+    runs: dict[str, list[ChainRun]] = {store: [] for store in dict.fromkeys((*config.stores, FLOOR))}
+    for _ in share.rounds(config.iterations):
+        for store, done in runs.items():
+            with config.scratch() as folder:
+                done.append(run_chain(store, chain, folder / "store", config.settings))
+    best = {store: best_of(done) for store, done in runs.items()}
+    for store in config.stores:
+        _add(readings, best[store], runs[store], chain, best[FLOOR], chain.data.dtype)
+    return best
 
 
 def _meaning(result: SuiteResult) -> Iterable[str]:

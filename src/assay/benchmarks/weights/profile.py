@@ -60,6 +60,8 @@ class Profile(BaseModel):
     versions: int = Field(default=4, ge=2)
     stores: list[Annotated[str, BeforeValidator(_store)]] = []
     """Empty: our store, at the setting that ASSAY_STORAGE_COMPRESSION names."""
+    checkpoints: list[str] = []
+    """Files of the user's own that were measured in place of made ones, as `--checkpoints` gave them."""
 
     @property
     def seconds(self) -> float:

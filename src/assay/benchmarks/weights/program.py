@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.weights.settings import Settings
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
 from assay.process.termination import terminated_as_exit
 
 if TYPE_CHECKING:
+    from assay.benchmarks.weights.own_checkpoints import OwnCheckpoints
     from assay.benchmarks.weights.results_folder import ResultsFolder
 
 
@@ -34,11 +35,22 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
         parser.add_argument(
             "--legacy", action="store_true", help="also run benchmark.py of this folder after the suites, if it exists"
         )
+    if suite in (None, "compression"):
+        parser.add_argument(
+            "--checkpoints",
+            action="extend",
+            nargs="+",
+            metavar="FILE",
+            help="your own files, oldest first, in place of the suites' data: .safetensors, PyTorch, folders of shards",
+        )
     parser.add_argument(
         "--store",
-        action="append",
+        "--stores",
+        dest="store",
+        action="extend",
+        nargs="+",
         metavar="NAME",
-        help="store to measure: small, balanced (default), fast, or another one; may be repeated",
+        help="to measure: small, balanced (default), fast, another one, or one of your own: module:Class",
     )
     parser.add_argument("--peers", action="store_true", help="measure every store that is installed")
     parser.add_argument("--output", metavar="DIR", help="folder for results (default: benchmark_results_<time>)")
@@ -56,6 +68,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
 
     from assay.benchmarks.weights.legacy import run_legacy
     from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
+    from assay.benchmarks.weights.own_checkpoints import DEFAULT_STORES
     from assay.benchmarks.weights.profile import load_profile
     from assay.benchmarks.weights.progress import Progress
     from assay.benchmarks.weights.results_folder import ResultsFolder
@@ -66,13 +79,18 @@ def run(args: Namespace, suite: str | None = None) -> int:
     from assay.fallback.words import saying_stand_ins
 
     profile = load_profile(args.profile)
-    wanted = [suite] if suite else args.suite
+    checkpoints = _checkpoints(args, suite)
+    wanted = [checkpoints.name] if checkpoints else [suite] if suite else args.suite
     if wanted:
         profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
     with saying_stand_ins():
         own = {name: own_suite(name) for name in profile.suites if "." in name or ":" in name}
     names = [own[name].name if name in own else name for name in profile.suites]
     profile = profile.model_copy(update={"suites": names})
+    if checkpoints:
+        profile = profile.model_copy(
+            update={"checkpoints": args.checkpoints, "stores": profile.stores or list(DEFAULT_STORES)}
+        )
     stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
@@ -85,7 +103,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
         on_plan=lambda plan: print(f"{plan}\n", flush=True),
         on_suite=folder.finished,
     )
-    orchestrator.suites.update({each.name: each for each in own.values()})
+    orchestrator.suites.update({each.name: each for each in [*own.values(), *([checkpoints] if checkpoints else [])]})
     try:
         with terminated_as_exit(), loading_user_code():  # a scenario may import as well
             results = orchestrator.run_all(profile)
@@ -94,7 +112,8 @@ def run(args: Namespace, suite: str | None = None) -> int:
         if folder.suites or not isinstance(error, AssayError):  # What was asked for cannot be: its message says it all.
             print(_kept(folder, len(profile.suites)), file=sys.stderr)
         raise
-    folder.compared(comparison(results))
+    if not checkpoints:  # its own table compares the stores
+        folder.compared(comparison(results))
     folder.write(results, profile, orchestrator)
     for line in _failures(results):
         print(f"FAILED {line}", file=sys.stderr)
@@ -108,6 +127,17 @@ def main(suite: str, argv: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog=f"python -m assay.benchmarks.weights.{suite}", allow_abbrev=False)
     arguments(parser, suite)
     return exit_code("assay", lambda: run(parser.parse_args(argv), suite))
+
+
+def _checkpoints(args: Namespace, suite: str | None) -> OwnCheckpoints | None:
+    files = getattr(args, "checkpoints", None)
+    if not files:
+        return None
+    if suite is None and args.suite and args.suite != ["compression"]:
+        raise UsageError("--checkpoints is a scenario of the compression suite: leave out --suite")
+    from assay.benchmarks.weights.own_checkpoints import OwnCheckpoints
+
+    return OwnCheckpoints(files)
 
 
 def _kept(folder: ResultsFolder, planned: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from assay.benchmarks.weights.settings import Settings
 from assay.errors import UsageError
 from assay.names import unknown
+from assay.weights.peers.own_store import offered_stores, offered_that_load, own_store
 from assay.weights.peers.peer import PEERS, peer
 from assay.weights.store import WeightStore
 
@@ -67,15 +68,17 @@ class Handle:
 
 
 def store_kind(name: str, settings: Settings | None = None) -> StoreKind:
-    """Short names are ours: `balanced` is `assay-balanced`."""
+    """Short names are ours: `balanced` is `assay-balanced`. A dotted path is one of the user's own."""
     full = f"assay-{name}" if f"assay-{name}" in OWN else name
-    if full not in OWN and full not in PEERS:
-        raise UsageError(unknown("store", name, [*OWN, *PEERS]))
+    if full not in OWN and full not in PEERS and own_store(full) is None:
+        known = [*OWN, *PEERS, *offered_stores()]
+        raise UsageError(f"{unknown('store', name, known)}; or give one of your own: module:Class")
     return StoreKind(full, settings or Settings())
 
 
 def installed_stores(lossy: bool = False) -> list[str]:
-    return [*OWN, *(name for name, kind in PEERS.items() if kind.installed and (lossy or not kind.lossy))]
+    bundled = [name for name, kind in PEERS.items() if kind.installed and (lossy or not kind.lossy)]
+    return [*OWN, *bundled, *offered_that_load()]
 
 
 def missing_stores() -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.errors import MissingExtra, UsageError
 from assay.names import load, unknown
+from assay.weights.peers.own_store import OwnStore, offered_stores, own_store
 from assay.weights.store import WeightStore
 
 
@@ -22,6 +23,10 @@ class Peer:
     extra: str = "weights"
     options: tuple[tuple[str, Any], ...] = ()
     lossy: bool = False
+    programs: tuple[str, ...] = ()
+    """What it starts, each found on the PATH or in `.peers`."""
+    install: str = ""
+    """How to get what is in no extra of ours."""
 
     @property
     def installed(self) -> bool:
@@ -29,14 +34,26 @@ class Peer:
             from assay.weights.peers.coral_process import coral_python
 
             return coral_python() is not None
-        return find_spec(self.library) is not None
+        return find_spec(self.library) is not None and not self._missing_programs()
 
     def open(self, path: Path) -> WeightStore:
-        # coral-ml is in no extra of ours; its own store says where it comes from.
+        # Of coral-ml its own store says where it comes from.
         if self.library != "coral" and not self.installed:
+            missing = ", ".join(self._missing_programs()) or self.library
+            if self.install:
+                raise UsageError(
+                    f"the store {self.name!r} needs {missing}, not installed here. Install: {self.install}"
+                )
             raise MissingExtra(f"{self.library}, which the store {self.name!r} needs,", self.extra)
         made: WeightStore = load(f"{self.module}:{self.store}")(path, **dict(self.options))
         return made
+
+    def _missing_programs(self) -> list[str]:
+        if not self.programs:
+            return []
+        from assay.weights.peers.git_store import find_program
+
+        return [program for program in self.programs if find_program(program) is None]
 
 
 def _here(name: str, summary: str, file: str, store: str, library: str, **more: Any) -> Peer:
@@ -63,6 +80,34 @@ PEERS = {
             extra="torch",
             options=(("xor", True),),
         ),
+        _here("xet", "chunks by content, after Xet", "xet_store", "XetStore", "hf_xet", install="pip install hf-xet"),
+        _here(
+            "git-lfs",
+            "git with its large-file storage",
+            "git_lfs_store",
+            "GitLfsStore",
+            "safetensors",
+            programs=("git", "git-lfs"),
+            install="apt-get install git-lfs, or see https://git-lfs.com",
+        ),
+        _here(
+            "dvc",
+            "DVC beside git",
+            "dvc_store",
+            "DvcStore",
+            "safetensors",
+            programs=("git", "dvc"),
+            install="pipx install dvc, or pip install dvc in an environment on the PATH",
+        ),
+        _here(
+            "git-theta",
+            "tensors of their own through git-lfs",
+            "git_theta_store",
+            "GitThetaStore",
+            "safetensors",
+            programs=("git", "git-lfs", "git-theta-filter"),
+            install="pipx install 'git-theta[safetensors]', and git-lfs from https://git-lfs.com",
+        ),
         _here("coral-ml", "the store the suites were first written for", "coral_store", "CoralStore", "coral"),
         _here(
             "float16-cast",
@@ -76,8 +121,9 @@ PEERS = {
 }
 
 
-def peer(name: str) -> Peer:
-    try:
-        return PEERS[name]
-    except KeyError:
-        raise UsageError(unknown("store", name, PEERS)) from None
+def peer(name: str) -> Peer | OwnStore:
+    """A bundled one, one that an installed package offers, or one by its dotted path."""
+    found = PEERS.get(name) or own_store(name)
+    if found is None:
+        raise UsageError(unknown("store", name, [*PEERS, *offered_stores()]))
+    return found

@@ -46,7 +46,12 @@ class SafetensorsStore(SnapshotStore):
                 found: dict[str, Tensor] = opened.get_tensors()
             else:
                 found = {name: opened.get_tensor(name) for name in names}
-        for name in views.keys() & found.keys():
-            kind, shape = views[name]
-            found[name] = found[name].view(ELEMENT_TYPES[kind].numpy).reshape(shape)
-        return found
+        return restored(found, views)
+
+
+def restored(found: dict[str, Tensor], views: Mapping[str, tuple[str, list[int]]]) -> dict[str, Tensor]:
+    """What went in as bits, in its own dtype and shape again."""
+    for name in views.keys() & found.keys():
+        kind, shape = views[name]
+        found[name] = found[name].view(ELEMENT_TYPES[kind].numpy).reshape(shape)
+    return found

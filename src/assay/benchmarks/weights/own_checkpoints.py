@@ -1,0 +1,108 @@
+"""A user's own files as a chain of versions: which store keeps them best, and how near the limit that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from assay.benchmarks.weights.chain import BOOKKEEPING, Chain
+from assay.benchmarks.weights.chart import Chart
+from assay.benchmarks.weights.compression import CompressionSuite, measure_chain
+from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.scenario_data import ScenarioData, Version
+from assay.benchmarks.weights.store_kind import FLOOR, OWN
+from assay.benchmarks.weights.table import Table
+from assay.errors import DataError
+from assay.record import Metric
+from assay.weights.files.model_source import open_model
+from assay.weights.files.torch_file import TorchFile
+
+SCENARIO = "own_checkpoints"
+DEFAULT_STORES = (*OWN, FLOOR)
+HELD = 2
+"""Copies of a version in memory: one that was checked out, and what a store makes of it. The files are only mapped."""
+
+
+class OwnCheckpoints(CompressionSuite):
+    """The compression suite with one scenario: these files, each made from the one before it."""
+
+    interpretation = (
+        "On Disk: everything in the store's folder after all versions; First: after the first alone",
+        "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
+        "Save, Load: megabytes of tensors per CPU-second over the whole chain, programs that a store starts included",
+    )
+
+    def __init__(self, files: Sequence[str]) -> None:
+        super().__init__()
+        self._notes: list[str] = []
+        versions = tuple(self._version(number, file) for number, file in enumerate(files))
+        dtypes = {tensor.dtype.name for version in versions for tensor in version.tensors.values()}
+        self.chain = Chain(ScenarioData(SCENARIO, dtypes.pop() if len(dtypes) == 1 else "mixed", versions))
+
+    def get_scenarios(self) -> list[str]:
+        return [SCENARIO]
+
+    def estimate(self, name: str, config: ScenarioConfig) -> float:
+        data = self.chain.data
+        seconds = config.machine.chain_s(data.logical_bytes / 1e6, len(data.versions))
+        return seconds * (2 + len(config.stores) * min(config.iterations, 3))
+
+    def run_scenario(self, name: str, config: ScenarioConfig) -> Readings:
+        readings = Readings()
+        for note in self._notes:
+            readings.note(note)
+        data = self.chain.data
+        largest = max(sum(tensor.nbytes for tensor in version.tensors.values()) for version in data.versions)
+        if reason := config.too_big(largest * HELD):
+            raise DataError(f"the largest file {reason}")
+        _ = self.chain.limit  # reads every file once, so that no store is the one that waits for the disk
+        for store, run in measure_chain(readings, self.chain, config, config.budget).items():
+            if store in config.stores:
+                here = readings.at(store=store, dtype=data.dtype)
+                here.add("first_bytes", run.first_stored_bytes, "B", "lower", exact=True, margin=BOOKKEEPING)
+        return readings
+
+    def tables(self, result: SuiteResult) -> Iterable[Table]:
+        for scenario in (one for one in result.scenarios if one.readings.rows):
+            lines = [(dict(labels)["store"], values) for labels, values in scenario.readings.groups().items()]
+            lines.sort(key=lambda line: line[1]["stored_bytes"].value)
+            data, limit = self.chain.data, self.chain.limit
+            rows = [(store, *_cells(values, len(data.versions))) for store, values in lines]
+            rows.append(("(limit)", _megabytes(limit.limit_bytes), f"{limit.ratio:.2f}x", *["-"] * 6))
+            columns = ("Store", "On Disk", "Compression", "Of Limit", "First", "Each Later", "Save", "Load", "Exact")
+            size = f"{len(data.versions)} versions, {_megabytes(data.logical_bytes)}, {data.dtype}"
+            yield Table(
+                f"Own Checkpoints ({size})", columns, tuple(rows), self.interpretation, tuple(scenario.readings.notes)
+            )
+
+    def charts(self, result: SuiteResult) -> Iterable[Chart]:
+        return ()  # one scenario is a line of a table, not a curve
+
+    def _version(self, number: int, file: str) -> Version:
+        model = open_model(file)
+        if not len(model):
+            raise DataError(f"{file} has no tensors")
+        if isinstance(model, TorchFile) and model.skipped:
+            self._notes.append(f"{file}: {len(model.skipped)} values are no tensors, and left out")
+        tensors = {name: model[name] for name in model}
+        return Version(f"{number + 1}:{Path(file).name}", number - 1 if number else None, "own", tensors)
+
+
+def _cells(values: Mapping[str, Metric], versions: int) -> tuple[str, ...]:
+    stored, first = values["stored_bytes"].value, values["first_bytes"].value
+    wrong = values["wrong_tensors"].value
+    return (
+        _megabytes(stored),
+        f"{values['compression_ratio'].value:.2f}x",
+        f"{values['of_limit'].value:.1f}%",
+        _megabytes(first),
+        _megabytes((stored - first) / (versions - 1)) if versions > 1 else "-",
+        *(f"{values[what].value:,.0f} MB/s" if what in values else "-" for what in ("commit_speed", "checkout_speed")),
+        f"{wrong} WRONG" if wrong else "all",
+    )
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:,.2f} MB"

@@ -1,0 +1,111 @@
+"""The `assay_benchmark` fixture: a test's timings and metrics become records, as those of any session.
+
+    def test_sort(assay_benchmark):
+        assay_benchmark(sorted, list(range(1000, 0, -1)))
+        assay_benchmark.metric("items", 1000)
+
+pytest imports this file in every run where Assay is installed, so nothing heavy is imported before the fixture is used.
+With pytest-xdist the workers time and the controller keeps: what a test measured travels on its report.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from assay.pytest_plugin.options import add_options
+
+if TYPE_CHECKING:
+    from assay.pytest_plugin.fixture import PytestBenchmark
+
+FIXTURE = "assay_benchmark"
+_MEASURED = pytest.StashKey[dict[str, Any]]()
+_FAILED = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "assay(group, rounds, max_time): which table a benchmark is in, and how often it is timed"
+    )
+    if not hasattr(config, "workerinput"):
+        from assay.pytest_plugin.keeper import Keeper
+
+        config.pluginmanager.register(Keeper(config), "assay_keeper")
+    for option in ("--assay-session-name", "--assay-join"):
+        given = config.getoption(option)
+        if given is None or given == "pytest":
+            continue
+        from assay.config.entry_config import check_name
+
+        try:
+            check_name(given)
+        except ValueError as error:
+            raise pytest.UsageError(f"{option} {given!r}: {error}") from None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    only, skip = config.getoption("--assay-only"), config.getoption("--assay-skip")
+    if only == skip:
+        if only:
+            raise pytest.UsageError("--assay-only and --assay-skip leave no test: give one of them")
+        return
+    kept = [item for item in items if (FIXTURE in getattr(item, "fixturenames", ())) == only]
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+@pytest.fixture
+def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]:
+    from assay.errors import UsageError
+    from assay.pytest_plugin.fixture import PytestBenchmark
+    from assay.pytest_plugin.measured_test import MeasuredTest
+    from assay.pytest_plugin.options import Marked
+
+    item = request.node
+    try:
+        marked = Marked.of(item, request.config)
+    except UsageError as error:
+        pytest.fail(str(error), pytrace=False)
+    benchmark = PytestBenchmark(marked.wanted, _enabled(request.config), marked.group)
+    started, begun = time.time(), time.perf_counter()
+    yield benchmark
+    if benchmark.waits:
+        pytest.fail("a coroutine function in an async test: write `await assay_benchmark(…)`", pytrace=False)
+    if benchmark.enabled:
+        measurement = MeasuredTest.of(item, benchmark, started, time.perf_counter() - begun)
+        item.stash[_MEASURED] = measurement.to_plain()
+
+
+def _enabled(config: pytest.Config) -> bool:
+    return bool(config.getoption("--assay-enable")) or not (config.getoption("--assay-disable") or _side_by_side())
+
+
+def _side_by_side() -> bool:
+    return int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")) > 1
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    outcome: Any = yield
+    if FIXTURE not in getattr(item, "fixturenames", ()):
+        return
+    if call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception):
+        item.stash.setdefault(_FAILED, call.excinfo.exconly(tryshort=True)[:500])
+    if call.when != "teardown":
+        return
+    report = outcome.get_result()
+    if _MEASURED in item.stash:
+        measured: dict[str, Any] = item.stash[_MEASURED]
+        report.assay_measured = {**measured, "failed": item.stash.get(_FAILED, "")}
+        del item.stash[_MEASURED]
+    elif _side_by_side() and not item.config.getoption("--assay-disable"):
+        report.assay_unmeasured = True

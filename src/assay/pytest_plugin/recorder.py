@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import AssayError, UsageError
+from assay.pytest_plugin.measured_test import MeasuredTest
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
+    from assay.record import Environment, Record, SessionFolder, SessionInfo
+    from assay.record.session_info import Status
+
+
+class Recorder:
+    """The session that a run of pytest is: begun with the first benchmark that ends, closed at the end.
+
+    Nothing that goes wrong here stops a test: it is said at the end, and the run of pytest is no success.
+    """
+
+    def __init__(self, root: Path, results: Path, name: str, began: datetime, join: str | None = None) -> None:
+        """`began`: before any test did, since no run of a session is older than it."""
+        self._root, self._results, self._name, self._join = root, results, name, join
+        self._began = began
+        self._open: tuple[SessionFolder, SessionInfo, Environment] | None = None
+        self._runs: Counter[str] = Counter()
+        self.measurements: list[MeasuredTest] = []
+        self.comparison: Comparison | None = None
+        self.report: Path | None = None
+        self.problem = ""
+
+    def add(self, measurement: MeasuredTest) -> None:
+        self.measurements.append(measurement)
+        if not self.problem:
+            self._guarded(partial(self._add, measurement))
+
+    def close(self, interrupted: bool = False) -> None:
+        if self._open is not None and not self.problem:
+            self._guarded(partial(self._close, "interrupted" if interrupted else "finished"))
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except (AssayError, OSError) as error:
+            self.problem = f"the results are not kept: {error}"
+
+    def _add(self, measurement: MeasuredTest) -> None:
+        from assay.record.results_file import append_record
+
+        if self._open is None:
+            self._open = self._joined() if self._join else self._begun(self._name)
+        folder, info, environment = self._open
+        self._runs[measurement.name] += 1
+        record = _record(measurement, self._runs[measurement.name], info.name, environment)
+        append_record(folder.results, record)
+
+    def _begun(self, name: str, exactly: bool = False) -> tuple[SessionFolder, SessionInfo, Environment]:
+        from assay.capture.environment import capture_environment
+        from assay.record import SessionFolder, SessionInfo
+        from assay.session.name import session_name
+
+        path = self._results / session_name(name, exactly, self._began, self._results)
+        path.mkdir(parents=True)
+        folder = SessionFolder(path)
+        environment = capture_environment(self._root, path / "artifacts", "pytest")
+        info = SessionInfo(path.name, self._began.isoformat(timespec="microseconds"), reason="pytest", pid=os.getpid())
+        folder.write_environment(environment)
+        folder.write_info(info)
+        return folder, info, environment
+
+    def _joined(self) -> tuple[SessionFolder, SessionInfo, Environment]:
+        from assay.record import SessionFolder
+
+        assert self._join is not None
+        path = self._results / self._join
+        if not SessionFolder.is_one(path):
+            return self._begun(self._join, exactly=True)
+        folder = SessionFolder(path)
+        info = folder.info()
+        if info.reason != "pytest":
+            raise UsageError(f"--assay-join {self._join}: {path} is no session of pytest; choose another name")
+        self._runs.update(record.name for record in folder.records())
+        running = replace(info, status="running", finished_at=None, pid=os.getpid())
+        folder.write_info(running)
+        return folder, running, folder.environment()
+
+    def _close(self, status: Status) -> None:
+        from assay.analysis import what_changed
+        from assay.history import History
+        from assay.report.html import write_report
+
+        assert self._open is not None
+        folder, info, _ = self._open
+        names = dict.fromkeys((*info.planned, *self._runs))
+        ended = replace(info, status=status, finished_at=datetime.now(UTC).isoformat(), planned=tuple(names))
+        folder.write_info(ended)
+        with History.beside(folder.path.parent) as history:
+            history.add_session(folder)
+            changed = what_changed(folder.records(), history)
+            self.comparison = without_test_times(changed) if changed else None
+            self.report = write_report(folder, history=history, comparison=self.comparison)
+
+
+def without_test_times(comparison: Comparison) -> Comparison:
+    """How long a test took holds the warm-up, the rounds and the fixtures: it is no measurement of the function."""
+    from assay.analysis.comparison import OWN
+
+    return replace(comparison, rows=tuple(row for row in comparison.rows if row.metric not in OWN))
+
+
+def _record(measurement: MeasuredTest, run: int, session: str, environment: Environment) -> Record:
+    from assay.record import Fingerprint, Outcome, Record
+    from assay.record.fingerprint import digest
+
+    name = measurement.name
+    return Record(
+        name=name,
+        session=session,
+        run_id=f"{session}/{name}/run-{run:02d}",
+        repeat=run,
+        outcome=Outcome.FAILED if measurement.failed else Outcome.PASSED,
+        started_at=datetime.fromtimestamp(measurement.started, UTC).isoformat(),
+        fingerprint=Fingerprint(name, digest(measurement.params), measurement.workload, environment.machine_class),
+        exec_time_s=measurement.seconds,
+        command=f"pytest {name}",
+        script_params=dict(measurement.params),
+        script_metrics=dict(measurement.metrics),
+        reasons=(measurement.failed,) if measurement.failed else (),
+        git_commit=environment.git_commit,
+    )
