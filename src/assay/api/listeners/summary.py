@@ -4,34 +4,79 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.api.listeners.console import Console
-from assay.record import SessionFolder
-from assay.report.terminal import coloured, session_summary
-from assay.session.events import Event, SessionFinished
+from assay.api.listeners.history_listener import HistoryListener
+from assay.api.resume_words import resume_words
+from assay.record import Outcome, SessionFolder
+from assay.report.command_summary import command_summary
+from assay.report.last_time_text import last_time_lines
+from assay.report.screen import PLAIN, Screen
+from assay.report.terminal import session_summary, short_path
+from assay.session.events import Event, SessionFinished, SessionStarted
 
 
 class Summary:
-    """The last words of a session: its results, what changed, where the report is."""
+    """The last words of a session: its results, what changed, where the report is, and how to go on."""
 
     def __init__(
         self,
         folder: SessionFolder,
         console: Console,
-        changes: Callable[[], Sequence[str]],
+        history: HistoryListener | None,
         report: Callable[[], Path | None],
         on_host: Callable[[Path], Path],
+        commands: bool = False,
     ) -> None:
+        """`commands`: of the command line, which are told about in their own way."""
         self._folder = folder
         self._console = console
-        self._changes = changes
+        self._history = history
         self._report = report
         self._on_host = on_host
+        self._commands = commands
+        self._started: SessionStarted | None = None
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, SessionStarted):
+            self._started = event
         if not isinstance(event, SessionFinished):
             return
-        colour = self._console.live and coloured()
-        self._console.say(session_summary(self._folder, changes=self._changes(), colour=colour), painted=True)
+        self._console.print(self._text(self._console.screen), painted=True)
+        self._console.log(self._text(PLAIN))
         report = self._report()
         if report is not None:
             there = self._on_host(report)
-            self._console.say(f"Report: {report}" + (f" (on the host: {there})" if there != report else ""))
+            elsewhere = f" (on the host: {there})" if there != report else ""
+            self._console.print(f"Report: {short_path(report)}{elsewhere}")
+            self._console.log(f"Report: {report}{elsewhere}")
+        if event.info.status == "interrupted":
+            self._console.say(f"{self._done(event)}; continue: `{resume_words(self._folder)}`")
+
+    def _text(self, screen: Screen) -> str:
+        if self._commands:
+            return command_summary(self._folder, changes=self._since_last_time(), screen=screen)
+        return session_summary(self._folder, changes=self._changes(), regressed=self._regressed(), screen=screen)
+
+    def _changes(self) -> Sequence[str]:
+        return self._history.changes if self._history is not None else ()
+
+    def _regressed(self) -> set[str]:
+        comparison = self._history.comparison if self._history is not None else None
+        return {row.entry for row in comparison.regressed} if comparison is not None else set()
+
+    def _since_last_time(self) -> Sequence[str]:
+        history = self._history
+        if history is None or history.comparison is None:
+            return ()
+        if self._started is not None and len(self._started.runs_of) > 1:
+            return ["vs last time", *(f"  {line}" for line in history.changes)]
+        return last_time_lines(history.comparison, history.last)
+
+    def _done(self, event: SessionFinished) -> str:
+        """`1 of 3 done`: entries; of a single one its runs."""
+        planned = self._started.runs_of if self._started is not None else {}
+        over = [record for record in event.records if record.counts and record.outcome is not Outcome.INTERRUPTED]
+        done = {name: sum(record.name == name for record in over) for name in planned}
+        if len(planned) == 1:
+            [(name, runs)] = planned.items()
+            return f"{done[name]} of {runs} run{'s' if runs > 1 else ''} done"
+        return f"{sum(done[name] >= runs for name, runs in planned.items())} of {len(planned)} done"
