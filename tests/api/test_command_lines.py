@@ -54,7 +54,7 @@ def test_a_command_without_the_parameter_is_run_once() -> None:
 
 
 def test_a_parameter_that_no_command_has_is_an_error() -> None:
-    with pytest.raises(UsageError, match="no command has {m}"):
+    with pytest.raises(UsageError, match=r"no command has \{m\}"):
         entries("sort {n}", parameters=(Parameter("m", ("1",)),))
 
 
@@ -78,7 +78,7 @@ def test_a_shell_runs_only_where_one_is_named() -> None:
 
 
 def test_a_quote_that_is_not_closed_is_said_so() -> None:
-    with pytest.raises(UsageError, match="--prepare .* cannot be split into words: No closing quotation"):
+    with pytest.raises(UsageError, match=r"--prepare .* cannot be split into words: No closing quotation"):
         entries("true", prepare=("echo 'x",))
 
 

@@ -6,6 +6,7 @@ from assay.record import SessionFolder
 from assay.report.command_text import one_command, several_commands
 from assay.report.screen import PLAIN, Screen
 from assay.report.terminal import failures
+from assay.report.text_width import wrapped
 from assay.report.view import SessionView
 
 
@@ -18,5 +19,5 @@ def command_summary(folder: SessionFolder, *, changes: Sequence[str] = (), scree
         blocks += [one_command(entry, screen) for entry in measured]
     elif measured:
         blocks.append(several_commands(measured, screen))
-    blocks.append("\n".join(changes))
+    blocks.append("\n".join(wrapped(line.lstrip(), screen.width, line[: -len(line.lstrip())]) for line in changes))
     return "\n\n".join(block for block in blocks if block) + "\n"

@@ -13,7 +13,7 @@ from assay.report.quantity import number
 from assay.report.ranking_text import against_words, relative_words
 from assay.report.screen import PLAIN, Screen
 from assay.report.text_table import text_table
-from assay.report.text_width import columns, middle_cut, padded
+from assay.report.text_width import columns, middle_cut, padded, wrapped
 from assay.report.timing_text import TimeScale, bar, distribution, mean_and_spread
 from assay.report.view import EntryView
 
@@ -21,6 +21,8 @@ _LABEL = 10
 _HALF = 36
 """Columns of a block's left side."""
 _BAR = 24
+_SHORT = 28
+"""Columns of a command that stands for itself in a sentence; a longer one goes by its entry's name."""
 
 
 def one_command(entry: EntryView, screen: Screen = PLAIN) -> str:
@@ -34,12 +36,15 @@ def several_commands(entries: Sequence[EntryView], screen: Screen = PLAIN) -> st
     """One line each, the fastest first, and what can be said of it against the others."""
     by_name = {entry.name: entry for entry in entries}
     ranked = [one for one in ranking([run for entry in entries for run in entry.runs]) if one.runs]
-    labels = {one.name: command_of(by_name[one.name]) for one in ranked}
-    labels = labels if len(set(labels.values())) == len(labels) else {one.name: printable(one.name) for one in ranked}
-    lines = [_table(ranked, labels, screen)] if ranked else []
+    commands = {one.name: command_of(by_name[one.name]) for one in ranked}
+    if len(set(commands.values())) < len(commands):
+        commands = {one.name: printable(one.name) for one in ranked}
+    labels = {name: said if columns(said) <= _SHORT else printable(name) for name, said in commands.items()}
+    lines = [_table(ranked, commands, screen)] if ranked else []
     for one in ranked:
-        lines += [f"  {labels[one.name]}: {note.strip()}" for note in _notes(one.runs, PLAIN)]
-    said = [against_words(ranked[0], other, labels) for other in ranked[1:]]
+        notes = _outliers(outlying_runs(one.runs), len(one.runs))
+        lines += [screen.paint("dim", wrapped(f"{labels[one.name]}: {note}", screen.width, "  ")) for note in notes]
+    said = [wrapped(against_words(ranked[0], other, labels), screen.width) for other in ranked[1:]]
     return "\n".join([*lines, *([""] if said else []), *said])
 
 
@@ -82,7 +87,8 @@ def _processor_times(runs: Sequence[Record]) -> tuple[list[float], list[float]]:
 
 
 def _notes(runs: Sequence[Record], screen: Screen) -> list[str]:
-    return [f"  {screen.paint('dim', line)}" for line in _outliers(outlying_runs(runs), len(runs))]
+    lines = _outliers(outlying_runs(runs), len(runs))
+    return [screen.paint("dim", wrapped(line, screen.width, "  ")) for line in lines]
 
 
 def _outliers(found: Sequence[OutlyingRun], total: int) -> list[str]:

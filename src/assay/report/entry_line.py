@@ -70,7 +70,9 @@ class EntryLine:
     def _words(self) -> list[str]:
         """What there is to say, and shorter ways to say it."""
         failed = next((run for run in self.runs if not run.success), None)
-        estimate = padded(mean_and_spread([run.exec_time_s for run in self.runs if run.success]), _TIME)
+        estimate = padded(
+            mean_and_spread([run.exec_time_s for run in self.runs if run.success and run.exec_time_s]), _TIME
+        )
         if self.running is not None:
             now = self.running.words
             if not self.runs or failed is not None:

@@ -51,4 +51,4 @@ def _times(ratio: float | None, low: float | None, high: float | None) -> str:
 
 
 def _basis(row: Row, rounds: int) -> str:
-    return f"{row.confidence:.0%} interval, {rounds} runs of each in random turns"
+    return f"{row.confidence:.0%}, {rounds} rounds in random order"

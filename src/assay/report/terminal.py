@@ -14,7 +14,7 @@ from assay.report.quantity import duration, quantity
 from assay.report.run_folder import RunFolder
 from assay.report.screen import PLAIN, Screen
 from assay.report.text_table import text_table
-from assay.report.text_width import columns, end_cut
+from assay.report.text_width import columns, end_cut, wrapped
 from assay.report.timing_text import mean_and_spread
 from assay.report.view import EntryView, MetricView, SessionView
 
@@ -82,7 +82,7 @@ def failures(view: SessionView, folder: SessionFolder, screen: Screen = PLAIN) -
 def _failure(entry: EntryView, folder: SessionFolder, screen: Screen, with_log: bool) -> str:
     run = entry.shown
     lines = [f"{screen.paint('bad', '✗ ' + printable(entry.name))}: {str(entry.outcome).replace('_', ' ')}"]
-    lines += [f"  {printable(reason)}" for reason in entry.reasons]
+    lines += [wrapped(printable(reason), screen.width, "  ") for reason in entry.reasons]
     if run is None or run.outcome in (Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.MISSED):
         return "\n".join(lines)
     files = RunFolder(folder, run)
@@ -108,8 +108,8 @@ def _what_changed(changes: Sequence[str], screen: Screen) -> str:
     if not changes:
         return ""
     lines = [printable(line) for line in changes]
-    lines = [screen.paint("bad", line) if line.startswith("regressed") else line for line in lines]
-    return "\n".join(["What changed", *(f"  {line}" for line in lines)])
+    shown = [(line.startswith("regressed"), wrapped(line, screen.width, "  ")) for line in lines]
+    return "\n".join(["What changed", *(screen.paint("bad", line) if bad else line for bad, line in shown)])
 
 
 def _table(view: SessionView, regressed: Collection[str], screen: Screen) -> str:
@@ -143,7 +143,7 @@ def _row(entry: EntryView, is_regressed: bool) -> tuple[str, str, str, str, str,
         printable(entry.name),
         word,
         f"{passed}/{len(entry.counted)}",
-        mean_and_spread([run.exec_time_s for run in entry.measured or entry.counted]),
+        mean_and_spread([run.exec_time_s for run in entry.measured or entry.counted if run.exec_time_s]),
         memory_words(peak),
         ", ".join(metric_words(metric) for metric in entry.headline()),
     )

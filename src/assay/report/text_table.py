@@ -8,6 +8,8 @@ Cell = Callable[[int, int, str], str]
 _SPACE = 2
 _LEAST_NAME, _LEAST_LAST = 14, 12
 """Columns that a name, and the last column, keep in a table that has to fit."""
+_GOOD_LAST = 24
+"""Columns that the last one keeps as long as names can be shortened."""
 
 
 def text_table(
@@ -40,13 +42,10 @@ def _fitted(rows: Sequence[Sequence[str]], most: int, names: Sequence[int]) -> l
     widths = [max(columns(row[column]) for row in rows) for column in range(len(rows[0]))]
     over = sum(widths) + _SPACE * (len(widths) - 1) - most
     last = len(widths) - 1
-    if over > 0 and last not in names and widths[last] > _LEAST_LAST:
-        cut = min(over, widths[last] - _LEAST_LAST)
-        widths[last] -= cut
-        over -= cut
-    for name in names:
-        cut = max(0, min(over, widths[name] - _LEAST_NAME))
-        widths[name] -= cut
+    takes = [(last, _GOOD_LAST), *((name, _LEAST_NAME) for name in names), (last, _LEAST_LAST)]
+    for column, least in takes:
+        cut = max(0, min(over, widths[column] - least))
+        widths[column] -= cut
         over -= cut
     return [
         [(middle_cut if column in names else end_cut)(cell, widths[column]) for column, cell in enumerate(row)]

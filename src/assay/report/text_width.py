@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 
 GAP = "…"
@@ -29,6 +30,17 @@ def middle_cut(text: str, most: int) -> str:
 def end_cut(text: str, most: int) -> str:
     """At most so many columns: a sentence loses its end."""
     return text if columns(text) <= most else _first(text, max(0, most - 1)).rstrip() + GAP
+
+
+def wrapped(text: str, most: int | None, indent: str = "") -> str:
+    """On as many lines as it takes, the further ones two columns farther in; None: on one line, however long."""
+    if most is None:
+        return indent + text
+    further = indent + "  "
+    words = textwrap.TextWrapper(
+        most, initial_indent=indent, subsequent_indent=further, break_long_words=False, break_on_hyphens=False
+    )
+    return words.fill(text)
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

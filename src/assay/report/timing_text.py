@@ -64,4 +64,4 @@ def bar(share: float, width: int) -> str:
 
 def progress_bar(share: float, width: int) -> str:
     done = min(width, int(share * width))
-    return "━" * done + ("╸" if 0 < share < 1 and done < width else "") + " " * max(0, width - done - 1)
+    return ("━" * done + ("╸" if 0 < share < 1 and done < width else "")).ljust(width)
