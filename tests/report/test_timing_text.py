@@ -15,6 +15,8 @@ from assay.report.timing_text import bar, distribution, mean_and_spread, progres
         ([2.0, 2.0], "2.000 s ± 0.000 s"),
         ([0.0000015, 0.0000025], "2.00 µs ± 0.71 µs"),
         ([90.0, 100.0], "1 min 35 s ± 7.1 s"),
+        ([61.0, 61.8], "1 min 1 s ± 0.6 s"),
+        ([600.0, 800.0], "11 min 40 s ± 2 min 21 s"),
         ([0.0], "0.000 µs"),
         ([], "–"),
     ],

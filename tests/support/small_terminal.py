@@ -15,10 +15,20 @@ class SmallTerminal(io.StringIO):
     def __init__(self, width: int = 80) -> None:
         super().__init__()
         self.width = width
-        self.lines: list[str] = [""]
         self.frames: list[list[str]] = []
         """What was to be seen after each write."""
+        self._cells: list[list[tuple[str, str]]] = [[]]
+        """Letters with the colour they have, line by line."""
         self._row = self._column = 0
+        self._colour = ""
+
+    @property
+    def lines(self) -> list[str]:
+        return ["".join(letter for letter, _ in row).rstrip() for row in self._cells]
+
+    @property
+    def painted(self) -> list[list[tuple[str, str]]]:
+        return self._cells
 
     def isatty(self) -> bool:
         return True
@@ -29,18 +39,23 @@ class SmallTerminal(io.StringIO):
                 self._column = 0
             elif line:
                 self._row, self._column = self._row + 1, 0
-                self.lines += [""] * (self._row + 1 - len(self.lines))
+                self._cells += [[] for _ in range(self._row + 1 - len(self._cells))]
             elif plain:
-                now = self.lines[self._row].ljust(self._column)
-                self.lines[self._row] = now[: self._column] + plain + now[self._column + len(plain) :]
-                self._column += len(plain)
-                assert self._column <= self.width, self.lines[self._row]
+                self._put(plain)
             elif letter == "A":
                 self._row = max(0, self._row - int(number or 1))
             elif letter == "K":
                 assert number == "2"
-                self.lines[self._row] = ""
+                self._cells[self._row] = []
             else:
                 assert letter == "m", f"not known: {letter}"
-        self.frames.append([line.rstrip() for line in self.lines])
+                self._colour = "" if number in ("", "0") else number
+        self.frames.append(self.lines)
         return len(text)
+
+    def _put(self, plain: str) -> None:
+        row = self._cells[self._row]
+        row += [(" ", "")] * (self._column - len(row))
+        row[self._column : self._column + len(plain)] = [(letter, self._colour) for letter in plain]
+        self._column += len(plain)
+        assert self._column <= self.width, "".join(letter for letter, _ in row)

@@ -8,7 +8,7 @@ from assay.analysis.conditions import disturbances
 from assay.record import Record
 from assay.stats.outliers import find_outliers
 
-NOTABLE = 0.01
+NOTABLE = 0.03
 """Share of the median below which a run that stands apart is not worth a word."""
 
 

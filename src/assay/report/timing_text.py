@@ -40,8 +40,10 @@ def mean_and_spread(seconds: Sequence[float]) -> str:
     if not seconds:
         return "–"
     scale = TimeScale(seconds)
-    words = duration if scale.mean >= 60 else scale
-    return words(scale.mean) + (f" ± {words(scale.spread)}" if len(seconds) > 1 else "")
+    if scale.mean < 60:
+        return scale(scale.mean) + (f" ± {scale(scale.spread)}" if len(seconds) > 1 else "")
+    spread = f"{scale.spread:.1f} s" if scale.spread < 60 else duration(scale.spread)
+    return duration(scale.mean) + (f" ± {spread}" if len(seconds) > 1 else "")
 
 
 def distribution(values: Sequence[float], width: int = 16) -> str:
