@@ -43,18 +43,20 @@ def one_command(args: Namespace) -> tuple[str, ...]:
 
 def command_lines(args: Namespace) -> tuple[str, ...]:
     """`-- A … -- B …`, a quoted line each."""
-    return tuple(_line(words, args.shell) for words in split_commands(args.after or ()))
+    commands = split_commands(args.after or ())
+    if not all(commands):
+        raise UsageError("a command is missing after `--`: assay run -- COMMAND A -- COMMAND B")
+    return tuple(_line(words, args.shell) for words in commands)
 
 
 def split_commands(after: Sequence[str]) -> list[list[str]]:
+    """The words of each; none where nothing stands between two `--`."""
     commands: list[list[str]] = [[]]
     for word in after:
         if word == "--":
             commands.append([])
         else:
             commands[-1].append(word)
-    if not all(commands):
-        raise UsageError("a command is missing after `--`: assay run -- COMMAND A -- COMMAND B")
     return commands
 
 

@@ -34,12 +34,13 @@ def run(args: Namespace) -> int:
 def _print_text(folder: SessionFolder, entry: str | None) -> None:
     from assay.api.resume_words import resume_words
     from assay.api.session_changes import SessionChanges
-    from assay.report.entry_text import entry_details
     from assay.report.screen import Screen
     from assay.report.terminal import session_summary
 
     screen, changes = Screen.of(), SessionChanges.of(folder)
     if entry is not None:
+        from assay.report.entry_text import entry_details
+
         print(entry_details(folder, entry, regressed=changes.regressed, screen=screen), end="")
         return
     print(session_summary(folder, changes=changes.lines, regressed=changes.regressed, screen=screen), end="")

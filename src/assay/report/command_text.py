@@ -9,7 +9,7 @@ from assay.analysis.outlying_run import OutlyingRun, outlying_runs
 from assay.analysis.ranking import Ranked, ranking
 from assay.record import Record
 from assay.report.printable import printable
-from assay.report.quantity import number
+from assay.report.quantity import number, rounded
 from assay.report.ranking_text import against_words, relative_words
 from assay.report.screen import PLAIN, Screen
 from assay.report.text_table import text_table
@@ -59,7 +59,7 @@ def _block(runs: Sequence[Record], screen: Screen) -> list[str]:
     scale = TimeScale(times)
     count = f"{len(runs)} run" + ("s" if len(runs) > 1 else "")
     memory = max(run.usage.peak_rss_mb for run in runs)
-    user, system = (scale(fmean(part)) for part in _processor_times(runs))
+    user, system = (rounded(fmean(part), "s") for part in _processor_times(runs))
     cpu, peak = f"{user} user, {system} system", f"{number(float(f'{memory:.3g}'))} MB peak" if memory else "not seen"
     if len(runs) == 1:
         rows = [("time", scale(times[0]), count, ""), ("CPU", cpu, "memory", peak)]
