@@ -1,38 +1,9 @@
 from __future__ import annotations
 
-import os
-import pty
 import re
-import signal
-import subprocess
 
+from on_terminal import on_a_terminal
 from workplace import Workplace
-
-_COLOURS = re.compile(r"\x1b\[\d*m")
-
-
-def on_a_terminal(place: Workplace, *words: str, interrupt_at: str = "") -> str:
-    """What a user sees: the command with a terminal as its output. Ctrl-C is pressed when `interrupt_at` is seen."""
-    controller, terminal = pty.openpty()
-    process = subprocess.Popen(
-        place.argv(*words), cwd=place.folder, env=place.environment, stdout=terminal, stderr=subprocess.DEVNULL
-    )
-    os.close(terminal)
-    seen = b""
-    while True:
-        try:
-            part = os.read(controller, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        seen += part
-        if interrupt_at and interrupt_at in _COLOURS.sub("", seen.decode(errors="replace")):
-            process.send_signal(signal.SIGINT)
-            interrupt_at = ""
-    process.wait()
-    os.close(controller)
-    return seen.decode()
 
 
 def test_a_terminal_has_live_lines_and_a_pipe_has_none(workplace: Workplace) -> None:
@@ -108,3 +79,24 @@ def test_after_an_interrupt_it_is_said_how_to_go_on(workplace: Workplace) -> Non
     assert "interrupted; continue: `assay run --resume latest`" in shown
     workplace.assay("run", "--runs", "1", "--", "true")
     assert f"continue: `assay run --resume {first.path.name}`" in workplace.assay("show", first.path.name).out
+
+
+def test_a_terminal_that_goes_away_changes_nothing(workplace: Workplace) -> None:
+    workplace.write("c.yaml", "entries:\n  - {name: a, command: 'sleep 0.6'}\n  - {name: b, command: 'true'}\n")
+    on_a_terminal(workplace, "run", "--config", "c.yaml", leave_at="▶ a")
+    [folder] = workplace.sessions()
+    assert folder.info().status == "finished"
+    assert [(record.name, record.success) for record in folder.records()] == [("a", True), ("b", True)]
+    assert folder.log.read_text().count("✅ Run Succeeded") == 2
+
+
+def test_the_older_form_keeps_its_lines_on_a_terminal(workplace: Workplace) -> None:
+    workplace.write("scripts/p.py", "import assay\nwith assay.benchmark() as b: b.metric('x', 1)\n")
+    workplace.write("matrix.yaml", "results_dir: results\nentries:\n  - {name: small, script: p.py, args: ''}\n")
+    workplace.write("datasets.json", "{}")
+    seen = on_a_terminal(workplace, "run", "--matrix", "matrix.yaml", "--datasets", "datasets.json")
+    seen = re.sub(r"(\x1b\[1A)?\r\x1b\[2K", "", seen)
+    assert "\tRunning small\r\n" in seen
+    assert "\t\tRunning command " in seen
+    assert "\t\t✅ Run Succeeded in " in seen
+    assert "✓ small" not in seen.partition("entry")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from on_terminal import on_a_terminal
 from workplace import Workplace
 
 from assay.record import Outcome, Record
@@ -59,6 +60,20 @@ def test_a_run_that_fails_is_cleaned_up_after(workplace: Workplace) -> None:
     assert code == 1
     assert said == ["after"]
     assert records[0].reasons == ("exited with code 1",)
+
+
+def test_an_interrupted_run_is_cleaned_up_after(workplace: Workplace) -> None:
+    seen = on_a_terminal(
+        workplace, "run", "--runs", "1", "--cleanup", SAY.format("after"), "--", "sleep", "60", interrupt_at="▶ sleep"
+    )
+    assert (workplace.folder / "said").read_text().split() == ["after"]
+    assert [record.outcome for record in workplace.sessions()[-1].records()] == [Outcome.INTERRUPTED]
+    assert "0 of 1 run done; continue: `assay run --resume latest`" in seen
+
+
+def test_a_preparation_can_be_interrupted(workplace: Workplace) -> None:
+    on_a_terminal(workplace, "run", "--runs", "1", "--prepare", "sleep 60", "--", "true", interrupt_at="▶ true")
+    assert [record.outcome for record in workplace.sessions()[-1].records()] == [Outcome.INTERRUPTED]
 
 
 def test_a_program_that_is_not_there_and_a_limit_are_said(workplace: Workplace) -> None:

@@ -14,7 +14,7 @@ from assay.report.ranking_text import against_words, relative_words
 from assay.report.screen import PLAIN, Screen
 from assay.report.text_table import text_table
 from assay.report.text_width import columns, middle_cut, padded, wrapped
-from assay.report.timing_text import TimeScale, bar, distribution, mean_and_spread
+from assay.report.timing_text import TimeFormat, bar, distribution, mean_and_spread
 from assay.report.view import EntryView
 
 _LABEL = 10
@@ -56,7 +56,7 @@ def command_of(entry: EntryView) -> str:
 
 def _block(runs: Sequence[Record], screen: Screen) -> list[str]:
     times = [run.exec_time_s for run in runs]
-    scale = TimeScale(times)
+    scale = TimeFormat(times)
     count = f"{len(runs)} run" + ("s" if len(runs) > 1 else "")
     memory = max(run.usage.peak_rss_mb for run in runs)
     user, system = (rounded(fmean(part), "s") for part in _processor_times(runs))

@@ -13,7 +13,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
-class TimeScale:
+class TimeFormat:
     """The unit for times around their mean, and as many digits as their spread leaves meaning: two of that."""
 
     def __init__(self, seconds: Sequence[float]) -> None:
@@ -39,7 +39,7 @@ def mean_and_spread(seconds: Sequence[float]) -> str:
     """`412.6 ms ± 5.1 ms`: the mean and the standard deviation; of one run its time alone."""
     if not seconds:
         return "–"
-    scale = TimeScale(seconds)
+    scale = TimeFormat(seconds)
     if scale.mean < 60:
         return scale(scale.mean) + (f" ± {scale(scale.spread)}" if len(seconds) > 1 else "")
     spread = f"{scale.spread:.1f} s" if scale.spread < 60 else duration(scale.spread)

@@ -140,9 +140,8 @@ class Execution:
             yield
         finally:
             if entry.cleanup:
-                self.cleanup_problem = UntimedCommand("cleanup", entry.cleanup, self.interrupts).run(
-                    spec, self.workspace
-                )
+                after = UntimedCommand("cleanup", entry.cleanup, self.interrupts, self.interrupts.count)
+                self.cleanup_problem = after.run(spec, self.workspace)
 
     def _prepare(self, cleaning: ExitStack) -> ProcessSpec:
         entry, workspace = self.run.entry, self.workspace

@@ -21,8 +21,9 @@ class UntimedCommand:
     """What `--prepare` or `--cleanup` names, run beside a program: with its environment, folder and limits, and under a
     supervisor of its own; its output goes to `logs/prepare.log` or `logs/cleanup.log`."""
 
-    def __init__(self, name: str, argv: tuple[str, ...], interrupts: Interrupts) -> None:
-        self._name, self._argv, self._interrupts = name, argv, interrupts
+    def __init__(self, name: str, argv: tuple[str, ...], interrupts: Interrupts, answered: int = 0) -> None:
+        """`answered`: signals that have ended something else already; the next one ends this."""
+        self._name, self._argv, self._interrupts, self._answered = name, argv, interrupts, answered
         self.interrupted = False
 
     def run(self, beside: ProcessSpec, workspace: Workspace) -> str:
@@ -43,11 +44,14 @@ class UntimedCommand:
         return f"--{self._name} {why}" if why else ""
 
     def _watched(self, supervised: Supervised) -> ProcessResult:
-        asked = self._interrupts.count
-        for _ in supervised.statuses(_LOOK_EVERY_S):
-            if self._interrupts.count > asked:
-                asked = self._interrupts.count
-                supervised.end(INTERRUPTED)
+        asked = self._answered
+        try:
+            for _ in supervised.statuses(_LOOK_EVERY_S):
+                if self._interrupts.count > asked:
+                    asked = self._interrupts.count
+                    supervised.end(INTERRUPTED)
+        except KeyboardInterrupt:  # from where nobody has asked `interrupts` to take signals
+            supervised.end(INTERRUPTED)
         result = supervised.wait()
         self.interrupted = result.ended_because == INTERRUPTED
         return result
