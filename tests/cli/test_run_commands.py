@@ -97,6 +97,9 @@ def test_commands_are_a_session_like_any_other(workplace: Workplace) -> None:
     ]
     assert {record.name: record.script_params for record in records}["echo-n=2"] == {"n": "2"}
     assert folder.report.is_file()
+    shown = workplace.assay("show").out
+    assert shown.startswith(f"{folder.path.name}\n\ncommand ")
+    assert shown.partition("\n\n")[2].rstrip() == answer.out.partition("\n\nReport: ")[0].rstrip()
     again = workplace.assay("run", "--resume", "latest")
     assert "is complete" in again.out
     answer = workplace.assay("run", "--runs", "2", "--parameter", "n", "1,2", "--", "echo {n}", "--", "true")

@@ -72,7 +72,7 @@ class Attached:
             ("the report", report),
             ("telling the sinks", SinkListener(self._delivery, changes)),
             ("printing links", LinksListener(self._console, self._delivery.new_links)),
-            ("the summary", Summary(folder, self._console, remembering, lambda: report.path, on_host, commands)),
+            ("the summary", Summary(folder, self._console, remembering, lambda: report.path, on_host)),
             ("closing the sinks", self._close_sinks),
         ]
         self._listeners = [Guarded(name, listener, self._console.trouble) for name, listener in listeners]

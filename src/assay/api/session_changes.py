@@ -36,14 +36,6 @@ class SessionChanges:
             return cls()
 
     @property
-    def lines(self) -> list[str]:
-        if self.comparison is None:
-            return []
-        from assay.analysis import summary_lines
-
-        return summary_lines(self.comparison)
-
-    @property
     def regressed(self) -> set[str]:
         """Names of entries."""
         return {row.entry for row in self.comparison.regressed} if self.comparison is not None else set()

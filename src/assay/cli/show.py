@@ -35,7 +35,6 @@ def _print_text(folder: SessionFolder, entry: str | None) -> None:
     from assay.api.resume_words import resume_words
     from assay.api.session_changes import SessionChanges
     from assay.report.screen import Screen
-    from assay.report.terminal import session_summary
 
     screen, changes = Screen.of(), SessionChanges.of(folder)
     if entry is not None:
@@ -43,7 +42,12 @@ def _print_text(folder: SessionFolder, entry: str | None) -> None:
 
         print(entry_details(folder, entry, regressed=changes.regressed, screen=screen), end="")
         return
-    print(session_summary(folder, changes=changes.lines, regressed=changes.regressed, screen=screen), end="")
+    from assay.api.session_text import session_text
+    from assay.report.printable import printable
+
+    if folder.info().of_commands:  # which say their result alone at their end
+        print(f"{screen.paint('bold', printable(folder.info().name))}\n")
+    print(session_text(folder, changes.comparison, changes.last, screen), end="")
     if folder.info().status == "interrupted":
         print(f"\ninterrupted; continue: `{resume_words(folder)}`")
 

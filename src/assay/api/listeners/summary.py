@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from assay.api.listeners.console import Console
 from assay.api.listeners.history_listener import HistoryListener
 from assay.api.resume_words import resume_words
+from assay.api.session_text import session_text
 from assay.record import Outcome, SessionFolder
-from assay.report.command_summary import command_summary
-from assay.report.last_time_text import last_time_lines
 from assay.report.screen import PLAIN, Screen
-from assay.report.terminal import session_summary, short_path
+from assay.report.terminal import short_path
 from assay.session.events import Event, SessionFinished, SessionStarted
 
 
@@ -24,15 +23,12 @@ class Summary:
         history: HistoryListener | None,
         report: Callable[[], Path | None],
         on_host: Callable[[Path], Path],
-        commands: bool = False,
     ) -> None:
-        """`commands`: of the command line, which are told about in their own way."""
         self._folder = folder
         self._console = console
         self._history = history
         self._report = report
         self._on_host = on_host
-        self._commands = commands
         self._started: SessionStarted | None = None
 
     def __call__(self, event: Event) -> None:
@@ -52,24 +48,10 @@ class Summary:
             self._console.say(f"{self._done(event)}; continue: `{resume_words(self._folder)}`")
 
     def _text(self, screen: Screen) -> str:
-        if self._commands:
-            return command_summary(self._folder, changes=self._since_last_time(), screen=screen)
-        return session_summary(self._folder, changes=self._changes(), regressed=self._regressed(), screen=screen)
-
-    def _changes(self) -> Sequence[str]:
-        return self._history.changes if self._history is not None else ()
-
-    def _regressed(self) -> set[str]:
-        comparison = self._history.comparison if self._history is not None else None
-        return {row.entry for row in comparison.regressed} if comparison is not None else set()
-
-    def _since_last_time(self) -> Sequence[str]:
         history = self._history
-        if history is None or history.comparison is None:
-            return ()
-        if self._started is not None and len(self._started.runs_of) > 1:
-            return ["vs last time", *(f"  {line}" for line in history.changes)]
-        return last_time_lines(history.comparison, history.last)
+        if history is None:
+            return session_text(self._folder, None, None, screen)
+        return session_text(self._folder, history.comparison, history.last, screen)
 
     def _done(self, event: SessionFinished) -> str:
         """`1 of 3 done`: entries; of a single one its runs."""
