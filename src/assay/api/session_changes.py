@@ -32,7 +32,7 @@ class SessionChanges:
 
                 comparison = what_changed(records, history)
                 return cls(comparison, None if comparison is None else history.session(comparison.base))
-        except HISTORY_TROUBLE:
+        except (*HISTORY_TROUBLE, ArithmeticError):  # ArithmeticError: numbers that only a damaged file has
             return cls()
 
     @property

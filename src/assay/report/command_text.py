@@ -14,7 +14,7 @@ from assay.report.ranking_text import against_words, relative_words
 from assay.report.screen import PLAIN, Screen
 from assay.report.text_table import text_table
 from assay.report.text_width import columns, middle_cut, padded, wrapped
-from assay.report.timing_text import TimeFormat, bar, distribution, mean_and_spread
+from assay.report.timing_text import TimeFormat, bar, distribution, mean_and_spread, plain_times
 from assay.report.view import EntryView
 
 _LABEL = 10
@@ -55,7 +55,9 @@ def command_of(entry: EntryView) -> str:
 
 
 def _block(runs: Sequence[Record], screen: Screen) -> list[str]:
-    times = [run.exec_time_s for run in runs]
+    times = plain_times([run.exec_time_s for run in runs])
+    if not times:
+        return ["  no time is known"]
     scale = TimeFormat(times)
     count = f"{len(runs)} run" + ("s" if len(runs) > 1 else "")
     memory = max(run.usage.peak_rss_mb for run in runs)
@@ -114,15 +116,14 @@ def _apart(ratio: float) -> str:
 
 
 def _table(ranked: Sequence[Ranked], labels: dict[str, str], screen: Screen) -> str:
-    slowest = max(fmean(run.exec_time_s for run in one.runs) for one in ranked)
+    means = {one.name: fmean(plain_times([run.exec_time_s for run in one.runs]) or [0.0]) for one in ranked}
+    slowest = max(means.values()) or 1.0
     width = _BAR if screen.width is None or screen.width >= 100 else 12
     rows = [("command", "mean ± σ", "", "relative")]
     for one in ranked:
-        times = [run.exec_time_s for run in one.runs]
-        rows.append(
-            (f"  {labels[one.name]}", mean_and_spread(times), padded(bar(fmean(times) / slowest, width), width),
-             relative_words(one))
-        )  # fmt: skip
+        times = mean_and_spread([run.exec_time_s for run in one.runs])
+        shown = padded(bar(means[one.name] / slowest, width), width)
+        rows.append((f"  {labels[one.name]}", times, shown, relative_words(one)))
 
     def paint(row: int, column: int, cell: str) -> str:
         if row == 0:

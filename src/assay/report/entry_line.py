@@ -94,7 +94,7 @@ def name_width(names: Sequence[str], screen: Screen) -> int:
 def memory_words(mb: float) -> str:
     if not mb:
         return "–"
-    return f"{number(float(f'{mb / 1000:.3g}'))} GB" if mb >= 1000 else f"{mb:.0f} MB"
+    return f"{number(float(f'{mb / 1000:.3g}'))} GB" if mb >= 1000 else f"{number(float(f'{mb:.0f}'))} MB"
 
 
 def whole_seconds(seconds: float) -> str:

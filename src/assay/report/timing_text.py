@@ -35,8 +35,14 @@ def _digits(value: float, meaning: int) -> int:
     return max(0, meaning - 1 - math.floor(math.log10(value))) if value > 0 else 3
 
 
+def plain_times(seconds: Sequence[float]) -> list[float]:
+    """Without what no run takes: records may come from anywhere."""
+    return [time for time in seconds if time >= 0]
+
+
 def mean_and_spread(seconds: Sequence[float]) -> str:
     """`412.6 ms ± 5.1 ms`: the mean and the standard deviation; of one run its time alone."""
+    seconds = plain_times(seconds)
     if not seconds:
         return "–"
     scale = TimeFormat(seconds)
