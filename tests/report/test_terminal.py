@@ -44,6 +44,14 @@ def test_failures_and_regressions_come_first(tmp_path: Path) -> None:
     assert [line.split()[:3] for line in table] == [["c", "✗", "failed"], ["b", "▼", "regressed"], ["a", "✓", "passed"]]
 
 
+def test_a_table_that_says_no_more_than_the_lines_above_it_is_left_out(tmp_path: Path) -> None:
+    bare = make_session(tmp_path, [MadeRun("a"), MadeRun("b")], name="bare")
+    assert "outcome" not in session_summary(bare, after_lines=True)
+    assert "outcome" in session_summary(bare)
+    measured = make_session(tmp_path, [MadeRun("a", {"rows_per_s": 5.0})], name="measured")
+    assert "rows_per_s 5" in session_summary(measured, after_lines=True)
+
+
 def test_of_many_failures_each_has_its_reason_and_the_first_few_their_logs(tmp_path: Path) -> None:
     runs = [MadeRun(f"e{at}", outcome=Outcome.FAILED, reasons=(f"exited with code {at}",)) for at in range(1, 31)]
     text = session_summary(make_session(tmp_path, runs))

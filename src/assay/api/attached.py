@@ -64,15 +64,17 @@ class Attached:
             return remembering.changes if remembering is not None else []
 
         listeners: list[tuple[str, Listener]] = []
+        printed = self._console.voice is Voice.VERBOSE or older_form
+        kept_lines = progress and self._console.live and not printed and not commands
         if progress:
-            listeners += self._progress(notes, older_form, commands)
+            listeners += self._progress(notes, printed, commands, kept_lines)
         if remembering is not None:
             listeners.append(("the history", remembering))
         listeners += [
             ("the report", report),
             ("telling the sinks", SinkListener(self._delivery, changes)),
             ("printing links", LinksListener(self._console, self._delivery.new_links)),
-            ("the summary", Summary(folder, self._console, remembering, lambda: report.path, on_host)),
+            ("the summary", Summary(folder, self._console, remembering, lambda: report.path, on_host, kept_lines)),
             ("closing the sinks", self._close_sinks),
         ]
         self._listeners = [Guarded(name, listener, self._console.trouble) for name, listener in listeners]
@@ -94,17 +96,18 @@ class Attached:
         if isinstance(event, SessionFinished):
             self._console.say_troubles()
 
-    def _progress(self, notes: tuple[str, ...], older_form: bool, commands: bool) -> list[tuple[str, Listener]]:
+    def _progress(
+        self, notes: tuple[str, ...], printed: bool, commands: bool, kept_lines: bool
+    ) -> list[tuple[str, Listener]]:
         """Log lines, which session.log has in any case, and on a terminal what goes on. A pipe has the log lines of a
         session as they come; of commands the result is enough."""
         console = self._console
-        lines = console.voice is Voice.VERBOSE or (console.voice is Voice.NORMAL and older_form)
-        printed = lines or (console.voice is Voice.NORMAL and not console.live and not commands)
+        piped = not console.live and not commands
+        printed = console.voice is not Voice.QUIET and (printed or piped)
         found: list[tuple[str, Listener]] = [("progress", Progress(console, notes, printed=printed))]
         if console.live:
             expected = self._remembering.expected if self._remembering is not None else lambda name: None
-            keep_lines = not commands and not lines
-            view = LiveView(console, notes=() if printed else notes, expected=expected, keep_lines=keep_lines)
+            view = LiveView(console, notes=() if printed else notes, expected=expected, keep_lines=kept_lines)
             found.append(("the live view", view))
         return found
 

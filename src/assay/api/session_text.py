@@ -11,10 +11,17 @@ if TYPE_CHECKING:
     from assay.analysis import Comparison
 
 
-def session_text(folder: SessionFolder, comparison: Comparison | None, last: SessionRow | None, screen: Screen) -> str:
+def session_text(
+    folder: SessionFolder,
+    comparison: Comparison | None,
+    last: SessionRow | None,
+    screen: Screen,
+    after_lines: bool = False,
+) -> str:
     """What a session says at its end, and `assay show` again: commands of the command line in their own way.
 
-    `comparison`: with what ran before, `last`: in which session, where it was one.
+    `comparison`: with what ran before, `last`: in which session, where it was one. `after_lines`: below the lines of a
+    live view.
     """
     lines = []
     if comparison is not None:
@@ -24,7 +31,7 @@ def session_text(folder: SessionFolder, comparison: Comparison | None, last: Ses
     info = folder.info()
     if not info.of_commands:
         regressed = set() if comparison is None else {row.entry for row in comparison.regressed}
-        return session_summary(folder, changes=lines, regressed=regressed, screen=screen)
+        return session_summary(folder, changes=lines, regressed=regressed, screen=screen, after_lines=after_lines)
     from assay.report.command_summary import command_summary
     from assay.report.last_time_text import last_time_lines
 

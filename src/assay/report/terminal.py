@@ -24,16 +24,22 @@ _MOST_LOGS = 5
 
 
 def session_summary(
-    folder: SessionFolder, *, changes: Sequence[str] = (), regressed: Collection[str] = (), screen: Screen = PLAIN
+    folder: SessionFolder,
+    *,
+    changes: Sequence[str] = (),
+    regressed: Collection[str] = (),
+    screen: Screen = PLAIN,
+    after_lines: bool = False,
 ) -> str:
     """`changes` are lines that say what changed against an earlier session; `regressed` names entries of which one
-    says so."""
+    says so. `after_lines`: each entry had a line of its own already, so a table that says no more is left out."""
     view = SessionView.of(folder)
+    says_more = any(entry.headline(1) for entry in view.ended)
     blocks = [
         _head(view, regressed, screen),
         failures(view, folder, screen),
         _what_changed(changes, screen),
-        _table(view, regressed, screen),
+        _table(view, regressed, screen) if says_more or not after_lines else "",
         _waiting(view),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"

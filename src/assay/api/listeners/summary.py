@@ -23,12 +23,15 @@ class Summary:
         history: HistoryListener | None,
         report: Callable[[], Path | None],
         on_host: Callable[[Path], Path],
+        after_lines: bool = False,
     ) -> None:
+        """`after_lines`: the screen has a line for each entry already."""
         self._folder = folder
         self._console = console
         self._history = history
         self._report = report
         self._on_host = on_host
+        self._after_lines = after_lines
         self._started: SessionStarted | None = None
 
     def __call__(self, event: Event) -> None:
@@ -36,7 +39,7 @@ class Summary:
             self._started = event
         if not isinstance(event, SessionFinished):
             return
-        self._console.print(self._text(self._console.screen), painted=True)
+        self._console.print(self._text(self._console.screen, self._after_lines), painted=True)
         self._console.log(self._text(PLAIN))
         report = self._report()
         if report is not None:
@@ -47,11 +50,10 @@ class Summary:
         if event.info.status == "interrupted":
             self._console.say(f"{self._done(event)}; continue: `{resume_words(self._folder)}`")
 
-    def _text(self, screen: Screen) -> str:
+    def _text(self, screen: Screen, after_lines: bool = False) -> str:
         history = self._history
-        if history is None:
-            return session_text(self._folder, None, None, screen)
-        return session_text(self._folder, history.comparison, history.last, screen)
+        known = (None, None) if history is None else (history.comparison, history.last)
+        return session_text(self._folder, *known, screen, after_lines)
 
     def _done(self, event: SessionFinished) -> str:
         """`1 of 3 done`: entries; of a single one its runs."""
