@@ -110,7 +110,7 @@ def test_colours_are_only_around_the_words(tmp_path: Path) -> None:
     assert re.sub(r"\x1b\[\d*m", "", painted) == command_summary(folder)
 
 
-@pytest.mark.parametrize("odd", [[-1.0] * 6, [0.0] * 6, [1e300, 1e-300] * 3])
+@pytest.mark.parametrize("odd", [[-1.0] * 6, [0.0] * 6, [1e120, 1e-120] * 3])
 def test_times_that_no_run_takes_are_shown_all_the_same(tmp_path: Path, odd: list[float]) -> None:
     records = made_runs("odd", "odd", odd, usage=Usage(peak_rss_mb=1e300, cpu_user_s=-1.0))
     assert "odd" in one(tmp_path / "1", records)

@@ -6,8 +6,8 @@ import pytest
 from made_commands import made_runs, made_times
 
 from assay.analysis import Row, Verdict
-from assay.analysis.ranking import Ranked
-from assay.report.ranking_text import against_words, relative_words
+from assay.analysis.ranking import Ranked, ranking
+from assay.report.ranking_text import against_words, ranking_lines, relative_words
 
 LABELS = {"a": "./a", "b": "./b"}
 
@@ -58,7 +58,32 @@ def test_sentences(judged: Row | None, sentence: str) -> None:
 
 
 def test_the_relative_column() -> None:
-    runs = tuple(made_runs("a", "a", made_times(1.0, 0.1)))
-    assert relative_words(Ranked("a", runs)) == "1.00"
-    assert relative_words(Ranked("b", runs, row(Verdict.REGRESSED))) == "1.78 (1.74 … 1.82)"
-    assert relative_words(Ranked("b", runs, row(Verdict.INCONCLUSIVE, 1.1, None, None))) == "1.10"
+    fastest = Ranked("a", tuple(made_runs("a", "a", [1.0] * 3)))
+    slower = tuple(made_runs("b", "b", [2.0] * 3))
+    assert relative_words(fastest, fastest) == "1.00"
+    assert relative_words(fastest, Ranked("b", slower, row(Verdict.REGRESSED))) == "1.78 (1.74 … 1.82)"
+    assert relative_words(fastest, Ranked("b", slower, row(Verdict.INCONCLUSIVE, 1.1, None, None))) == "1.10"
+    assert relative_words(fastest, Ranked("b", slower)) == "2.00"
+
+
+def many(count: int) -> list[Ranked]:
+    runs = [run for at in range(count) for run in made_runs(f"c{at:02d}", "c", made_times(0.1 + at, 0.01, count=6))]
+    return list(ranking(runs))
+
+
+def test_of_many_commands_the_first_few_are_told() -> None:
+    ranked = many(14)
+    lines = ranking_lines(ranked, {one.name: one.name for one in ranked})
+    assert len(lines) == 11
+    assert lines[0].startswith("c00 is 10.89 ± ")
+    assert lines[-1] == "and 3 more: the table has their intervals"
+
+
+def test_too_many_are_not_compared_and_that_is_said() -> None:
+    ranked = many(41)
+    assert all(one.against is None for one in ranked)
+    assert ranking_lines(ranked, {}) == ["41 commands are more than the 40 that are compared with each other"]
+
+
+def test_one_command_is_compared_with_nothing() -> None:
+    assert ranking_lines(many(1), {}) == []

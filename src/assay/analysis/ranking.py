@@ -17,6 +17,8 @@ from assay.analysis.comparison import Row
 from assay.analysis.failure import MEASURED
 from assay.record import Record
 
+MOST_COMPARED = 40
+"""Entries: all pairs of more would take seconds to judge, and say little."""
 _TIME = "exec_time_s"
 _BETWEEN = "\n"
 """Of two names: no name holds it."""
@@ -28,7 +30,8 @@ class Ranked:
     runs: tuple[Record, ...]
     """Those that were measured, in order; none of an entry that never was."""
     against: Row | None = None
-    """Its time against that of the fastest; None of the fastest itself, and of what was not measured."""
+    """Its time against that of the fastest; None of the fastest itself, of what was not measured or has no round in
+    common with it, and of all where there are more than are compared."""
 
     @property
     def seconds(self) -> float:
@@ -43,7 +46,7 @@ def ranking(records: Sequence[Record]) -> tuple[Ranked, ...]:
         for name in names
     ]
     measured = sorted((one for one in found if one.runs), key=lambda one: one.seconds)
-    rows = _judged(measured)
+    rows = _judged(measured) if len(measured) <= MOST_COMPARED else {}
     fastest = measured[:1]
     others = [replace(one, against=rows.get(fastest[0].name + _BETWEEN + one.name)) for one in measured[1:]]
     return (*fastest, *others, *(one for one in found if not one.runs))

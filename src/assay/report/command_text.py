@@ -10,7 +10,7 @@ from assay.analysis.ranking import Ranked, ranking
 from assay.record import Record
 from assay.report.printable import printable
 from assay.report.quantity import number, rounded
-from assay.report.ranking_text import against_words, relative_words
+from assay.report.ranking_text import ranking_lines, relative_words
 from assay.report.screen import PLAIN, Screen
 from assay.report.text_table import text_table
 from assay.report.text_width import columns, middle_cut, padded, wrapped
@@ -44,7 +44,7 @@ def several_commands(entries: Sequence[EntryView], screen: Screen = PLAIN) -> st
     for one in ranked:
         notes = _outliers(outlying_runs(one.runs), len(one.runs))
         lines += [screen.paint("dim", wrapped(f"{labels[one.name]}: {note}", screen.width, "  ")) for note in notes]
-    said = [wrapped(against_words(ranked[0], other, labels), screen.width) for other in ranked[1:]]
+    said = [wrapped(line, screen.width) for line in ranking_lines(ranked, labels)]
     return "\n".join([*lines, *([""] if said else []), *said])
 
 
@@ -123,7 +123,7 @@ def _table(ranked: Sequence[Ranked], labels: dict[str, str], screen: Screen) -> 
     for one in ranked:
         times = mean_and_spread([run.exec_time_s for run in one.runs])
         shown = padded(bar(means[one.name] / slowest, width), width)
-        rows.append((f"  {labels[one.name]}", times, shown, relative_words(one)))
+        rows.append((f"  {labels[one.name]}", times, shown, relative_words(ranked[0], one)))
 
     def paint(row: int, column: int, cell: str) -> str:
         if row == 0:

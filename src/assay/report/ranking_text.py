@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from assay.analysis import Row, Verdict
-from assay.analysis.ranking import Ranked
+from assay.analysis.ranking import MOST_COMPARED, Ranked
 from assay.analysis.sample import FEWEST
 
+_MOST_SAID = 10
 
-def relative_words(one: Ranked) -> str:
-    """Its time as a multiple of the fastest's, with the interval of that."""
+
+def relative_words(fastest: Ranked, one: Ranked) -> str:
+    """Its time as a multiple of the fastest's, with the interval of that where the two were compared."""
     row = one.against
-    if row is None:
-        return "1.00"
-    if row.ratio is None:
-        return "–"
+    if row is None or row.ratio is None:
+        return f"{one.seconds / fastest.seconds:.2f}" if fastest.seconds > 0 else "–"
     interval = f" ({row.low:.2f} … {row.high:.2f})" if row.low is not None and row.high is not None else ""
     return f"{row.ratio:.2f}{interval}"
+
+
+def ranking_lines(ranked: Sequence[Ranked], labels: Mapping[str, str]) -> list[str]:
+    """What can be said of the fastest against each of the others."""
+    if len(ranked) > MOST_COMPARED:
+        return [f"{len(ranked)} commands are more than the {MOST_COMPARED} that are compared with each other"]
+    lines = [against_words(ranked[0], other, labels) for other in ranked[1 : 1 + _MOST_SAID]]
+    more = len(ranked) - 1 - _MOST_SAID
+    return [*lines, f"and {more} more: the table has their intervals"] if more > 0 else lines
 
 
 def against_words(fastest: Ranked, other: Ranked, labels: Mapping[str, str]) -> str:

@@ -39,7 +39,8 @@ class Summary:
             self._started = event
         if not isinstance(event, SessionFinished):
             return
-        self._console.print(self._text(self._console.screen, self._after_lines), painted=True)
+        text = self._text(self._console.screen, self._after_lines)
+        self._console.print(f"\n{text}" if self._after_lines else text, painted=True)
         self._console.log(self._text(PLAIN))
         report = self._report()
         if report is not None:
