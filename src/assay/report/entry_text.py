@@ -36,7 +36,7 @@ def entry_details(folder: SessionFolder, name: str, *, regressed: Collection[str
         _block("requirements", [_requirement(result, screen) for result in entry.requirements], screen),
         _block("metrics", _metrics(entry, screen), screen),
         _stages(entry, folder, screen),
-        _log(entry, folder),
+        _log(entry, folder, screen),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -114,9 +114,9 @@ def _stages(entry: EntryView, folder: SessionFolder, screen: Screen) -> str:
     return _block(f"tasks of {run.run_id.rpartition('/')[2]}", table.split("\n"), screen)
 
 
-def _log(entry: EntryView, folder: SessionFolder) -> str:
+def _log(entry: EntryView, folder: SessionFolder, screen: Screen) -> str:
     run = entry.shown
     files = RunFolder(folder, run) if run is not None else None
     if files is None or not files.log.is_file():
         return ""
-    return f"log: {log_path(folder, files)}"
+    return f"log: {log_path(folder, files, screen)}"

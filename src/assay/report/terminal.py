@@ -94,19 +94,19 @@ def _failure(entry: EntryView, folder: SessionFolder, screen: Screen, with_log: 
     files = RunFolder(folder, run)
     tail = files.log_tail(_LOG_LINES) if with_log else ""
     if tail:
-        lines.append(screen.paint("dim", f"  the end of {log_path(folder, files)}:"))
+        lines.append(screen.paint("dim", f"  the end of {log_path(folder, files, screen)}:"))
         lines += [_fit(f"  | {printable(line)}", screen) for line in tail.splitlines()]
     return "\n".join(lines)
 
 
-def log_path(folder: SessionFolder, files: RunFolder) -> str:
-    return printable(short_path(folder.path / files.log.relative_to(folder.path.resolve())))
+def log_path(folder: SessionFolder, files: RunFolder, screen: Screen) -> str:
+    return printable(shown_path(folder.path / files.log.relative_to(folder.path.resolve()), screen))
 
 
-def short_path(path: Path) -> str:
-    """From the working folder, for what is below it."""
+def shown_path(path: Path, screen: Screen) -> str:
+    """On a terminal from the working folder, for what is below it; another program gets it whole."""
     with suppress(OSError, ValueError):
-        return str(path.relative_to(Path.cwd()))
+        return str(path if screen.width is None else path.relative_to(Path.cwd()))
     return str(path)
 
 

@@ -9,7 +9,7 @@ from assay.api.resume_words import resume_words
 from assay.api.session_text import session_text
 from assay.record import Outcome, SessionFolder
 from assay.report.screen import PLAIN, Screen
-from assay.report.terminal import short_path
+from assay.report.terminal import shown_path
 from assay.session.events import Event, SessionFinished, SessionStarted
 
 
@@ -46,7 +46,7 @@ class Summary:
         if report is not None:
             there = self._on_host(report)
             elsewhere = f" (on the host: {there})" if there != report else ""
-            self._console.print(f"Report: {short_path(report)}{elsewhere}")
+            self._console.print(f"Report: {shown_path(report, self._console.screen)}{elsewhere}")
             self._console.log(f"Report: {report}{elsewhere}")
         if event.info.status == "interrupted":
             self._console.say(f"{self._done(event)}; continue: `{resume_words(self._folder)}`")
