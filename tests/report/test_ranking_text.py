@@ -7,7 +7,7 @@ from made_commands import made_runs, made_times
 
 from assay.analysis import Row, Verdict
 from assay.analysis.ranking import Ranked, ranking
-from assay.report.ranking_text import against_words, ranking_lines, relative_words
+from assay.report.text.ranking_text import against_words, ranking_lines, relative_words
 
 LABELS = {"a": "./a", "b": "./b"}
 

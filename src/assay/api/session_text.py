@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from assay.history.rows import SessionRow
 from assay.record import SessionFolder
-from assay.report.screen import Screen
 from assay.report.terminal import session_summary
+from assay.report.text.screen import Screen
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
@@ -32,8 +32,8 @@ def session_text(
     if not info.of_commands:
         regressed = set() if comparison is None else {row.entry for row in comparison.regressed}
         return session_summary(folder, changes=lines, regressed=regressed, screen=screen, after_lines=after_lines)
-    from assay.report.command_summary import command_summary
-    from assay.report.last_time_text import last_time_lines
+    from assay.report.text.command_summary import command_summary
+    from assay.report.text.last_time_text import last_time_lines
 
     if comparison is not None and len(info.planned) == 1:
         return command_summary(folder, changes=last_time_lines(comparison, last), screen=screen)

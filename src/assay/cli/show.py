@@ -34,11 +34,11 @@ def run(args: Namespace) -> int:
 def _print_text(folder: SessionFolder, entry: str | None) -> None:
     from assay.api.resume_words import resume_words
     from assay.api.session_changes import SessionChanges
-    from assay.report.screen import Screen
+    from assay.report.text.screen import Screen
 
     screen, changes = Screen.of(), SessionChanges.of(folder)
     if entry is not None:
-        from assay.report.entry_text import entry_details
+        from assay.report.text.entry_text import entry_details
 
         print(entry_details(folder, entry, regressed=changes.regressed, screen=screen), end="")
         return

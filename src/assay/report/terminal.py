@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay.record import Outcome, SessionFolder
-from assay.report.entry_line import memory_words
 from assay.report.printable import printable
 from assay.report.quantity import duration, quantity
 from assay.report.run_folder import RunFolder
-from assay.report.screen import PLAIN, Screen
+from assay.report.text.entry_line import memory_words
+from assay.report.text.screen import PLAIN, Screen
+from assay.report.text.text_width import columns, end_cut, wrapped
+from assay.report.text.timing_text import mean_and_spread
 from assay.report.text_table import text_table
-from assay.report.text_width import columns, end_cut, wrapped
-from assay.report.timing_text import mean_and_spread
 from assay.report.view import EntryView, MetricView, SessionView
 
 _LOG_LINES = 8

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assay.report.text_width import columns, end_cut, middle_cut, padded
+from assay.report.text.text_width import columns, end_cut, middle_cut, padded
 
 Cell = Callable[[int, int, str], str]
 _SPACE = 2

@@ -11,8 +11,8 @@ from typing import Self, TextIO
 from assay.api.listeners.voice import Voice
 from assay.record.secrets import Masker
 from assay.report.printable import printable
-from assay.report.screen import PLAIN, Screen, height_of, is_terminal
-from assay.report.text_width import columns
+from assay.report.text.screen import PLAIN, Screen, height_of, is_terminal
+from assay.report.text.text_width import columns
 
 CLEAR_LINE = "\r\x1b[2K"
 UP = "\x1b[1A"

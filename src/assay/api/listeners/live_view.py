@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from assay.api.listeners.console import Console
 from assay.api.listeners.time_left import Expected, time_left
 from assay.record import Record
-from assay.report.entry_line import EntryLine, RunningRun, name_width
 from assay.report.printable import printable
-from assay.report.screen import Screen
-from assay.report.text_width import columns, middle_cut
-from assay.report.timing_text import progress_bar
+from assay.report.text.entry_line import EntryLine, RunningRun, name_width
+from assay.report.text.screen import Screen
+from assay.report.text.text_width import columns, middle_cut
+from assay.report.text.timing_text import progress_bar
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
 
 _MOST_LIVE = 12

@@ -8,8 +8,8 @@ from assay.api.listeners.history_listener import HistoryListener
 from assay.api.resume_words import resume_words
 from assay.api.session_text import session_text
 from assay.record import Outcome, SessionFolder
-from assay.report.screen import PLAIN, Screen
 from assay.report.terminal import shown_path
+from assay.report.text.screen import PLAIN, Screen
 from assay.session.events import Event, SessionFinished, SessionStarted
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
-from assay.report.entry_line import whole_seconds
+from assay.report.text.entry_line import whole_seconds
 
 Expected = Callable[[str], float | None]
 """Seconds that a run of an entry took in earlier sessions; None if it never ran."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from assay.record import Outcome, Record
 from assay.report.printable import printable
 from assay.report.quantity import duration, number
-from assay.report.screen import Screen
-from assay.report.text_width import columns, end_cut, middle_cut, padded
-from assay.report.timing_text import mean_and_spread
+from assay.report.text.screen import Screen
+from assay.report.text.text_width import columns, end_cut, middle_cut, padded
+from assay.report.text.timing_text import mean_and_spread
 
 MARKS = {"done": "✓", "failed": "✗", "running": "▶", "waiting": "·"}
 _COLOURS = {"done": "good", "failed": "bad", "running": "bold", "waiting": "dim"}

@@ -9,13 +9,13 @@ from assay.errors import UsageError
 from assay.names import unknown
 from assay.record import Record, RequirementResult, SessionFolder
 from assay.record.task_metrics import is_task_metric
-from assay.report.entry_line import memory_words
 from assay.report.exhibits.stages import stage_breakdown
 from assay.report.printable import printable
 from assay.report.quantity import duration, quantity
 from assay.report.run_folder import RunFolder
-from assay.report.screen import PLAIN, Screen
 from assay.report.terminal import log_path, metric_words
+from assay.report.text.entry_line import memory_words
+from assay.report.text.screen import PLAIN, Screen
 from assay.report.text_table import text_table
 from assay.report.view import EntryView, SessionView
 
