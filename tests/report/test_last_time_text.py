@@ -51,3 +51,8 @@ def test_without_a_session_to_name(tmp_path: object) -> None:
 )
 def test_how_long_ago(seconds: float, words: str) -> None:
     assert ago(START.isoformat(), START + timedelta(seconds=seconds)) == words
+
+
+def test_notes_stand_below() -> None:
+    told = Comparison("a", "b", (row(Verdict.EQUIVALENT, 1.0),), notes=("noise floors are not used",))
+    assert last_time_lines(told, None)[1:] == ["  note: noise floors are not used"]

@@ -93,7 +93,7 @@ def _failure(entry: EntryView, folder: SessionFolder, screen: Screen, with_log: 
         return "\n".join(lines)
     files = RunFolder(folder, run)
     tail = files.log_tail(_LOG_LINES) if with_log else ""
-    if tail:
+    if tail and not any(tail.strip() in reason for reason in entry.reasons):
         lines.append(screen.paint("dim", f"  the end of {log_path(folder, files, screen)}:"))
         lines += [_fit(f"  | {printable(line)}", screen) for line in tail.splitlines()]
     return "\n".join(lines)

@@ -6,9 +6,7 @@ from pathlib import Path
 from assay.api.listeners.console import Console
 from assay.api.listeners.history_listener import HistoryListener
 from assay.api.resume_words import resume_words
-from assay.api.session_text import session_text
 from assay.record import Outcome, SessionFolder
-from assay.report.terminal import shown_path
 from assay.report.text.screen import PLAIN, Screen
 from assay.session.events import Event, SessionFinished, SessionStarted
 
@@ -44,6 +42,8 @@ class Summary:
         self._console.log(self._text(PLAIN))
         report = self._report()
         if report is not None:
+            from assay.report.terminal import shown_path
+
             there = self._on_host(report)
             elsewhere = f" (on the host: {there})" if there != report else ""
             self._console.print(f"Report: {shown_path(report, self._console.screen)}{elsewhere}")
@@ -52,6 +52,8 @@ class Summary:
             self._console.say(f"{self._done(event)}; continue: `{resume_words(self._folder)}`")
 
     def _text(self, screen: Screen, after_lines: bool = False) -> str:
+        from assay.api.session_text import session_text  # what it imports is not needed to start a run
+
         history = self._history
         known = (None, None) if history is None else (history.comparison, history.last)
         return session_text(self._folder, *known, screen, after_lines)

@@ -23,7 +23,8 @@ def last_time_lines(comparison: Comparison, last: SessionRow | None, now: dateti
     notes = [*comparison.notes, *(note for name in OWN[:1] if name in rows for note in rows[name].notes)]
     besides = also_different(comparison.environment, most=3)
     lines = [f"vs last time{_when(last, now)}: {'; '.join(said)}"] if said else []
-    return [printable(line) for line in [*lines, *notes, *([besides] if besides else [])]]
+    lines += [f"  note: {note}" for note in notes]
+    return [printable(line) for line in [*lines, *([besides] if besides else [])]]
 
 
 def ago(then: str, now: datetime | None = None) -> str:
