@@ -7,6 +7,7 @@ from workplace import Workplace
 
 from assay.api.listeners.console import Console
 from assay.api.listeners.links_listener import LinksListener
+from assay.api.listeners.voice import Voice
 from assay.record import Environment, SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.session.events import RunSampled, SessionFinished, SessionStarted
@@ -49,7 +50,7 @@ def test_a_link_is_printed_while_the_run_goes_on(workplace: Workplace) -> None:
 
 def test_what_is_known_before_comes_first_and_each_link_once(tmp_path: Path) -> None:
     news = [[("MLflow session", "http://a")], [], [("MLflow e", "http://b")]]
-    with Console(tmp_path / "log", Masker({}), quiet=True) as console:
+    with Console(tmp_path / "log", Masker({}), voice=Voice.SILENT) as console:
         listen = LinksListener(console, lambda: news.pop(0) if news else [], known=[("Viewer", "https://v/x")])
         info = SessionInfo(name="s", started_at="2026-01-01T00:00:00+00:00")
         listen(SessionStarted(SessionFolder(tmp_path), info, Environment(), 1))

@@ -15,7 +15,7 @@ from workplace import Workplace
 from assay.cli.weights import log
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x1b[31m\u202e\r"
-OURS = re.compile(r"\x1b\[(?:0|1|2|3[1-6])m|\r\x1b\[2?K|\r\n")
+OURS = re.compile(r"\x1b\[(?:0|1|2|3[1-6])m|(?:\x1b\[1A)?\r\x1b\[2?K|\r\n")
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
 
 PROGRAM = f"""

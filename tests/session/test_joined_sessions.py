@@ -164,7 +164,7 @@ def test_the_last_job_finishes_and_a_dead_jobs_entry_may_be_run_again(workplace:
     last = here.join("a")
 
     assert last.code == 0, last.err
-    assert "night · finished · 2 entries: 2 passed" in last.out
+    assert "night  ✓ 2 passed" in last.out
     folder = session(workplace)
     assert folder.info().status == "finished"
     assert [record.name for record in read_records(folder.results)] == ["d", "a"]

@@ -15,6 +15,7 @@ from dashboard_data import many_nights
 from nightly import HOSTILE, nightly_runs, rich_runs
 from playwright.sync_api import Browser
 from session_factory import START, make_session
+from terminal_pictures import take_terminal_pictures
 
 from assay.history import History
 from assay.report.colocation_page import write_colocation_page
@@ -30,6 +31,7 @@ def main() -> None:
         _report(browser, Path(folder) / "report")
         _dashboard(browser, Path(folder) / "dashboard")
         _colocation(browser, Path(folder) / "colocation")
+        take_terminal_pictures(browser, IMAGES)
 
 
 def _report(browser: Browser, results: Path) -> None:

@@ -34,6 +34,9 @@ from assay.record.task_metrics import is_task_metric
 from assay.stats.biweight import middle
 from assay.stats.false_discovery import adjusted, counted
 
+_LARGEST = 700.0
+"""Logarithm of a ratio that can still be written down."""
+
 
 @dataclass(frozen=True)
 class _Draft:
@@ -228,8 +231,8 @@ class _Table:
             return _Draft(_too_few(row))
         shift = found.shift
         measured = replace(
-            row, ratio=exp(shift.estimate), low=_exp(shift.low), high=_exp(shift.high), confidence=shift.confidence,
-            floor=expm1(shift.floor) if isfinite(shift.floor) else 0.0, p=shift.p, design=found.design,
+            row, ratio=_exp(shift.estimate), low=_exp(shift.low), high=_exp(shift.high), confidence=shift.confidence,
+            floor=expm1(shift.floor) if shift.floor < _LARGEST else 0.0, p=shift.p, design=found.design,
             notes=(*row.notes, *found.notes),
         )  # fmt: skip
         return _Draft(measured, found)
@@ -240,7 +243,8 @@ def _measured(side: list[Record]) -> list[Record]:
 
 
 def _exp(value: float) -> float | None:
-    return exp(value) if isfinite(value) else None
+    """None for what no float holds: a file may claim anything."""
+    return exp(value) if isfinite(value) and value < _LARGEST else None
 
 
 def _row(run: Record, metric: str, rule: MetricRule, base: Runs, head: Runs, *, exact: bool = False) -> Row:

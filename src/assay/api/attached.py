@@ -10,10 +10,12 @@ from assay.api.listeners.console import Console
 from assay.api.listeners.guarded import Guarded
 from assay.api.listeners.history_listener import HISTORY_TROUBLE, HistoryListener
 from assay.api.listeners.links_listener import LinksListener
+from assay.api.listeners.live_view import LiveView
 from assay.api.listeners.progress import Progress
 from assay.api.listeners.report_listener import ReportListener
 from assay.api.listeners.sink_listener import SinkListener
 from assay.api.listeners.summary import Summary
+from assay.api.listeners.voice import Voice
 from assay.api.past import HistoryPast
 from assay.history.history import History
 from assay.record import SessionFolder
@@ -38,16 +40,18 @@ class Attached:
         folder: SessionFolder,
         delivery: Delivery,
         masker: Masker,
-        quiet: bool = False,
+        voice: Voice = Voice.NORMAL,
         progress: bool = True,
         notes: tuple[str, ...] = (),
         on_host: Callable[[Path], Path] = lambda path: path,
+        older_form: bool = False,
+        commands: bool = False,
     ) -> None:
         """`notes`: what planning found out, said when the session starts. `on_host`: where the host of a container has
-        a path."""
+        a path. `older_form`: its log lines are on the screen too. `commands`: of the command line."""
         self._results_dir = results_dir
         self._closing = ExitStack()
-        self._console = self._closing.enter_context(Console(folder.log, masker, quiet=quiet))
+        self._console = self._closing.enter_context(Console(folder.log, masker, voice=voice))
         self._delivery = delivery
         self.past: Past = NoPast()
         history = self._opened(folder)
@@ -60,15 +64,17 @@ class Attached:
             return remembering.changes if remembering is not None else []
 
         listeners: list[tuple[str, Listener]] = []
+        printed = self._console.voice is Voice.VERBOSE or older_form
+        kept_lines = progress and self._console.live and not printed and not commands
         if progress:
-            listeners.append(("progress", Progress(self._console, notes)))
+            listeners += self._progress(notes, printed, commands, kept_lines)
         if remembering is not None:
             listeners.append(("the history", remembering))
         listeners += [
             ("the report", report),
             ("telling the sinks", SinkListener(self._delivery, changes)),
             ("printing links", LinksListener(self._console, self._delivery.new_links)),
-            ("the summary", Summary(folder, self._console, changes, lambda: report.path, on_host)),
+            ("the summary", Summary(folder, self._console, remembering, lambda: report.path, on_host, kept_lines)),
             ("closing the sinks", self._close_sinks),
         ]
         self._listeners = [Guarded(name, listener, self._console.trouble) for name, listener in listeners]
@@ -89,6 +95,21 @@ class Attached:
             listener(event)
         if isinstance(event, SessionFinished):
             self._console.say_troubles()
+
+    def _progress(
+        self, notes: tuple[str, ...], printed: bool, commands: bool, kept_lines: bool
+    ) -> list[tuple[str, Listener]]:
+        """Log lines, which session.log has in any case, and on a terminal what goes on. A pipe has the log lines of a
+        session as they come; of commands the result is enough."""
+        console = self._console
+        piped = not console.live and not commands
+        printed = console.voice is not Voice.QUIET and (printed or piped)
+        found: list[tuple[str, Listener]] = [("progress", Progress(console, notes, printed=printed))]
+        if console.live:
+            expected = self._remembering.expected if self._remembering is not None else lambda name: None
+            view = LiveView(console, notes=() if printed else notes, expected=expected, keep_lines=kept_lines)
+            found.append(("the live view", view))
+        return found
 
     def _opened(self, folder: SessionFolder) -> History | None:
         results = self._results_dir

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.api.listeners.voice import Voice
 from assay.api.records import Records
 from assay.api.run_inputs import RunInputs
 from assay.api.session_run import run_new
@@ -47,7 +48,8 @@ def run(
         timeout_s=timeout_s,
         results_dir=str(Path(results_dir).absolute()) if results_dir is not None else None,
     )
-    ran = run_new(inputs, name=name, reason=reason, command=["python", *sys.argv], quiet=quiet)
+    voice = Voice.SILENT if quiet else Voice.NORMAL
+    ran = run_new(inputs, name=name, reason=reason, command=["python", *sys.argv], voice=voice)
     if ran.interrupted:
         raise KeyboardInterrupt
     return Records((record for record in ran.records if record.counts), ran.folder.path.absolute().parent)

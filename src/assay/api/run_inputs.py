@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.api.command_lines import CommandLines, entry_name, escaped
 from assay.api.planned_sinks import PlannedSinks
 from assay.api.results_dir import results_folder
 from assay.config.entry import Entry
-from assay.config.entry_name import OWN_FILES
+from assay.config.parameter import Parameter
 from assay.config.plan import Plan, make_plan
 from assay.config.script import BUNDLED, Script
 from assay.config.viewer_url import literal
@@ -42,6 +43,13 @@ class RunInputs:
     no_sink: tuple[str, ...] = ()
     results_dir: str | None = None
     command: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Several, or one that more is said of: a quoted line each; `prepare` and `cleanup` are such lines too."""
+    prepare: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    """`name=1,2,4` each."""
+    shell: str | None = None
     load: tuple[str, ...] = ()
     """Arguments of load_benchmark.py, for `assay load`."""
     runs: int = 10
@@ -69,17 +77,26 @@ class RunInputs:
             no_sink=plan.texts("no_sink"),
             results_dir=plan.text_or_none("results_dir"),
             command=plan.texts("command"),
+            commands=plan.texts("commands"),
+            prepare=plan.texts("prepare"),
+            cleanup=plan.texts("cleanup"),
+            parameters=plan.texts("parameters"),
+            shell=plan.text_or_none("shell"),
             load=plan.texts("load"),
             runs=plan.whole("runs", cls.runs),
             warmup=plan.whole("warmup", cls.warmup),
             timeout_s=plan.number("timeout_s", cls.timeout_s),
         )
-        if not (inputs.config or inputs.matrix or inputs.command or inputs.load):
+        if not (inputs.config or inputs.matrix or inputs.without_files):
             raise DataError("plan names neither config, matrix, command nor load: it does not say what to run")
         return inputs
 
+    @property
+    def without_files(self) -> bool:
+        return bool(self.command or self.commands or self.load)
+
     def plan(self) -> Plan:
-        plan = self._command_plan() if self.command or self.load else self._files_plan()
+        plan = self._command_plan() if self.without_files else self._files_plan()
         if self.results_dir is not None:
             plan = plan.with_results_dir(Path(self.results_dir).absolute())
         if self.viewer_url is not None or self.viewer_url_template is not None:
@@ -122,10 +139,22 @@ class RunInputs:
         )
 
     def _command_plan(self) -> Plan:
-        made = load_entry(self.load, self.timeout_s) if self.load else command_entry(self.command, self.timeout_s)
-        entry = replace(made, repeat=self.runs, warmup=self.warmup)
+        if self.load:
+            made: tuple[Entry, ...] = (load_entry(self.load, self.timeout_s),)
+        elif self.commands:
+            made = self._command_lines().entries()
+        else:
+            made = (command_entry(self.command, self.timeout_s),)
+        entries = tuple(replace(entry, repeat=self.runs, warmup=self.warmup) for entry in made)
         results = results_folder(self.results_dir).absolute()
-        return Plan(entries=(entry,), results_dir=results, artifacts_dir=results / "artifacts")
+        artifacts = results / "artifacts"
+        return Plan(entries=entries, results_dir=results, artifacts_dir=artifacts, commands=not self.load)
+
+    def _command_lines(self) -> CommandLines:
+        return CommandLines(
+            self.commands, self.timeout_s, self.shell, self.prepare, self.cleanup,
+            tuple(Parameter.parse(line) for line in self.parameters),
+        )  # fmt: skip
 
 
 def _folders(files: Sequence[Path]) -> list[Path]:
@@ -135,13 +164,10 @@ def _folders(files: Sequence[Path]) -> list[Path]:
 
 def command_entry(command: Sequence[str], timeout_s: float, name: str | None = None) -> Entry:
     """A command of the user's as an entry, named for its program or for `name`."""
-    written = Path(name or command[0]).name
-    shown = "".join(letter for letter in written if letter.isascii() and (letter.isalnum() or letter in "._-"))
-    named = shown.lstrip(".-_")[:60] or "command"
     return Entry(
-        name=f"command-{named}" if named.lower() in OWN_FILES else named,
+        name=entry_name([name or command[0]]),
         program=tuple(command[:1]),
-        args=_escaped(command[1:]),
+        args=escaped(command[1:]),
         timeout_s=timeout_s,
         where="the command line",
     )
@@ -159,17 +185,12 @@ def load_entry(words: Sequence[str], timeout_s: float) -> Entry:
     return Entry(
         name="load",
         program=tuple(script.argv(None)),
-        args=_escaped(words),
+        args=escaped(words),
         timeout_s=timeout_s,
         where="the command line",
         script=script.path,
         requirements=requirements,
     )
-
-
-def _escaped(words: Sequence[str]) -> tuple[str, ...]:
-    """With braces that are no placeholders."""
-    return tuple(word.replace("{", "{{").replace("}", "}}") for word in words)
 
 
 def _said_wrong(config: Config, sinks: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.api.attached import Attached
+from assay.api.listeners.voice import Voice
 from assay.config.plan import Plan
 from assay.record import Record
 from assay.session.elsewhere import Elsewhere
@@ -14,7 +15,7 @@ from assay.session.interrupts import Interrupts
 from assay.session.masking import session_masker
 from assay.session.open_session import OpenSession
 from assay.session.requirement_check import NoPast, Past
-from assay.session.run import Run, ordered_runs
+from assay.session.run import Run, order_of, ordered_runs
 from assay.session.session import Session
 from assay.sinks.delivery.delivery import Delivery
 
@@ -46,7 +47,7 @@ class Ran:
     """Against the level of earlier sessions."""
 
 
-def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> Ran:
+def run_attached(plan: Plan, session: OpenSession, voice: Voice = Voice.NORMAL) -> Ran:
     """With progress, history, report and sinks listening."""
     delivery = Delivery(session.folder.path, plan.sinks)
     attached = Attached(
@@ -54,10 +55,15 @@ def run_attached(plan: Plan, session: OpenSession, quiet: bool = False) -> Ran:
         session.folder,
         delivery,
         session_masker(plan, os.environ, sys.argv[1:]),
-        quiet,
+        voice,
         notes=plan.notes,
         on_host=plan.on_host,
+        older_form=plan.older_form,
+        commands=plan.commands,
     )
     with attached, Interrupts() as interrupts:
-        records = run_plan(plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts)
+        records = run_plan(
+            plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts,
+            order=order_of(plan, session.info.name),
+        )  # fmt: skip
     return Ran(tuple(records), interrupts.requested, attached.regressed)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.api.kept_inputs import kept_inputs
 from assay.api.last_results_dir import remember_results_dir
+from assay.api.listeners.voice import Voice
 from assay.api.run_inputs import RunInputs
 from assay.api.run_plan import run_attached
 from assay.config.plan import Plan
@@ -61,11 +62,11 @@ def run_new(
     name: str | None = None,
     reason: str | None = None,
     command: Sequence[str],
-    quiet: bool = False,
+    voice: Voice = Voice.NORMAL,
 ) -> SessionRun:
     plan = inputs.plan()
-    name = name or (plan.entries[0].name if inputs.command or inputs.load else None)
-    return _run_new(plan, name, reason, command, quiet)
+    name = name or (plan.entries[0].name if inputs.without_files else None)
+    return _run_new(plan, name, reason, command, voice)
 
 
 def inputs_of(session: str, results_dir: Path, change: Change = NO_CHANGE) -> RunInputs:
@@ -73,7 +74,7 @@ def inputs_of(session: str, results_dir: Path, change: Change = NO_CHANGE) -> Ru
     return change.apply(kept_inputs(find_session(session, results_dir).info(), os.environ))
 
 
-def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> SessionRun:
+def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE, voice: Voice = Voice.NORMAL) -> SessionRun:
     """Goes on with a session that was cut short, from the files and options it was started with."""
     folder = SessionFolder(find_session(session, results_dir).path.absolute())
     info = folder.info()
@@ -86,7 +87,7 @@ def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE) -> Sessi
     remember_results_dir(plan.results_dir)
     if is_complete(folder, plan) and is_told(folder.path, [SinkSpec.parse(spec) for spec in plan.sinks]):
         return SessionRun(plan, folder, tuple(folder.records()), untouched=True)
-    ran = run_attached(plan, reopen_session(folder, plan))
+    ran = run_attached(plan, reopen_session(folder, plan), voice)
     return SessionRun(plan, folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)
 
 
@@ -107,13 +108,13 @@ def run_again(run: str, results_dir: Path, command: Sequence[str], change: Chang
         raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")
     alone = replace(entries[0], repeat=1, warmup=0, needs=())
     plan = replace(plan, entries=(alone,)).with_results_dir(folder.path.absolute().parent)
-    return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, quiet=False, kind="rerun")
+    return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, Voice.NORMAL, kind="rerun")
 
 
 def _run_new(
-    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], quiet: bool, kind: SessionKind = "run"
+    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], voice: Voice, kind: SessionKind = "run"
 ) -> SessionRun:
     session = start_session(plan, name, reason, command, session_masker(plan, os.environ, command), kind)
     remember_results_dir(plan.results_dir)
-    ran = run_attached(plan, session, quiet)
+    ran = run_attached(plan, session, voice)
     return SessionRun(plan, session.folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)

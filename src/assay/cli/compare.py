@@ -84,6 +84,6 @@ def _rendered(comparison: Comparison, args: Namespace) -> str:
 
     if form == "markdown":
         return comparison_markdown(comparison, everything=args.all)
-    from assay.report.terminal import coloured
+    from assay.report.text.screen import coloured
 
     return comparison_text(comparison, everything=args.all, colour=args.output is None and coloured(sys.stdout))

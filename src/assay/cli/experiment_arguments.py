@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from assay.api.experiment_inputs import ExperimentInputs
+from assay.cli.command_words import split_commands
 from assay.cli.config_arguments import lenient_argument
 from assay.cli.results_dir import results_dir_argument
 from assay.errors import UsageError
@@ -53,13 +54,7 @@ def commands_of(after: Sequence[str] | None, most: int) -> list[list[str]]:
     """`-- 'A' -- 'B'`: each one quoted word, or the words themselves. No shell runs."""
     if not after:
         return []
-    commands: list[list[str]] = [[]]
-    for word in after:
-        if word == "--":
-            commands.append([])
-        else:
-            commands[-1].append(word)
-    split = [shlex.split(words[0]) if len(words) == 1 else words for words in commands]
+    split = [shlex.split(words[0]) if len(words) == 1 else words for words in split_commands(after)]
     if not all(split) or len(split) > most:
         raise UsageError(f"write at most {most} command(s), each after `--`: assay ab -- 'A' -- 'B'")
     return split

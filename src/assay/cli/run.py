@@ -4,8 +4,16 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from assay.api.listeners.voice import Voice
 from assay.api.run_inputs import RunInputs
 from assay.api.session_run import Change, SessionRun, inputs_of, run_new, run_on
+from assay.cli.command_words import (
+    command_arguments,
+    command_lines,
+    one_command,
+    parameters_of,
+    several_commands,
+)
 from assay.cli.config_arguments import (
     choice_arguments,
     exact_names,
@@ -22,13 +30,13 @@ from assay.errors import UsageError
 
 _SAID_BEFORE = (
     "config", "matrix", "datasets", "entries", "entries_exact", "set", "session_name", "reason", "viewer_url",
-    "viewer_url_template", "strict_config_check",
+    "viewer_url_template", "strict_config_check", "prepare", "cleanup", "parameter", "parameter_scan", "shell",
 )  # fmt: skip
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.usage = (
-        "assay run --config FILE [options]  |  assay run [options] -- COMMAND [ARGUMENT …]  |  "
+        "assay run --config FILE [options]  |  assay run [options] -- COMMAND [ARGUMENT …] [-- COMMAND …]  |  "
         "assay run --join NAME --finish"
     )
     what = parser.add_argument_group("what to run")
@@ -47,10 +55,7 @@ def arguments(parser: ArgumentParser) -> None:
     older.add_argument("--matrix", metavar="FILE", help="matrix YAML")
     older.add_argument("--datasets", metavar="FILE", help="JSON with the data sets' paths")
     older.add_argument("--sink", metavar="NAME", help="mlflow, wandb, none, or your own: its name or dotted path")
-    command = parser.add_argument_group("a command, without YAML")
-    command.add_argument("--runs", metavar="N", type=int, default=10, help="how often (default: 10)")
-    command.add_argument("--warmup", metavar="N", type=int, default=0, help="runs before, not counted (default: 0)")
-    command.add_argument("--timeout", metavar="SECONDS", type=float, default=7200.0, help="limit of each run")
+    command_arguments(parser)
     parser.add_argument("--session-name", metavar="NAME", help="the time is appended (older form: used as it is)")
     parser.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
     viewer = parser.add_mutually_exclusive_group()
@@ -60,6 +65,9 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="URL",
         help="the same with {results_path}, {session_name}, {session_path}, or …_url of each for an encoded one",
     )
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("--quiet", action="store_true", help="only the result")
+    loudness.add_argument("--verbose", action="store_true", help="every line of session.log too")
     strictness_arguments(parser)
     no_sink_argument(parser)
     parser.add_argument(
@@ -78,17 +86,22 @@ def run(args: Namespace) -> int:
     if args.join is not None or args.finish or args.expect:
         return join(args, lambda: _inputs(args))
     if args.resume is not None:
-        ran = run_on(args.resume, results_dir(args), _change(args))
+        ran = run_on(args.resume, results_dir(args), _change(args), _voice(args))
         if ran.untouched:
             _print_warnings(ran.plan)
             name = ran.folder.path.name
             print(f"Session {name} is complete: there is nothing to resume. Look at it: assay show {name}")
     else:
         inputs = _inputs(args)
-        ran = run_new(inputs, name=args.session_name, reason=args.reason, command=["assay", *sys.argv[1:]])
+        command = ["assay", *sys.argv[1:]]
+        ran = run_new(inputs, name=args.session_name, reason=args.reason, command=command, voice=_voice(args))
     if args.profile_regressed and not ran.interrupted:
         _profile(ran)
     return exit_code(ran)
+
+
+def _voice(args: Namespace) -> Voice:
+    return Voice.QUIET if args.quiet else Voice.VERBOSE if args.verbose else Voice.NORMAL
 
 
 def _print_warnings(plan: Plan) -> None:
@@ -139,6 +152,9 @@ def _inputs(args: Namespace) -> RunInputs:
         raise UsageError("--sink goes with --matrix; in the newer form sinks are listed in the YAML under `sinks:`")
     if args.runs < 1 or args.warmup < 0 or args.timeout <= 0:
         raise UsageError("--runs must be at least 1, --warmup at least 0, --timeout above 0")
+    several = several_commands(args)
+    if several and not args.after:
+        raise UsageError("--prepare, --cleanup, --parameter and --shell go with commands: assay run … -- COMMAND")
     return RunInputs(
         config=tuple(str(Path(file).absolute()) for file in args.config),
         matrix=str(Path(args.matrix).absolute()) if args.matrix else None,
@@ -152,7 +168,12 @@ def _inputs(args: Namespace) -> RunInputs:
         viewer_url_template=_template(args.viewer_url_template),
         no_sink=tuple(args.no_sink),
         results_dir=str(args.results_dir.absolute()) if args.results_dir else None,
-        command=tuple(args.after or ()),
+        command=() if several else one_command(args),
+        commands=command_lines(args) if several else (),
+        prepare=tuple(args.prepare),
+        cleanup=tuple(args.cleanup),
+        parameters=parameters_of(args),
+        shell=args.shell,
         runs=args.runs,
         warmup=args.warmup,
         timeout_s=args.timeout,

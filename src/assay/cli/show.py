@@ -13,23 +13,43 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "session", nargs="?", default="latest", help="latest, latest~1, a name, a folder, a git revision"
     )
-    parser.add_argument("--entry", metavar="NAME", help="every metric of one entry")
+    parser.add_argument(
+        "--entry", metavar="NAME", help="one entry in full: parameters, requirements, metrics, tasks, its log's path"
+    )
     parser.add_argument("--json", action="store_true", help="the records, one JSON object a line")
     results_dir_argument(parser)
 
 
 def run(args: Namespace) -> int:
     from assay.history import find_session
-    from assay.report.terminal import coloured, entry_details, session_summary
 
     folder = find_session(args.session, results_dir(args))
     if args.json:
         _print_json(folder, args.entry)
-    elif args.entry is not None:
-        print(entry_details(folder, args.entry), end="")
     else:
-        print(session_summary(folder, colour=coloured()), end="")
+        _print_text(folder, args.entry)
     return 0
+
+
+def _print_text(folder: SessionFolder, entry: str | None) -> None:
+    from assay.api.resume_words import resume_words
+    from assay.api.session_changes import SessionChanges
+    from assay.report.text.screen import Screen
+
+    screen, changes = Screen.of(), SessionChanges.of(folder)
+    if entry is not None:
+        from assay.report.text.entry_text import entry_details
+
+        print(entry_details(folder, entry, regressed=changes.regressed, screen=screen), end="")
+        return
+    from assay.api.session_text import session_text
+    from assay.report.printable import printable
+
+    if folder.info().of_commands:  # which say their result alone at their end
+        print(f"{screen.paint('bold', printable(folder.info().name))}\n")
+    print(session_text(folder, changes.comparison, changes.last, screen), end="")
+    if folder.info().status == "interrupted":
+        print(f"\ninterrupted; continue: `{resume_words(folder)}`")
 
 
 def _print_json(folder: SessionFolder, entry: str | None) -> None:

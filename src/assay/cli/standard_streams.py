@@ -13,7 +13,7 @@ import sys
 from typing import TextIO
 
 _CONTROL = re.compile(
-    r"(?P<own>\x1b\[(?:0|1|2|3[1-6])m|\r\x1b\[2?K)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+    r"(?P<own>\x1b\[(?:0|1|2|3[1-6])m|(?:\x1b\[1A)?\r\x1b\[2?K)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
 
 

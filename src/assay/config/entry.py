@@ -63,6 +63,12 @@ class Entry:
     """Where it runs: the working folder, unless an experiment has checked out another revision."""
     datasets_used: tuple[UsedDataset, ...] = ()
     """Those that its arguments name, looked for before it runs."""
+    prepare: tuple[str, ...] = ()
+    """Command before each run, untimed; only from the command line, as are the next two."""
+    cleanup: tuple[str, ...] = ()
+    """Command after each run that was prepared, however it ended; untimed."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Values that this entry of a scan has; they stand in its arguments already, and go to its records."""
 
     @property
     def keeps_contract(self) -> bool:

@@ -44,6 +44,9 @@ class Plan:
     """Whether a relative link from results to artifacts leads there on the host too."""
     warnings: tuple[str, ...] = ()
     """What the files leave to be wondered about."""
+    commands: bool = False
+    """Whether the entries are commands of the command line: compared with each other, they come in an order that is
+    drawn anew each round."""
     asked: tuple[str, ...] = ()
     """Names of the entries that were chosen themselves: without data setups, and without what comes along as needed."""
     inputs: Mapping[str, Any] = field(default_factory=dict)

@@ -10,7 +10,6 @@ With pytest-xdist the workers time and the controller keeps: what a test measure
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         given = config.getoption(option)
         if given is None or given == "pytest":
             continue
-        from assay.config.entry_config import check_name
+        from assay.config.entry_name import check_name
 
         try:
             check_name(given)
@@ -86,11 +85,14 @@ def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]
 
 
 def _enabled(config: pytest.Config) -> bool:
-    return bool(config.getoption("--assay-enable")) or not (config.getoption("--assay-disable") or _side_by_side())
+    disabled = config.getoption("--assay-disable") or _side_by_side(config)
+    return bool(config.getoption("--assay-enable")) or not disabled
 
 
-def _side_by_side() -> bool:
-    return int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")) > 1
+def _side_by_side(config: pytest.Config) -> bool:
+    """Whether this pytest is one of several workers of pytest-xdist. Its variables would not tell: a pytest that a test
+    of another starts has them too."""
+    return int(getattr(config, "workerinput", {}).get("workercount", 1)) > 1
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -107,5 +109,5 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         measured: dict[str, Any] = item.stash[_MEASURED]
         report.assay_measured = {**measured, "failed": item.stash.get(_FAILED, "")}
         del item.stash[_MEASURED]
-    elif _side_by_side() and not item.config.getoption("--assay-disable"):
+    elif _side_by_side(item.config) and not item.config.getoption("--assay-disable"):
         report.assay_unmeasured = True

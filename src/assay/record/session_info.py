@@ -35,6 +35,11 @@ class SessionInfo:
     """Several jobs run it, each with `assay run --join`."""
     schema_version: int = 1
 
+    @property
+    def of_commands(self) -> bool:
+        """Whether it is one of commands of the command line, without files."""
+        return bool(self.plan.get("command") or self.plan.get("commands"))
+
     def to_json(self) -> dict[str, Any]:
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 

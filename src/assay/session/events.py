@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.record import Environment, Record, SessionFolder, SessionInfo
@@ -17,6 +17,8 @@ class SessionStarted:
     runs: int
     """How many are planned, warm-ups and repeats among them; retries come on top."""
     warnings: tuple[str, ...] = ()
+    runs_of: Mapping[str, int] = field(default_factory=dict)
+    """By entry, in the order of the plan: how many of them count, which warm-ups do not."""
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from assay.session.run import Run
 from assay.session.service.running_service import ServiceFailed
 from assay.session.service.served_run import ServedRun
 from assay.session.service.services import Services
+from assay.session.untimed_command import INTERRUPTED, UntimedCommand
 from assay.session.workspace import Workspace
 
-INTERRUPTED = "interrupted"
 ALONE = "its service has ended"
 """A program that is not over within its `grace_s` after that is ended: until then it may write what it has measured."""
 LOOK_EVERY_S = 0.25
@@ -64,6 +64,8 @@ class Execution:
     warnings: list[str] = field(default_factory=list)
     served: ServedRun | None = None
     """By the service of its entry, if that has one."""
+    cleanup_problem: str = ""
+    """Why what was to be done after the run failed."""
     _profiler: Profiler | None = None
 
     def execute(self) -> ProcessResult:
@@ -85,7 +87,7 @@ class Execution:
             threshold = entry.gpu_mem_use_warning_threshold
             self.warnings += gpu_memory_warnings(threshold, "before")
             try:
-                with self._service():
+                with self._service(), self._prepared(spec):
                     with _failing("its process could not be started"):
                         supervised = Supervised(spec)
                     result = self._watch(supervised)
@@ -123,6 +125,23 @@ class Execution:
             self.warnings += self.services.release(running, self.run.entry, bool(served.problem))
         served.collect()
         self.warnings += served.warnings
+
+    @contextmanager
+    def _prepared(self, spec: ProcessSpec) -> Iterator[None]:
+        """What was to be done before is done, and what is to be done after will be. Raises AssayError."""
+        entry = self.run.entry
+        if entry.prepare:
+            before = UntimedCommand("prepare", entry.prepare, self.interrupts)
+            problem = before.run(spec, self.workspace)
+            self.interrupted = before.interrupted
+            if problem:
+                raise AssayError(problem)
+        try:
+            yield
+        finally:
+            if entry.cleanup:
+                after = UntimedCommand("cleanup", entry.cleanup, self.interrupts, self.interrupts.count)
+                self.cleanup_problem = after.run(spec, self.workspace)
 
     def _prepare(self, cleaning: ExitStack) -> ProcessSpec:
         entry, workspace = self.run.entry, self.workspace

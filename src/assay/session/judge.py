@@ -56,6 +56,9 @@ def _judged(
 ) -> Record:
     run, entry = execution.run, execution.run.entry
     outcome, reasons = _outcome(execution, result, results)
+    if execution.cleanup_problem and outcome is not Outcome.INTERRUPTED:
+        outcome = Outcome.FAILED if outcome is Outcome.PASSED else outcome
+        reasons = [*reasons, execution.cleanup_problem]
     metrics, details = _declared(results, entry)
     record = Record(
         name=entry.name,
@@ -68,7 +71,7 @@ def _judged(
         returncode=result.returncode,
         command=execution.command,
         stdouterr_file=str(execution.workspace.combined),
-        script_params=results.params,
+        script_params={**entry.parameters, **results.params},
         script_metrics=metrics,
         metrics_detail=details,
         tasks=tuple(results.tasks),
@@ -191,12 +194,15 @@ def _declared(results: ProgramResults, entry: Entry) -> tuple[dict[str, Any], di
 
 def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: Environment) -> Any:
     entry, workspace = execution.run.entry, execution.workspace
-    settings = {
+    settings: dict[str, Any] = {
         "env": dict(entry.env),
         "cpus": entry.limits.cpus,
         "ray": entry.ray.model_dump(exclude={"isolation", "start_timeout_s", "address"}) if entry.ray else None,
         "profiler": entry.profiler,
     }
+    for name, words in (("prepare", entry.prepare), ("cleanup", entry.cleanup)):
+        if words:
+            settings[name] = list(words)
     if entry.service is not None:  # only then: what earlier versions recorded stays comparable
         settings["service"] = entry.service.settings
     folders: tuple[str, ...] = (str(workspace.session), str(workspace.large), str(execution.results))

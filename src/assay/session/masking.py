@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -39,6 +40,9 @@ def _found(plan: Plan, command: list[str]) -> Iterator[tuple[str, str]]:
     yield from secrets_of_words(command)
     yield from secrets_of_words(map(str, plan.inputs.get("set") or ()))
     yield from secrets_of_words(map(str, plan.inputs.get("command") or ()))
+    for key in ("commands", "prepare", "cleanup"):
+        for line in plan.inputs.get(key) or ():
+            yield from secrets_of_words(_words(str(line)))
     for entry in plan.entries:
         yield from _of_entry(entry)
     for sink in plan.sinks:
@@ -81,6 +85,13 @@ def _of_mapping(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         if is_secret(name):
             yield name.upper(), value
         yield from secrets_of_text(value)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a script for a shell, whose quotes only the shell can tell
+        return line.split()
 
 
 def _unescaped(text: str) -> str:

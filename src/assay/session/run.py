@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +23,9 @@ class Run:
         """Unique in its session."""
         retry = f"-retry-{self.attempt - 1}" if self.attempt > 1 else ""
         return f"{self.entry.name}/{self.kind}-{self.number:02d}{retry}"
+
+    def counts_for(self, entry: Entry) -> bool:
+        return self.kind == "run" and self.entry.name == entry.name
 
     @property
     def folder(self) -> str:
@@ -59,3 +64,25 @@ def ordered_runs(plan: Plan) -> list[Run]:
             elif number <= entry.repeat:
                 runs.append(Run(entry, "run", number))
     return runs
+
+
+def random_rounds(seed: str) -> Callable[[Plan], list[Run]]:
+    """Round by round, in an order drawn anew for each: no command always follows the same one.
+
+    The draw depends on the seed and the round alone, so that a session that goes on keeps its order.
+    """
+
+    def order(plan: Plan) -> list[Run]:
+        runs = [Run(entry, "warmup", number) for entry in plan.entries for number in range(1, entry.warmup + 1)]
+        for number in range(1, max((entry.repeat for entry in plan.entries), default=0) + 1):
+            turn = [Run(entry, "run", number) for entry in plan.entries if number <= entry.repeat]
+            random.Random(f"{seed}/{number}").shuffle(turn)
+            runs += turn
+        return runs
+
+    return order
+
+
+def order_of(plan: Plan, session: str) -> Callable[[Plan], list[Run]]:
+    """How a session of that name goes through the plan."""
+    return random_rounds(session) if plan.commands else ordered_runs

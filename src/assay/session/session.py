@@ -80,7 +80,12 @@ class Session:
         warnings = preflight(self._plan, self._neighbours, self._info.name)
         self._neighbours.announce(self._info.name)
         try:
-            self._listen(SessionStarted(self._folder, self._info, self._environment, len(runs), tuple(warnings)))
+            self._listen(
+                SessionStarted(
+                    self._folder, self._info, self._environment, len(runs), tuple(warnings),
+                    {entry.name: sum(run.counts_for(entry) for run in runs) for entry in self._plan.entries},
+                )
+            )  # fmt: skip
             with self._interrupts.held():
                 status = self._run_all(runs)
                 if status == "finished" and not self._plan.links_hold:

@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
+from assay.api.listeners.voice import Voice
 from assay.record.secrets import Masker
 from assay.report.printable import printable
+from assay.report.text.screen import PLAIN, Screen, height_of, is_terminal
+from assay.report.text.text_width import columns
 
 CLEAR_LINE = "\r\x1b[2K"
+UP = "\x1b[1A"
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -21,12 +26,14 @@ class Console:
     `troubles` is what could not be done beside the runs, for the summary.
     """
 
-    def __init__(self, log: Path, masker: Masker, stream: TextIO | None = None, quiet: bool = False) -> None:
+    def __init__(self, log: Path, masker: Masker, stream: TextIO | None = None, voice: Voice = Voice.NORMAL) -> None:
         self._masker = masker
-        self._stream = None if quiet else stream or sys.stdout
-        self._errors: TextIO | None = None if quiet else sys.stderr
-        self.live = self._stream is not None and _is_terminal(self._stream)
+        self._stream = None if voice is Voice.SILENT else stream or sys.stdout
+        self._errors: TextIO | None = None if voice is Voice.SILENT else sys.stderr
+        self.voice = voice
+        self.live = self._stream is not None and voice is not Voice.QUIET and is_terminal(self._stream)
         self.troubles: list[str] = []
+        self._region: tuple[str, ...] = ()
         self._log: TextIO | None = None
         try:
             self._log = log.open("a", encoding="utf-8", errors="replace")
@@ -40,40 +47,81 @@ class Console:
         if self._log is not None:
             self._log.close()
 
+    @property
+    def screen(self) -> Screen:
+        """As it is now: a window may have another size than a moment ago."""
+        return PLAIN if self._stream is None else Screen.of(self._stream)
+
+    @property
+    def height(self) -> int:
+        return 0 if self._stream is None else height_of(self._stream)
+
     def say(self, text: str, *, painted: bool = False) -> None:
-        """`painted`: with colours of ours, and printable already."""
+        """On the screen and in the log. `painted`: with colours of ours, and printable already."""
+        self.print(text, painted=painted)
+        self.log(text)
+
+    def print(self, text: str, *, painted: bool = False) -> None:
+        """On the screen alone."""
         text = self._masker.text(text)
         if not painted:
             text = printable(text, keep_lines=True)
-        self._print(f"{CLEAR_LINE if self.live else ''}{text}\n")
-        self._write(text)
+        self._put(f"{self._erasing()}{text}\n{self._redrawn()}")
+
+    def log(self, text: str) -> None:
+        """In session.log alone, without colours."""
+        if self._log is None:
+            return
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        try:
+            lines = _ESCAPES.sub("", self._masker.text(text)).split("\n")
+            self._log.write("".join(f"{stamp} {printable(line)}\n" for line in lines if line))
+            self._log.flush()
+        except (OSError, ValueError) as error:
+            self._log_is_gone(error)
 
     def note(self, text: str) -> None:
         text = f"warning: {printable(self._masker.text(text), keep_lines=True)}"
         if self._errors is not None:
+            self._put(self._erasing())
             try:
-                print(f"{CLEAR_LINE if self.live else ''}{text}", file=self._errors, flush=True)
+                print(text, file=self._errors, flush=True)
             except (OSError, ValueError):
                 self._errors = None
-        self._write(text)
+            self._put(self._redrawn())
+        self.log(text)
 
     def trouble(self, text: str) -> None:
         """Written down at once, and told in the summary."""
         self.troubles.append(printable(self._masker.text(text), keep_lines=True))
-        self._write(f"warning: {self.troubles[-1]}")
+        self.log(f"warning: {self.troubles[-1]}")
 
     def say_troubles(self) -> None:
         """The log has them already."""
         for trouble in self.troubles:
-            self._print(f"{CLEAR_LINE if self.live else ''}warning: {trouble}\n")
+            self.print(f"warning: {trouble}", painted=True)
 
-    def show(self, line: str) -> None:
-        """The one live line of a terminal, which the next thing said takes away again."""
+    def show(self, lines: Sequence[str]) -> None:
+        """The live lines of a terminal, in place of the last ones; what is said stands above them. None of them may be
+        wider than the screen."""
         if self.live:
-            self._print(CLEAR_LINE + line)
+            erasing = self._erasing()
+            self._region = tuple(self._masker.text(line) for line in lines)
+            self._put(erasing + self._redrawn())
 
-    def _print(self, text: str) -> None:
-        if self._stream is None:
+    def _erasing(self) -> str:
+        """Takes the live lines away. In a window that has become narrower they stand on more rows."""
+        if not self.live or not self._region:
+            return ""
+        width = self.screen.width or 80
+        rows = sum(max(1, -(-columns(line) // width)) for line in self._region)
+        return CLEAR_LINE + f"{UP}{CLEAR_LINE}" * (rows - 1)
+
+    def _redrawn(self) -> str:
+        return "\n".join(self._region) if self.live else ""
+
+    def _put(self, text: str) -> None:
+        if self._stream is None or not text:
             return
         try:
             self._stream.write(text)
@@ -81,24 +129,6 @@ class Console:
         except (OSError, ValueError):  # ValueError: closed
             self._stream, self.live = None, False
 
-    def _write(self, text: str) -> None:
-        if self._log is None:
-            return
-        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        try:
-            lines = _ESCAPES.sub("", text).split("\n")
-            self._log.write("".join(f"{stamp} {printable(line)}\n" for line in lines if line))
-            self._log.flush()
-        except (OSError, ValueError) as error:
-            self._log_is_gone(error)
-
     def _log_is_gone(self, error: Exception) -> None:
         self._log = None
         self.troubles.append(f"session.log could not be written: {error}")
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    try:
-        return stream.isatty()
-    except (OSError, ValueError):
-        return False

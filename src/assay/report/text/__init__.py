@@ -1,0 +1,1 @@
+"""What is printed: text for a terminal, a pipe and session.log."""
