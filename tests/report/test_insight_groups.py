@@ -32,6 +32,12 @@ def test_other_metrics_are_the_same_sentence() -> None:
     assert (group.who, group.says) == ("2 entries", "x_s, y_s and 1 more metric: 2–5 of 20 values stand far apart")
 
 
+def test_a_metric_is_told_by_how_it_is_spelt() -> None:
+    found = [insight("a", f"x.{store}.float32 stays below what its data allows") for store in ("zstd", "gzip", "plain")]
+    [group] = insight_groups(found)
+    assert group.says == "x.zstd.float32, x.gzip.float32 and 1 more metric: stays below what its data allows"
+
+
 def test_numbers_in_names_are_no_ranges() -> None:
     found = [insight("a", "stage read_1 takes 60% of the time"), insight("b", "stage read_2 takes 70% of the time")]
     assert [group.says for group in insight_groups(found)] == [one.says for one in found]

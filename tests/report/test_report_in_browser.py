@@ -13,6 +13,7 @@ from charts import check_charts, drag, labels_across, places_of, readings
 from nightly import HOSTILE, nightly_runs, rich_runs
 from playwright.sync_api import Browser, Locator
 from session_factory import START, MadeRun, make_session
+from weight_metrics import weight_metrics
 
 from assay.history import History
 from assay.report.html import write_report
@@ -54,6 +55,21 @@ def test_shown_without_error_request_or_sideways_scrolling(
     assert (watched.errors, watched.outside, watched.dialogs) == ([], [], [])
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    watched.context.close()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("small phone", "dark")])
+def test_weight_stores_are_shown_without_error_or_sideways_scrolling(
+    browser: Browser, tmp_path: Path, size: str, scheme: str
+) -> None:
+    watched = opened(
+        browser, write_report(make_session(tmp_path, [MadeRun("weights", weight_metrics())])), size, scheme
+    )
+    page = watched.page
+    assert (watched.errors, watched.outside) == ([], [])
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     watched.context.close()

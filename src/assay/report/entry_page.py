@@ -26,6 +26,7 @@ from assay.report.exhibits.resources import resource_plots, service_plots
 from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import PipelineStages, stage_breakdown
+from assay.report.exhibits.weights.weight_exhibit import WeightExhibit
 from assay.report.limits import Limits
 from assay.report.metric_row import MetricRow
 from assay.report.quantity import number
@@ -73,6 +74,8 @@ class EntryPage:
     """Of its first metric over the last sessions."""
     spark_of: str = ""
     """Which metric that is."""
+    weights: WeightExhibit | None = None
+    """Of suites that measured stores of model weights."""
 
     @classmethod
     def of(
@@ -94,6 +97,7 @@ class EntryPage:
         files = RunFolder(folder, view.shown) if view.shown else None
         colocation, problem = _colocation(files, f"{anchor}-", limits)
         serving, unread = _serving(files, limits)
+        weights, plain = WeightExhibit.of(plain)
         slowdowns, plain = slowdown_matrices(plain)
         dotted, plain = dotted_tables(plain)
         rows = [_row(metric, found.get(metric.name), view, earlier) for metric in _in_order(plain, view, found)]
@@ -121,6 +125,7 @@ class EntryPage:
             profile=_profile(files),
             spark=spark,
             spark_of=spark_of,
+            weights=weights,
         )
 
     @classmethod
@@ -133,7 +138,7 @@ class EntryPage:
     @property
     def charts(self) -> tuple[Plot, ...]:
         """All line charts in the order of the page: its script counts them."""
-        exhibits = (one for one in (self.colocation, self.serving) if one is not None)
+        exhibits = (one for one in (self.colocation, self.serving, self.weights) if one is not None)
         return (*(plot for one in exhibits for plot in one.plots), *self.curves, *self.plots)
 
     @property

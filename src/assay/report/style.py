@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parent / "templates"
-SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css", "serving.css", "print.css")
+SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css", "serving.css", "weights.css", "print.css")
 """What is printed comes last: it overrides the others."""
 
 
