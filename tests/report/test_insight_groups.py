@@ -38,6 +38,14 @@ def test_a_metric_is_told_by_how_it_is_spelt() -> None:
     assert group.says == "x.zstd.float32, x.gzip.float32 and 1 more metric: stays below what its data allows"
 
 
+def test_a_name_may_have_a_space_in_it() -> None:
+    found = [insight("a", f"size.x.{n} models.commit_speed: {n} of 5 values stand far apart") for n in (1, 4)]
+    [group] = insight_groups(found)
+    assert group.says == (
+        "size.x.1 models.commit_speed and size.x.4 models.commit_speed: 1–4 of 5 values stand far apart"
+    )
+
+
 def test_numbers_in_names_are_no_ranges() -> None:
     found = [insight("a", "stage read_1 takes 60% of the time"), insight("b", "stage read_2 takes 70% of the time")]
     assert [group.says for group in insight_groups(found)] == [one.says for one in found]

@@ -10,8 +10,10 @@ from assay.analysis import Insight
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!e-)(?<!e\+)\d+(?:\.\d+)?(?!\w|\.\w)")
 """Not the 99 of `p99_ms`: names are never ranges."""
-_SUBJECT = re.compile(r"(?P<metric>[^\s:]+(?=: )|[^\s:]*[._][^\s:]*):? (?P<rest>.+)", re.DOTALL)
-"""What a sentence begins with: a name before a colon, or one that no ordinary word is spelt like."""
+_SPELT = r"[^\s:]*[._][^\s:]*"
+_SUBJECT = re.compile(rf"(?P<metric>(?:[^\s:]+(?: {_SPELT})?)(?=: )|{_SPELT}(?: {_SPELT})?):? (?P<rest>.+)", re.DOTALL)
+"""What a sentence begins with: a name before a colon, or one that no ordinary word is spelt like. A name may have one
+space in it, as `repository_size.4 models.commit_speed` has."""
 _NAMED = 2
 """Metrics that a sentence names; the rest is counted."""
 
