@@ -42,6 +42,7 @@ def _report(browser: Browser, results: Path) -> None:
     _take(browser, address, "desktop", "dark", "report-desktop-dark")
     _take(browser, address, "phone", "light", "report-phone-light")
     _take(browser, address, "desktop", "light", "report-table", part="table.entries", high=900)
+    _printed(browser, address, "report-print")
     rich = make_session(results, rich_runs())
     anchor = f"entry-{[run.entry for run in rich_runs()].index('serving') + 1}"
     address = write_report(rich).as_uri()
@@ -49,6 +50,16 @@ def _report(browser: Browser, results: Path) -> None:
     weights = make_session(results / "weights", [MadeRun("weights", weight_metrics())])
     part = "details.entry .body"
     _take(browser, write_report(weights).as_uri(), "desktop", "light", "report-weights", part=part, high=1250)
+
+
+def _printed(browser: Browser, address: str, name: str) -> None:
+    """The first sheet of A4 with margins of 12 mm, as it is laid out for paper."""
+    watched = Watched(browser, address)
+    watched.page.set_viewport_size({"width": 703, "height": 1032})
+    watched.page.goto(address)
+    watched.page.emulate_media(media="print")
+    watched.page.screenshot(path=str(IMAGES / f"{name}.png"))
+    watched.context.close()
 
 
 def _dashboard(browser: Browser, results: Path) -> None:
