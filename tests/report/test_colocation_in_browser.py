@@ -79,7 +79,7 @@ def test_a_cell_opens_the_stages_of_both_also_without_scripts(
     watched = opened(browser, pages[name], scripts=scripts)
     page = watched.page
     if name == "session":
-        page.locator("details.entry > summary", has_text="pipelines").first.click()
+        page.locator("table.entries").get_by_role("link", name="pipelines").click()
     cell = page.locator(f"table.map a[aria-label^='{LONG} beside api, p99']")
     cell.focus()
     page.keyboard.press("Enter")

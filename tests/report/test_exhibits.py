@@ -6,7 +6,7 @@ import pytest
 
 from assay.record import TaskPerf
 from assay.report.exhibits.curve import curve
-from assay.report.exhibits.distribution import distribution, percentile_ladder
+from assay.report.exhibits.distribution import common_scales, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell
 from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
 from assay.report.exhibits.resources import resource_plots, thin
@@ -43,6 +43,42 @@ def test_stages_share_the_time_and_a_copied_call_counts_once() -> None:
     assert found.pipeline == ""
     assert [(stage.name, stage.calls, stage.share) for stage in stages] == [("read", 1, 0.25), ("write", 1, 0.75)]
     assert stage_breakdown([TaskPerf("x", {"rows": 3.0})]) == ()
+
+
+def test_what_is_in_no_stage_is_part_of_the_run() -> None:
+    tasks = [TaskPerf("read", {"process_time": 1.0}), TaskPerf("write", {"process_time": 3.0})]
+    [found] = stage_breakdown(tasks, 8.0)
+    assert [(stage.name, stage.share) for stage in found.stages] == [("read", 0.125), ("write", 0.375)]
+    assert (found.untimed_s, found.untimed_share, found.run_s) == (4.0, 0.5, 8.0)
+
+
+def test_stages_that_overlapped_say_nothing_of_the_rest() -> None:
+    tasks = [TaskPerf("read", {"process_time": 6.0}), TaskPerf("write", {"process_time": 6.0})]
+    [found] = stage_breakdown(tasks, 8.0)
+    assert [stage.share for stage in found.stages] == [0.5, 0.5]
+    assert found.untimed_s is None
+    named = [TaskPerf(f"{name}/read", {"process_time": 1.0}) for name in ("api", "batch")]
+    assert [one.untimed_s for one in stage_breakdown(named, 8.0)] == [None, None]
+
+
+def test_the_same_metric_of_other_entries_is_drawn_on_one_scale() -> None:
+    fast, slow = (metric("latency_s", 1.0, tuple(base + i / 100 for i in range(100)), "s") for base in (1.0, 3.0))
+    scales = common_scales([[fast], [slow, metric("other", 1.0, tuple(map(float, range(30))))]])
+    assert scales == {("latency_s", "s"): (1.0, 3.99)}
+    drawn = [distribution(one, 10, scales["latency_s", "s"]) for one in (fast, slow)]
+    for one, at in zip(drawn, (0, -1), strict=True):
+        assert one is not None
+        assert one.shared
+        assert (one.bins[0].low, one.bins[-1].high) == pytest.approx((1.0, 3.99))
+        assert sum(part.count for part in one.bins) == 100
+        assert one.bins[at].count > 0
+
+
+def test_entries_that_are_worlds_apart_keep_their_own_scales() -> None:
+    fast, slow = (
+        metric("latency_s", 1.0, tuple(base * (1 + i / 100) for i in range(100)), "s") for base in (1e-6, 9.0)
+    )
+    assert common_scales([[fast], [slow]]) == {}
 
 
 def test_pipelines_that_ran_beside_each_other_have_a_whole_of_their_own() -> None:

@@ -163,8 +163,8 @@ def test_where_a_line_is_flat_its_ends_tell_all() -> None:
 
 
 def test_few_values_have_dots() -> None:
-    few, many = ([float(i) for i in range(n)] for n in (39, 40))
-    assert len(Drawn(line_chart(plot(few, few))).dots(1)) == 39
+    few, many = ([float(i) for i in range(n)] for n in (29, 30))
+    assert len(Drawn(line_chart(plot(few, few))).dots(1)) == 29
     assert Drawn(line_chart(plot(many, many))).dots(1) == []
 
 

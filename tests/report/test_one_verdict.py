@@ -62,7 +62,9 @@ def test_two_sessions_compared(
     assert shown == verdicts(assay.compare(BASE, HEAD, results_dir=results))
     assert shown == verdicts(BenchmarkAnalyzer(results).compare(BASE, HEAD))
     reported: list[Comparison] = []
-    monkeypatch.setattr("assay.report.html.render_report", lambda folder, comparison: reported.append(comparison) or "")
+    monkeypatch.setattr(
+        "assay.report.html.render_report", lambda folder, comparison, **_: reported.append(comparison) or ""
+    )
     assert main(["report", HEAD, "--against", BASE, "--results-dir", str(results), "--output", "-"]) == 0
     assert shown == verdicts(reported[0])
 

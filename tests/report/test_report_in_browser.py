@@ -12,7 +12,8 @@ from browser import Watched, chromium
 from charts import check_charts, drag, labels_across, places_of, readings
 from nightly import HOSTILE, nightly_runs, rich_runs
 from playwright.sync_api import Browser, Locator
-from session_factory import START, make_session
+from session_factory import START, MadeRun, make_session
+from weight_metrics import weight_metrics
 
 from assay.history import History
 from assay.report.html import write_report
@@ -59,6 +60,21 @@ def test_shown_without_error_request_or_sideways_scrolling(
     watched.context.close()
 
 
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("small phone", "dark")])
+def test_weight_stores_are_shown_without_error_or_sideways_scrolling(
+    browser: Browser, tmp_path: Path, size: str, scheme: str
+) -> None:
+    watched = opened(
+        browser, write_report(make_session(tmp_path, [MadeRun("weights", weight_metrics())])), size, scheme
+    )
+    page = watched.page
+    assert (watched.errors, watched.outside) == ([], [])
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    watched.context.close()
+
+
 def test_hostile_names_are_text(browser: Browser, report: Path) -> None:
     watched = opened(browser, report)
     heading = watched.page.get_by_role("heading", name=HOSTILE, exact=True)
@@ -68,11 +84,72 @@ def test_hostile_names_are_text(browser: Browser, report: Path) -> None:
     watched.context.close()
 
 
-def test_what_regressed_is_first(browser: Browser, report: Path) -> None:
+def test_what_failed_and_regressed_is_on_the_first_screen(browser: Browser, report: Path) -> None:
+    watched = Watched(browser, "file:")
+    page = watched.page
+    page.goto(report.as_uri())
+    assert (
+        page.locator(".answer")
+        .inner_text()
+        .startswith("✕ 2 entries failed, 1 missed a requirement, 1 skipped, 1 regressed")
+    )
+    cards = page.locator("article.card")
+    assert [name.split()[0] for name in cards.locator("h2").all_inner_texts()] == ["train", "slow", "minhash", "alm"]
+    for card in cards.all():
+        box = card.bounding_box()
+        assert box
+        assert box["y"] < 900
+    assert "regressed" in page.locator("section[aria-labelledby=changed] tbody tr").first.inner_text()
+    watched.context.close()
+
+
+def test_a_table_is_sorted_by_its_columns(browser: Browser, report: Path) -> None:
     watched = opened(browser, report)
-    assert watched.page.locator("details.entry h3").first.inner_text() == "alm"
-    first = watched.page.locator("section[aria-labelledby=changed] tbody tr").first
-    assert "regressed" in first.inner_text()
+    table = watched.page.locator("table.entries")
+    head = table.get_by_role("button", name="Time")
+    times = "rows => rows.map(row => Number(row.querySelector('[data-label=Time]').dataset.sort))"
+    for presses, order in ((1, "ascending"), (2, "descending")):
+        head.focus()
+        watched.page.keyboard.press("Enter" if presses == 1 else " ")
+        assert table.locator("th[aria-sort]").get_attribute("aria-sort") == order
+        found = table.locator("tbody tr").evaluate_all(times)
+        assert found == sorted(found, reverse=order == "descending")
+        assert len(set(found)) > 3
+    table.get_by_role("button", name="Entry").click()
+    names = table.locator("tbody th").all_inner_texts()
+    assert names == sorted(names, key=str.lower)
+    assert table.locator("th[aria-sort]").count() == 1
+    watched.context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_click_opens_an_entry_and_what_is_folded_takes_no_room(browser: Browser, report: Path, scripts: bool) -> None:
+    watched = Watched(browser, "file:", scripts=scripts)
+    page = watched.page
+    page.goto(report.as_uri())
+    entry = page.locator("details.entry", has=page.get_by_role("heading", name="weights", include_hidden=True))
+    box = entry.bounding_box()
+    assert box is None or box["height"] < 2
+    page.locator("table.entries").get_by_role("link", name="weights").click()
+    entry.locator("pre.command").wait_for(state="visible")
+    assert "python weights.py" in entry.locator("pre.command").inner_text()
+    watched.context.close()
+
+
+def test_a_table_that_is_too_wide_says_so_and_is_printed_whole(browser: Browser, tmp_path: Path) -> None:
+    columns = {f"a_rather_long_name_{n}": n * 1000.5 for n in range(16)}
+    path = write_report(make_session(tmp_path, [MadeRun("wide", {"rows": [columns, columns]}), MadeRun("other")]))
+    watched = opened(browser, path)
+    box = watched.page.locator(".scroll:has(th:text('a_rather_long_name_15'))")
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert "scroll sideways" in box.evaluate("box => getComputedStyle(box, '::before').content")
+    watched.page.emulate_media(media="print")
+    watched.page.set_viewport_size({"width": 703, "height": 900})
+    over = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert watched.page.evaluate(over) <= 0
+    last = box.locator("th").last.bounding_box()
+    assert last
+    assert last["x"] + last["width"] <= 703
     watched.context.close()
 
 
@@ -83,10 +160,9 @@ def test_the_keyboard_finds_and_unfolds(browser: Browser, report: Path) -> None:
     page.keyboard.press("/")
     page.keyboard.type("weigh")
     assert page.locator("tbody tr[data-name]:visible").count() == 1
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    page.locator("tbody tr[data-name]:visible a").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("location.hash.startsWith('#entry-')")
+    page.wait_for_url("**#entry-*")
     assert page.locator("details.entry[open]:visible h3").inner_text() == "weights"
     watched.context.close()
 
@@ -97,6 +173,17 @@ def test_what_is_folded_is_printed(browser: Browser, report: Path) -> None:
     assert watched.page.locator("details.entry:not([open])").count() > 0
     watched.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert watched.page.locator("details.entry:not([open])").count() == 0
+    watched.context.close()
+
+
+def test_what_is_folded_is_printed_without_scripts_too(browser: Browser, report: Path) -> None:
+    watched = Watched(browser, "file:", scripts=False)
+    watched.page.goto(report.as_uri())
+    watched.page.emulate_media(media="print")
+    for entry in watched.page.locator("details.entry:not([open])").all():
+        box = entry.bounding_box()
+        assert box
+        assert box["height"] > 100
     watched.context.close()
 
 
@@ -201,10 +288,10 @@ def test_a_chart_is_read_by_keyboard_and_aloud(browser: Browser, report: Path) -
 
 def test_without_scripts_the_lines_are_seen(browser: Browser, report: Path) -> None:
     watched = Watched(browser, "file:", scripts=False)
+    watched.page.emulate_media(reduced_motion="reduce")
     watched.page.goto(report.as_uri())
-    folded = watched.page.locator("details.entry:not([open]) > summary")
-    while folded.count():
-        folded.first.click()
+    for link in watched.page.locator("table.entries th a").all():
+        link.click()
     assert check_charts(watched.page) >= 10
     assert watched.page.locator("figure.plot[tabindex]").count() == 0
     watched.context.close()

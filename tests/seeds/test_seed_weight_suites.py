@@ -108,7 +108,7 @@ def test_every_command_is_understood(planned: PlannedRuns, tmp_path: Path, words
     assert (profile.name, profile.suites) == COMMANDS[words]
     [output] = [path for path in tmp_path.iterdir() if path.is_dir()]
     assert output.name in ("kept", "my_results") or output.name.startswith("benchmark_results_2")
-    assert (output / "charts.html").exists() is ("--no-visualize" not in words)
+    assert (output / "report.html").exists() is ("--no-visualize" not in words)
 
 
 def test_every_variable_is_read(planned: PlannedRuns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,16 +6,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from datetime import timedelta
 from pathlib import Path
 
 from browser import Watched, chromium
 from colocation_file import made_matrix, made_together, write_colocation
 from dashboard_data import many_nights
-from nightly import HOSTILE, nightly_runs, rich_runs
+from many_nights import fifty_entries, two_entries
+from nightly import rich_runs
 from playwright.sync_api import Browser
-from session_factory import START, make_session
+from session_factory import MadeRun, make_session
 from terminal_pictures import take_terminal_pictures
+from weight_metrics import weight_metrics
 
 from assay.history import History
 from assay.report.colocation_page import write_colocation_page
@@ -35,17 +36,32 @@ def main() -> None:
 
 
 def _report(browser: Browser, results: Path) -> None:
-    runs = [run for run in [*nightly_runs(1.12), *rich_runs()] if run.entry != HOSTILE]
-    before = [run for run in nightly_runs(1.0, 3) if run.entry != HOSTILE]
-    earlier = make_session(results, before, name="nightly-run__2026-02-28__02-00-00", started=START - timedelta(days=1))
-    folder = make_session(results, runs)
-    with History.beside(results) as history:
-        history.add_session(earlier)
-        address = write_report(folder, history=history).as_uri()
-    for size, scheme in (("desktop", "light"), ("desktop", "dark"), ("phone", "light")):
-        _take(browser, address, size, scheme, f"report-{size}-{scheme}")
-    anchor = f"entry-{[*dict.fromkeys(run.entry for run in runs)].index('serving') + 1}"
-    _take(browser, f"{address}#{anchor}", "desktop", "light", "report-entry", part=f"#{anchor}")
+    two, fifty = two_entries(results / "two"), fifty_entries(results / "fifty")
+    for nights, name in ((two, "report-two"), (fifty, "report")):
+        with History.beside(nights.history) as history:
+            address = write_report(nights.folder, history=history).as_uri()
+        _take(browser, address, "desktop", "light", f"{name}-desktop-light")
+    _take(browser, address, "desktop", "dark", "report-desktop-dark")
+    _take(browser, address, "phone", "light", "report-phone-light")
+    _take(browser, address, "desktop", "light", "report-table", part="table.entries", high=900)
+    _printed(browser, address, "report-print")
+    rich = make_session(results, rich_runs())
+    anchor = f"entry-{[run.entry for run in rich_runs()].index('serving') + 1}"
+    address = write_report(rich).as_uri()
+    _take(browser, f"{address}#{anchor}", "desktop", "light", "report-entry", part=f"details.entry:has(#{anchor})")
+    weights = make_session(results / "weights", [MadeRun("weights", weight_metrics())])
+    part = "details.entry .body"
+    _take(browser, write_report(weights).as_uri(), "desktop", "light", "report-weights", part=part, high=1250)
+
+
+def _printed(browser: Browser, address: str, name: str) -> None:
+    """The first sheet of A4 with margins of 12 mm, as it is laid out for paper."""
+    watched = Watched(browser, address)
+    watched.page.set_viewport_size({"width": 703, "height": 1032})
+    watched.page.goto(address)
+    watched.page.emulate_media(media="print")
+    watched.page.screenshot(path=str(IMAGES / f"{name}.png"))
+    watched.context.close()
 
 
 def _dashboard(browser: Browser, results: Path) -> None:

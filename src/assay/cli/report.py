@@ -102,12 +102,12 @@ def _rendered(folder: SessionFolder, args: Namespace, markdown: bool) -> str:
 
     render = session_markdown if markdown else render_report
     beside = folder.path.absolute().parent
+    comparison = base = None
     if args.against:
-        base = find_session(args.against, results_dir(args))
-        names = base.info().name, folder.info().name
-        comparison = compare_sessions(base.records(), folder.records(), beside, names=names)
-        return render(folder, comparison=comparison)
+        against = find_session(args.against, results_dir(args))
+        base, names = against.records(), (against.info().name, folder.info().name)
+        comparison = compare_sessions(base, folder.records(), beside, names=names)
     if not (beside / FILE_NAME).is_file():
-        return render(folder)
+        return render(folder, comparison=comparison, base=base)
     with History.beside(beside, read_only=True) as history:
-        return render(folder, history=history)
+        return render(folder, history=history, comparison=comparison, base=base)

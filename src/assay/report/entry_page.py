@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,8 @@ from assay.analysis.serving.serving_result import ServingResult
 from assay.errors import DataError
 from assay.record import SessionFolder
 from assay.record.task_metrics import is_task_metric
+from assay.report.earlier.earlier import Earlier
+from assay.report.earlier.moved import CHANGED, most_telling
 from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
@@ -24,6 +26,7 @@ from assay.report.exhibits.resources import resource_plots, service_plots
 from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import PipelineStages, stage_breakdown
+from assay.report.exhibits.weights.weight_exhibit import WeightExhibit
 from assay.report.limits import Limits
 from assay.report.metric_row import MetricRow
 from assay.report.quantity import number
@@ -37,6 +40,8 @@ from assay.untrusted.unreadable import Unreadable
 _MOST_PROFILE_BYTES = 150_000
 
 T = TypeVar("T")
+Scales = Mapping[tuple[str, str | None], tuple[float, float]]
+"""By metric and unit: lowest and highest."""
 
 
 @dataclass(frozen=True)
@@ -65,23 +70,41 @@ class EntryPage:
     """What the run used over time."""
     log: str
     profile: str | None
+    spark: Markup = Markup("")
+    """Of its first metric over the last sessions."""
+    spark_of: str = ""
+    """Which metric that is."""
+    weights: WeightExhibit | None = None
+    """Of suites that measured stores of model weights."""
 
     @classmethod
     def of(
-        cls, view: EntryView, folder: SessionFolder, anchor: str, changes: Comparison | None, limits: Limits
+        cls,
+        view: EntryView,
+        folder: SessionFolder,
+        anchor: str,
+        changes: Comparison | None,
+        limits: Limits,
+        earlier: Earlier | None = None,
+        scales: Scales | None = None,
     ) -> EntryPage:
+        """`scales`: of distributions, where other entries have the same metric."""
         found = {row.metric: row for row in changes.rows if row.entry == view.name} if changes else {}
+        earlier, scales = earlier or Earlier(()), scales or {}
         metrics = view.metrics()
         shaped = [grid for metric in metrics for grid in (matrix(metric), table_of_rows(metric)) if grid]
         ladders, plain = _ladders([m for m in metrics if not (matrix(m) or table_of_rows(m))])
         files = RunFolder(folder, view.shown) if view.shown else None
         colocation, problem = _colocation(files, f"{anchor}-", limits)
         serving, unread = _serving(files, limits)
+        weights, plain = WeightExhibit.of(plain)
         slowdowns, plain = slowdown_matrices(plain)
         dotted, plain = dotted_tables(plain)
-        rows = [MetricRow.of(metric, found.get(metric.name)) for metric in _in_order(plain, view, found)]
+        rows = [_row(metric, found.get(metric.name), view, earlier) for metric in _in_order(plain, view, found)]
         curves = [c for metric in metrics if (c := curve(metric))]
-        distributions = [d for metric in metrics if (d := distribution(metric, limits.bins))]
+        drawn = (distribution(metric, limits.bins, scales.get((metric.name, metric.unit))) for metric in metrics)
+        distributions = [one for one in drawn if one]
+        spark_of, spark = _spark(view, earlier)
         return cls(
             anchor=anchor,
             view=view,
@@ -95,11 +118,14 @@ class EntryPage:
             colocation_problem=problem,
             serving=serving,
             serving_problem=unread,
-            stages=stage_breakdown(files.tasks()) if files and not (colocation and colocation.bars) else (),
+            stages=_stages(files, view) if files and not (colocation and colocation.bars) else (),
             curves=tuple(Plot(c.metric, "", c.x, c.lines, f"against {c.x_name}", c.x_name) for c in curves),
             plots=_plots(files, limits) if files else (),
             log=files.log_tail(limits.log_lines) if files else "",
             profile=_profile(files),
+            spark=spark,
+            spark_of=spark_of,
+            weights=weights,
         )
 
     @classmethod
@@ -112,12 +138,18 @@ class EntryPage:
     @property
     def charts(self) -> tuple[Plot, ...]:
         """All line charts in the order of the page: its script counts them."""
-        exhibits = (one for one in (self.colocation, self.serving) if one is not None)
+        exhibits = (one for one in (self.colocation, self.serving, self.weights) if one is not None)
         return (*(plot for one in exhibits for plot in one.plots), *self.curves, *self.plots)
 
     @property
     def regressed(self) -> bool:
         return any(change.verdict is Verdict.REGRESSED for change in self.changes.values())
+
+    @property
+    def worst(self) -> Row | None:
+        """The change that says most: a regression, otherwise an improvement."""
+        by_verdict = ([row for row in self.changes.values() if row.verdict is verdict] for verdict in CHANGED)
+        return next((most_telling(rows)[0] for rows in by_verdict if rows), None)
 
     @property
     def open(self) -> bool:
@@ -184,6 +216,29 @@ def _in_order(metrics: list[MetricView], view: EntryView, changes: dict[str, Row
         return 2 if metric.better else 3
 
     return sorted(metrics, key=rank)
+
+
+def _row(metric: MetricView, change: Row | None, view: EntryView, earlier: Earlier) -> MetricRow:
+    """What changed is drawn beside what it was."""
+    if change is None or change.verdict not in CHANGED:
+        return MetricRow.of(metric, change)
+    trend = earlier.trend(view.name, metric.name)
+    spark = trend.spark(moved=True) if trend else Markup("")
+    return MetricRow.of(metric, change, earlier.values(view.name, metric.name), spark)
+
+
+def _spark(view: EntryView, earlier: Earlier) -> tuple[str, Markup]:
+    """Of the first of its metrics that the history knows: one with a direction before how long it took."""
+    names = [metric.name for metric in view.headline() if metric.better and metric.values]
+    for name in (*names, "exec_time_s"):
+        trend = earlier.trend(view.name, name)
+        if trend and (spark := trend.spark()):
+            return name, spark
+    return "", Markup("")
+
+
+def _stages(files: RunFolder, view: EntryView) -> tuple[PipelineStages, ...]:
+    return stage_breakdown(files.tasks(), view.shown.exec_time_s if view.shown else None)
 
 
 def _plots(files: RunFolder, limits: Limits) -> tuple[Plot, ...]:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import __version__
-from assay.record import SessionFolder
+from assay.record import Record, SessionFolder
 from assay.record.atomic_file import write_atomic
 
 if TYPE_CHECKING:
@@ -17,32 +18,41 @@ def write_report(
     *,
     history: History | None = None,
     comparison: Comparison | None = None,
+    base: Sequence[Record] | None = None,
     to: Path | None = None,
 ) -> Path:
     """One file that needs nothing else: styles and scripts inside, no request to anywhere, everything escaped.
 
-    What changed is told by `comparison`, otherwise against the last comparable runs in `history`.
+    What changed is told by `comparison`, otherwise against the last comparable runs in `history`. `base`: the runs of
+    a comparison that was made with others than those.
     """
     path = to or folder.report
-    write_atomic(path, render_report(folder, history=history, comparison=comparison))
+    write_atomic(path, render_report(folder, history=history, comparison=comparison, base=base))
     return path
 
 
 def render_report(
-    folder: SessionFolder, *, history: History | None = None, comparison: Comparison | None = None
+    folder: SessionFolder,
+    *,
+    history: History | None = None,
+    comparison: Comparison | None = None,
+    base: Sequence[Record] | None = None,
 ) -> str:
     # numpy comes with the analysis: not before a report is written.
     from assay.analysis import extract, what_changed
-    from assay.report.limits import MOST_BYTES, MOST_INSIGHTS, STEPS
+    from assay.report.earlier.earlier import Earlier
+    from assay.report.limits import MOST_BYTES, STEPS
     from assay.report.page_templates import page_scripts, templates
     from assay.report.session_page import SessionPage
 
+    records = folder.records()
     if comparison is None and history is not None:
-        comparison = what_changed(folder.records(), history)
-    insights = extract(folder.records(), folder.path)[:MOST_INSIGHTS]
+        comparison = what_changed(records, history)
+    earlier = Earlier(records, history, base)
+    insights = extract(records, folder.path)
     text = ""
     for number, limits in enumerate(STEPS):
-        page = SessionPage.of(folder, comparison, limits)
+        page = SessionPage.of(folder, comparison, limits, earlier)
         limited = "Charts, logs and tables are left out or shortened to keep the file small." if number else ""
         text = (
             templates()

@@ -23,6 +23,8 @@ class Limits:
     """Bars of a pipeline on a time line."""
     stages: int = 40
     """Of a pipeline in a group, those that take longest."""
+    moved: int = 60
+    """Metrics that changed and are drawn as they were and are."""
 
 
 MOST_BYTES = 500_000
@@ -32,9 +34,12 @@ STEPS = (
     Limits(),
     Limits(100, 25, 50, 30, 4, 24, 1, 2, 250, 30),
     Limits(60, 12, 25, 24, 4, 24, 1, 1, 120, 20),
-    Limits(40, 6, 12, 16, 4, 12, 1, 1, 60, 12),
-    Limits(40, 4, 8, 12, 2, 1, 1, 1, 40, 5),
+    Limits(40, 6, 12, 16, 4, 12, 1, 1, 60, 12, 30),
+    Limits(40, 12, 25, 16, 2, 12, 1, 1, 60, 12, 30),
+    Limits(30, 5, 8, 12, 2, 1, 1, 1, 40, 5, 15),
+    Limits(30, 5, 5, 10, 1, 1, 1, 1, 40, 5, 10),
 )
 """Tried in order until the page is small enough."""
 
 MOST_INSIGHTS = 20
+"""Groups of them."""

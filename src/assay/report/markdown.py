@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.analysis import Comparison, Verdict, extract, what_changed
 from assay.analysis.environment_difference import also_different
 from assay.analysis.sentences.conclusion_sentences import verdict_word
 from assay.history import History
-from assay.record import SessionFolder
+from assay.record import Record, SessionFolder
 from assay.report.colocation_markdown import colocation_markdown
 from assay.report.entry_page import EntryPage
 from assay.report.exhibits.grid import Grid
+from assay.report.insight_groups import InsightGroup, insight_groups
 from assay.report.limits import MOST_INSIGHTS, Limits
 from assay.report.markdown_table import escaped, table
 from assay.report.page_templates import verdict_counts
 from assay.report.printable import printable
-from assay.report.quantity import duration, percent, quantity
+from assay.report.quantity import duration, percent, quantity, rounded
 from assay.report.session_page import SessionPage
 
 
 def session_markdown(
-    folder: SessionFolder, *, history: History | None = None, comparison: Comparison | None = None
+    folder: SessionFolder,
+    *,
+    history: History | None = None,
+    comparison: Comparison | None = None,
+    base: Sequence[Record] | None = None,
 ) -> str:
+    """As `render_report` is asked; nothing here is drawn, so `base` changes nothing."""
     if comparison is None and history is not None:
         comparison = what_changed(folder.records(), history)
     page = SessionPage.of(folder, comparison, Limits(points=50, log_lines=20, metrics=60))
@@ -28,6 +36,7 @@ def session_markdown(
     commit = view.environment.git_commit
     blocks = [
         f"# {escaped(view.info.name)}",
+        f"**{escaped(page.first.band.says)}**",
         f"{view.info.status} · {view.counts()} · {duration(view.seconds)}  \n"
         f"{escaped(view.environment.described)}" + (f" · git {escaped(commit[:10])}" if commit else ""),
         "## What changed",
@@ -43,9 +52,14 @@ def session_markdown(
 
 
 def _insights(folder: SessionFolder) -> list[str]:
-    found = extract(folder.records(), folder.path)[:MOST_INSIGHTS]
-    lines = [f"- **{escaped(i.entry)}**: {escaped(i.says)} ({escaped(i.evidence)}). {escaped(i.advice)}" for i in found]
-    return ["## What stands out", "\n".join(lines)] if lines else []
+    groups = insight_groups(extract(folder.records(), folder.path))[:MOST_INSIGHTS]
+    return ["## What stands out", "\n".join(map(_insight, groups))] if groups else []
+
+
+def _insight(group: InsightGroup) -> str:
+    evidence = f" ({escaped(group.evidence)})" if group.evidence else ""
+    names = f" ({escaped(', '.join(group.entries))})" if len(group.entries) > 1 else ""
+    return f"- **{escaped(group.who)}**{names}: {escaped(group.says)}{evidence}. {escaped(group.advice)}"
 
 
 def _changes(comparison: Comparison) -> str:
@@ -96,10 +110,12 @@ def _entry(entry: EntryPage) -> str:
         ladder = ", ".join(f"{name} {quantity(value, shown.unit)}" for name, value in shown.percentiles)
         blocks.append(f"{escaped(shown.metric)}, {shown.count} samples: {escaped(ladder)}")
     for part in entry.stages:
-        stages = (
+        stages = [
             (escaped(s.name), f"{s.share:.1%}", quantity(s.seconds, "s"), str(s.calls), quantity(s.p50_s, "s"))
             for s in part.stages
-        )
+        ]
+        if part.untimed_s:
+            stages.append(("not in any stage", f"{part.untimed_share:.1%}", rounded(part.untimed_s, "s"), "–", "–"))
         head = f"stage of {escaped(part.pipeline)}" if part.pipeline else "stage"
         blocks.append(table((head, "share", "total", "calls", "median call"), stages, right=(1, 2, 3, 4)))
     blocks += [f"{plot.title}: {plot.says}" for plot in entry.plots]

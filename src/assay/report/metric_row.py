@@ -22,9 +22,18 @@ class MetricRow:
     dots: Markup
     better: str
     change: Row | None
+    spark: Markup = Markup("")
+    """Of the last sessions, where it changed."""
 
     @classmethod
-    def of(cls, metric: MetricView, change: Row | None) -> MetricRow:
+    def of(
+        cls,
+        metric: MetricView,
+        change: Row | None,
+        before: tuple[float, ...] = (),
+        spark: Markup = Markup(""),
+    ) -> MetricRow:
+        """`before`: one value a run of those it is compared with."""
         values, of_what = metric.values, "runs"
         if len(values) < 2:
             values, of_what = metric.samples, "samples of one run"
@@ -32,9 +41,10 @@ class MetricRow:
         spread, dots = "", Markup("")
         if low is not None and high is not None and low != high:
             spread = f"{quantity(low, metric.unit)} to {quantity(high, metric.unit)}"
-            label = f"{len(values)} {of_what}, {spread}"
-            dots = dots_svg(values, low, high, label) if len(metric.values) > 1 else Markup("")
-        return cls(metric.name, quantity(metric.value, metric.unit), spread, how, dots, metric.better or "", change)
+            label = f"{len(values)} {of_what}, {spread}" + (f"; {len(before)} before in grey" if before else "")
+            dots = dots_svg(values, low, high, label, before) if len(metric.values) > 1 else Markup("")
+        value = quantity(metric.value, metric.unit)
+        return cls(metric.name, value, spread, how, dots, metric.better or "", change, spark)
 
 
 def _spread(values: tuple[float, ...], of_what: str) -> tuple[float | None, float | None, str]:

@@ -16,6 +16,8 @@ from assay.analysis.environment_difference import also_different
 from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
 from assay.report.change_text import change_commits, change_size
 from assay.report.dashboard.address import address, changed
+from assay.report.insight_groups import insight_groups
+from assay.report.limits import MOST_INSIGHTS
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity, rounded
 from assay.report.style import TEMPLATES, page_style
@@ -64,9 +66,9 @@ def templates() -> Environment:
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
         shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different,
         verdict_word=verdict_word, counted=counted, named=_named,
-        change_size=change_size, change_commits=change_commits,
+        change_size=change_size, change_commits=change_commits, insight_groups=insight_groups,
     )  # fmt: skip
-    made.globals.update(Verdict=Verdict, address=address, changed=changed)
+    made.globals.update(Verdict=Verdict, address=address, changed=changed, MOST_INSIGHTS=MOST_INSIGHTS)
     made.globals["style"] = page_style
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
@@ -108,5 +110,4 @@ def _whisker(row: Row, reach: float) -> dict[str, float]:
 
 
 def _peak_memory(entry: EntryView) -> str:
-    peak = max((run.usage.peak_rss_mb for run in entry.counted), default=0.0)
-    return quantity(float(round(peak)), "MB") if peak else "–"
+    return quantity(float(round(entry.peak_rss_mb)), "MB") if entry.peak_rss_mb else "–"

@@ -1,43 +1,57 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from assay.analysis import Comparison
 from assay.record import Outcome, SessionFolder
+from assay.report.earlier.earlier import Earlier
+from assay.report.earlier.moved import CHANGED, Moved
 from assay.report.entry_page import EntryPage
+from assay.report.exhibits.distribution import common_scales
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.serving.settings_chart import settings_charts
+from assay.report.first_screen.first_screen import FirstScreen
 from assay.report.limits import Limits
 from assay.report.view import SessionView
 
-_URGENCY = {Outcome.MISSED: 1, Outcome.INTERRUPTED: 2, Outcome.SKIPPED: 2, Outcome.PASSED: 3}
+_URGENCY = {Outcome.MISSED: 1, Outcome.INTERRUPTED: 3, Outcome.SKIPPED: 3, Outcome.PASSED: 4}
+_REGRESSED = 2
 
 
 @dataclass(frozen=True)
 class SessionPage:
-    """All that is shown of one session: what regressed first, then what failed, then the rest as it ran."""
+    """All that is shown of one session: what failed first, then what regressed, then the rest as it ran."""
 
     view: SessionView
     entries: tuple[EntryPage, ...]
     changes: Comparison | None
+    first: FirstScreen
+    moved: Mapping[tuple[str, str], Moved]
+    """What changed, drawn; by entry and metric."""
     settings: tuple[Plot, ...] = ()
     """Curves of all entries that swept a load, in the same charts."""
 
     @classmethod
-    def of(cls, folder: SessionFolder, changes: Comparison | None, limits: Limits) -> SessionPage:
-        view = SessionView.of(folder)
+    def of(
+        cls, folder: SessionFolder, changes: Comparison | None, limits: Limits, earlier: Earlier | None = None
+    ) -> SessionPage:
+        view, earlier = SessionView.of(folder), earlier or Earlier(())
+        scales = common_scales(entry.metrics() for entry in view.ended)
         pages = [
-            EntryPage.of(entry, folder, f"entry-{number}", changes, limits)
+            EntryPage.of(entry, folder, f"entry-{number}", changes, limits, earlier, scales)
             for number, entry in enumerate(view.ended, 1)
         ]
-        pages.sort(key=lambda page: (not page.regressed, _URGENCY.get(page.view.outcome or Outcome.PASSED, 0)))
+        pages.sort(key=_urgency)
         curves = [
             (page.view.name, page.serving.result.curve)
             for page in sorted(pages, key=lambda page: page.anchor)
             if page.serving and page.serving.result.curve
         ]
-        return cls(view, tuple(pages), changes, settings_charts(curves))
+        first = FirstScreen.of(view, pages, changes, earlier)
+        moved = _moved(view, changes, earlier, limits) if changes else {}
+        return cls(view, tuple(pages), changes, first, moved, settings_charts(curves))
 
     @property
     def anchors(self) -> dict[str, str]:
@@ -56,3 +70,14 @@ class SessionPage:
                 before = drawn["x"]
             found.append(drawn)
         return found
+
+
+def _urgency(page: EntryPage) -> int:
+    ended = _URGENCY.get(page.view.outcome or Outcome.PASSED, 0)
+    return min(ended, _REGRESSED) if page.regressed else ended
+
+
+def _moved(view: SessionView, changes: Comparison, earlier: Earlier, limits: Limits) -> dict[tuple[str, str], Moved]:
+    entries = {entry.name: entry for entry in view.ended}
+    changed = [row for verdict in CHANGED for row in changes.of(verdict) if row.entry in entries]
+    return {(row.entry, row.metric): Moved.of(row, entries[row.entry], earlier) for row in changed[: limits.moved]}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parent / "templates"
-SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css", "serving.css")
+SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css", "serving.css", "weights.css", "print.css")
+"""What is printed comes last: it overrides the others."""
 
 
 @lru_cache(maxsize=1)
 def page_style() -> str:
-    return "".join(_read(name) for name in SHEETS)
+    """Without what only its authors read: every page carries it."""
+    return re.sub(r"/\*.*?\*/|\n\s*", "", "".join(_read(name) for name in SHEETS), flags=re.DOTALL)
 
 
 def chart_style(root: str) -> str:

@@ -75,6 +75,10 @@ class EntryView:
         return median(times) if times else 0.0
 
     @property
+    def peak_rss_mb(self) -> float:
+        return max((run.usage.peak_rss_mb for run in self.counted), default=0.0)
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(reason for run in self.counted for reason in run.reasons))
 

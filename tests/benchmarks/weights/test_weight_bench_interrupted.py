@@ -18,6 +18,7 @@ from argparse import ArgumentParser
 from assay.benchmarks.weights import orchestrator, program
 from assay.benchmarks.weights.machine import Machine
 from assay.benchmarks.weights.suite import BenchmarkSuite
+from assay.cli.weights import bench
 
 class Short(BenchmarkSuite):
     def get_scenarios(self):
@@ -33,7 +34,7 @@ orchestrator.probe_machine = lambda store, scratch: Machine(cores=2)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
 parser = ArgumentParser()
 program.arguments(parser)
-program.run(parser.parse_args())
+bench.run(parser.parse_args())
 """
 
 
@@ -63,10 +64,12 @@ def test_finished_suites_are_kept(tmp_path: Path, ending: str, kept: int) -> Non
     assert {name: value for name, value in metrics.items() if name != "is_success"} == (
         {"first.only.answer": 42, "second.only.answer": 42} if kept else {}
     )
+    assert (results / "report.html").exists() is (bool(kept) and ending != "KILL")
     if kept:
         assert json.loads((results / "params.json").read_text())["profile"]["suites"][0] == "first"
         assert "answer" in (results / "tables.txt").read_text()
-        assert "answer" in (results / "charts.html").read_text()
+        if ending != "KILL":
+            assert "answer" in (results / "report.html").read_text()
         tasks = [json.loads(line)["stage"] for line in (results / "tasks.jsonl").read_text().splitlines()]
         assert tasks == ["first.only", "second.only"]
 

@@ -126,7 +126,7 @@ def test_one_that_does_not_load_warns_and_the_others_stay(monkeypatch: pytest.Mo
 
 
 def test_results_follow_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = ResultsFolder.at(str(tmp_path / "out"), str(tmp_path / "contract"), charts=True)
+    folder = ResultsFolder.at(str(tmp_path / "out"), str(tmp_path / "contract"))
     running = BenchmarkOrchestrator(Settings(), on_suite=folder.finished)
     running.suites["custom"] = Breaking()
     results = running.run_all(custom())
@@ -142,20 +142,8 @@ def test_results_follow_the_contract(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert {task["stage"] for task in tasks} == {"custom.breaks", "custom.scenario1"}
     assert "custom_metric" in capsys.readouterr().out
     assert "custom_metric" in (tmp_path / "out" / "tables.txt").read_text()
-    page = (tmp_path / "out" / "charts.html").read_text()
-    assert "custom_metric" in page
-    assert "http" not in page
-
-
-def test_no_visualize_leaves_no_page(tmp_path: Path) -> None:
-    folder = ResultsFolder.at(str(tmp_path), None, charts=False)
-    running = BenchmarkOrchestrator(Settings(), on_suite=folder.finished)
-    running.suites["custom"] = CustomBenchmark()
-    folder.write(running.run_all(custom()), custom(), running)
-    assert not (tmp_path / "charts.html").exists()
-    assert (tmp_path / "metrics.json").exists()
 
 
 def test_a_run_cut_short_says_so(tmp_path: Path) -> None:
-    ResultsFolder.at(str(tmp_path), None, charts=True, profile=custom()).failed()
+    ResultsFolder.at(str(tmp_path), None, profile=custom()).failed()
     assert json.loads((tmp_path / "metrics.json").read_text()) == {"is_success": False}

@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.chain import BOOKKEEPING, bytes_on_disk
-from assay.benchmarks.weights.chart import Chart
-from assay.benchmarks.weights.clustering_table import details_table, strategies_table, times_chart
+from assay.benchmarks.weights.clustering_table import details_table, strategies_table
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
@@ -132,9 +131,6 @@ class ClusteringSuite(BenchmarkSuite):
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         yield strategies_table(result, STRATEGIES)
         yield details_table(result, STRATEGIES, self.interpretation)
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        return times_chart(result)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.table import Table
@@ -57,18 +56,6 @@ def details_table(result: SuiteResult, titles: Mapping[str, str], interpretation
     notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
     columns = ("Case", "Strategy", "Clusters", "Families", "Silhouette", "Rebalance / Anew")
     return Table("Cluster Quality and Rebalancing", columns, tuple(sorted(rows)), interpretation, notes)
-
-
-def times_chart(result: SuiteResult) -> Iterable[Chart]:
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for scenario in result.scenarios:
-        for labels, values in scenario.readings.groups().items():
-            if "tensors" in values:
-                point = (float(values["tensors"].value), float(values["clustering_time"].value))
-                lines.setdefault(dict(labels)["strategy"], []).append(point)
-    series = tuple(Series(name, tuple(x for x, _ in p), tuple(y for _, y in p)) for name, p in lines.items())
-    if series:
-        yield Chart("Clustering time", "s", series, kind="lines", log=True, x_title="tensors")
 
 
 def _of_strategy(readings: Readings | None, strategy: str) -> dict[str, Metric]:

@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_limits
 
 from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.chain import BOOKKEEPING, Chain, ChainRun, best_of, run_chain
-from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
@@ -111,19 +110,6 @@ class CompressionSuite(BenchmarkSuite):
             # What the figures mean is said once, under the last of several tables.
             meaning = (*_meaning(result), *self.interpretation) if last else ()
             yield Table(title, columns, tuple(rows), meaning, notes)
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        for what, unit in (("compression_ratio", "x"), ("of_limit", "% of the limit")):
-            points: dict[str, list[tuple[float, float]]] = {}
-            for number, scenario in enumerate(result.scenarios):
-                for row in scenario.readings.rows:
-                    if row.what == what:
-                        points.setdefault(" ".join(row.labels.values()), []).append((number, row.metric.value))
-            series = tuple(
-                Series(name, tuple(x for x, _ in found), tuple(y for _, y in found)) for name, found in points.items()
-            )
-            ticks = tuple(TITLES[scenario.name] for scenario in result.scenarios)
-            yield Chart(what.replace("_", " ").capitalize(), unit, series, ticks=ticks, log=what == "compression_ratio")
 
 
 def measure_chain(readings: Readings, chain: Chain, config: ScenarioConfig, share: Budget) -> dict[str, ChainRun]:

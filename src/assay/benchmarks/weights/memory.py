@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.fresh_process import ask_fresh_process
 from assay.benchmarks.weights.growth import growth
 from assay.benchmarks.weights.readings import Readings
@@ -109,24 +108,6 @@ class MemorySuite(BenchmarkSuite):
         rows = [row for scenario in result.scenarios for row in _rows(scenario.name, scenario.readings)]
         notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
         yield Table("Memory Usage", ("Check", "Store", "Result"), tuple(rows), self.interpretation, notes)
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        leaks = [
-            row
-            for scenario in result.scenarios
-            for row in scenario.readings.rows
-            if row.what in ("growth_per_commit", "growth_per_checkout")
-        ]
-        series = tuple(
-            Series(
-                f"{row.labels['store']} {row.what.removeprefix('growth_per_')}",
-                tuple(float(i) for i in range(len(row.metric.samples))),
-                tuple(value / 1e6 for value in row.metric.samples),
-            )
-            for row in leaks
-        )
-        if series:
-            yield Chart("Resident memory after each operation", "MB", series, kind="lines", x_title="operation")
 
 
 def _operations(config: ScenarioConfig) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.operation import Timings, add_timings, time_operations
 from assay.benchmarks.weights.performance_operations import BATCH, OPERATIONS
 from assay.benchmarks.weights.readings import Readings
@@ -82,20 +81,6 @@ class PerformanceSuite(BenchmarkSuite):
             )
             last = store == list(stores)[-1]
             yield Table(title, columns, rows, self.interpretation if last else (), notes)
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        lines = [
-            (dict(labels), values)
-            for scenario in result.scenarios
-            for labels, values in scenario.readings.groups().items()
-            if "latency_p50" in values
-        ]
-        ticks = tuple(dict.fromkeys(labels["operation"] for labels, _ in lines))
-        series = []
-        for store in dict.fromkeys(labels["store"] for labels, _ in lines):
-            own = [(ticks.index(la["operation"]), v["latency_p50"].value) for la, v in lines if la["store"] == store]
-            series.append(Series(store, tuple(float(x) for x, _ in own), tuple(y for _, y in own)))
-        yield Chart("Median time of an operation", "ms", tuple(series), ticks=ticks, log=True)
 
 
 def _row(values: dict[str, Metric]) -> tuple[str, ...]:

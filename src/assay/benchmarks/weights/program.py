@@ -56,7 +56,7 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
     parser.add_argument("--output", metavar="DIR", help="folder for results (default: benchmark_results_<time>)")
     parser.add_argument("--strict", action="store_true", help="fail on any inexact bit")
     parser.add_argument("--verbose", action="store_true", help="log every scenario and its time")
-    parser.add_argument("--no-visualize", action="store_true", help="write no charts")
+    parser.add_argument("--no-visualize", action="store_true", help="write no report.html with charts")
     parser.add_argument("--benchmark-results-path", metavar="DIR", help="where a session reads the results")
 
 
@@ -94,7 +94,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
     stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
-    folder = ResultsFolder.at(args.output, args.benchmark_results_path, charts=not args.no_visualize, profile=profile)
+    folder = ResultsFolder.at(args.output, args.benchmark_results_path, profile=profile)
     orchestrator = BenchmarkOrchestrator(
         settings,
         stores,

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.benchmarks.weights.chart_page import chart_page
 from assay.benchmarks.weights.profile import Profile
 from assay.benchmarks.weights.result import BenchmarkResults, SuiteResult
 from assay.benchmarks.weights.suite import BenchmarkSuite
@@ -17,13 +16,12 @@ from assay.record import TaskPerf
 from assay.record.benchmark import Benchmark
 
 if TYPE_CHECKING:
-    from assay.benchmarks.weights.chart import Chart
     from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
 
 
 @dataclass
 class ResultsFolder:
-    """What a run leaves behind: the three files of the result contract, tables as text, and a page of charts.
+    """What a run leaves behind: the three files of the result contract, which the report draws, and tables as text.
 
     As soon as a suite has ended its tables are printed and everything is written, without success until all have ended:
     what cuts the run short costs no suite that was finished.
@@ -31,16 +29,12 @@ class ResultsFolder:
 
     path: Path
     contract: Path
-    charts: bool = True
     profile: Profile | None = None
-    sections: list[tuple[str, list[Table], list[Chart]]] = field(default_factory=list)
     suites: list[SuiteResult] = field(default_factory=list)
     """Those that have ended."""
 
     @classmethod
-    def at(
-        cls, output: str | None, contract: str | None, charts: bool, profile: Profile | None = None
-    ) -> ResultsFolder:
+    def at(cls, output: str | None, contract: str | None, profile: Profile | None = None) -> ResultsFolder:
         path = Path(output or contract or f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}")
         for folder in (path, Path(contract or path)):
             try:
@@ -48,19 +42,15 @@ class ResultsFolder:
             except OSError as error:
                 raise UsageError(f"{folder}: cannot be made: {error.strerror}") from None
         (path / "tables.txt").unlink(missing_ok=True)
-        return cls(path, Path(contract or path), charts, profile)
+        return cls(path, Path(contract or path), profile)
 
     def finished(self, suite: BenchmarkSuite, result: SuiteResult) -> None:
-        tables = list(suite.tables(result))
-        self.sections.append((suite.name, tables, list(suite.charts(result)) if self.charts else []))
-        self._print(tables)
+        self._print(list(suite.tables(result)))
         self.suites.append(result)
         self.failed()
 
     def compared(self, tables: list[Table]) -> None:
-        if tables:
-            self.sections.append(("comparison of stores", tables, []))
-            self._print(tables)
+        self._print(tables)
 
     def _print(self, tables: list[Table]) -> None:
         with (self.path / "tables.txt").open("a") as out:
@@ -75,13 +65,10 @@ class ResultsFolder:
         written.metric("elapsed_s", results.seconds, unit="s", better="lower")
         written.metric("estimated_s", results.estimated_s, unit="s")
         written.finish(results.success)
-        self._draw()
 
     def failed(self) -> None:
         """A run that is cut short leaves the suites that have ended, and files that say so."""
         self._contract(self.suites).finish(success=False)
-        if self.suites:
-            self._draw()
 
     def _contract(self, suites: Sequence[SuiteResult]) -> Benchmark:
         written = Benchmark(["--benchmark-results-path", os.fspath(self.contract)])
@@ -103,11 +90,6 @@ class ResultsFolder:
             if not scenario.skipped
         )
         return written
-
-    def _draw(self) -> None:
-        if self.charts:
-            name = "" if self.profile is None else f", profile {self.profile.name}"
-            (self.path / "charts.html").write_text(chart_page(f"Weight suites{name}", self.sections))
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -8,14 +8,13 @@ from functools import partial
 import numpy as np
 
 from assay.benchmarks.weights.chain import timed
-from assay.benchmarks.weights.chart import Chart
 from assay.benchmarks.weights.concurrency import read_concurrently
 from assay.benchmarks.weights.memory_meter import MemoryMeter
 from assay.benchmarks.weights.model_size import SIZES, ModelSize
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scaling_points import Cost, Point, add_degradation, add_fits, commit_and_checkout, moved
-from assay.benchmarks.weights.scaling_table import chart_of_points, fits_table, points_table
+from assay.benchmarks.weights.scaling_table import fits_table, points_table
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.store_kind import Handle, store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
@@ -168,16 +167,6 @@ class ScalabilitySuite(BenchmarkSuite):
         notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
         yield points_table(result)
         yield fits_table(result, self.interpretation, notes)
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        for scenario, axis in (
-            ("model_size", "parameters"),
-            ("repository_size", "models"),
-            ("concurrent_access", "users"),
-        ):
-            chart = chart_of_points(result, scenario, axis)
-            if chart is not None:
-                yield chart
 
 
 def _sizes(config: ScenarioConfig) -> list[ModelSize]:

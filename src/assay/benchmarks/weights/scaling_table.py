@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from assay.benchmarks.weights.chart import Chart, Series
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.table import Table
 from assay.record import Metric
@@ -65,20 +64,6 @@ def fits_table(result: SuiteResult, interpretation: tuple[str, ...], notes: tupl
         if "parallel_efficiency" in values
     )
     return Table("Scaling Coefficients", columns, tuple(rows), interpretation, (*notes, *efficiency))
-
-
-def chart_of_points(result: SuiteResult, scenario: str, axis: str) -> Chart | None:
-    found = next((s for s in result.scenarios if s.name == scenario), None)
-    if found is None:
-        return None
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for labels, values in found.readings.groups().items():
-        for what in ("commit_speed", "checkout_speed"):
-            if what in values and "size" in values:
-                name = f"{dict(labels)['store']} {what.removesuffix('_speed')}"
-                lines.setdefault(name, []).append((float(values["size"].value), float(values[what].value)))
-    series = tuple(Series(name, tuple(x for x, _ in p), tuple(y for _, y in p)) for name, p in lines.items())
-    return Chart(f"Speed by {axis}", "MB/s", series, kind="lines", log=True, x_title=axis) if series else None
 
 
 def _exponent(values: dict[str, Metric], what: str) -> str:

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from assay.benchmarks.weights.chart import Chart
 from assay.benchmarks.weights.result import SuiteResult
 from assay.benchmarks.weights.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.settings import Settings
@@ -46,9 +45,6 @@ class BenchmarkSuite(ABC):
             for metric in scenario.readings.values()
         )
         yield Table(f"{self.name.title()} Results", ("Scenario", "Metric", "Value"), rows, self.interpretation)
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        return ()
 
 
 def shown(value: Any, unit: str | None = None) -> str:

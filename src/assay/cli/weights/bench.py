@@ -21,8 +21,25 @@ def run(args: Namespace) -> int:
     from assay.cli.kept_environment import keep_environment
 
     if args.benchmark_results_path:
-        return program.run(args)  # A session reads its results, and has the environment itself.
+        return program.run(args)  # A session reads its results and has the environment itself; its report shows them.
     args.output = args.output or f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}"
-    code = program.run(args)
-    keep_environment(Path(args.output))
+    try:
+        code = program.run(args)
+        keep_environment(Path(args.output))
+    finally:
+        if not args.no_visualize:
+            _draw(Path(args.output))
     return code
+
+
+def _draw(folder: Path) -> None:
+    """Also of a run that was cut short: what its suites measured until then. One that measured nothing has no page."""
+    from assay.analysis.results_folder import is_results_folder, read_results_folder
+    from assay.record.atomic_file import write_atomic
+    from assay.report.results_page import render_results
+
+    if not is_results_folder(folder) or set(read_results_folder(folder).script_metrics) <= {"is_success"}:
+        return
+    page = folder / "report.html"
+    write_atomic(page, render_results(folder))
+    print(f"report: {page}")

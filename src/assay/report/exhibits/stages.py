@@ -16,7 +16,7 @@ class StageTime:
     calls: int
     seconds: float
     share: float
-    """Of the time of all stages of its pipeline."""
+    """Of the run, where its stages took no longer than it; otherwise of the time of all stages of its pipeline."""
     p50_s: float
     p95_s: float
 
@@ -29,6 +29,21 @@ class PipelineStages:
     """Empty where there is only one, which has no name."""
     stages: tuple[StageTime, ...]
     """In the order they first ran."""
+    run_s: float | None = None
+    """Time of the whole run, where there is one pipeline."""
+
+    @property
+    def staged_s(self) -> float:
+        return math.fsum(stage.seconds for stage in self.stages)
+
+    @property
+    def untimed_s(self) -> float | None:
+        """What is in no stage, at least; None where stages ran beside each other for longer than the run took."""
+        return None if self.run_s is None or self.run_s < self.staged_s else self.run_s - self.staged_s
+
+    @property
+    def untimed_share(self) -> float:
+        return (self.untimed_s or 0.0) / self.run_s if self.run_s else 0.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +79,7 @@ class _Calls:
         return self.times[-1]
 
 
-def stage_breakdown(tasks: Sequence[TaskPerf]) -> tuple[PipelineStages, ...]:
+def stage_breakdown(tasks: Sequence[TaskPerf], run_s: float | None = None) -> tuple[PipelineStages, ...]:
     """Pipelines that ran beside each other name their stages `pipeline/stage`: each has a whole of its own."""
     timed = {stage: _Calls.of(metrics) for stage, metrics in TaskPerfUtils.collect_stage_metrics(tasks).items()}
     timed = {stage: calls for stage, calls in timed.items() if calls.times}
@@ -73,14 +88,16 @@ def stage_breakdown(tasks: Sequence[TaskPerf]) -> tuple[PipelineStages, ...]:
     for stage, calls in timed.items():
         pipeline, _, name = stage.partition("/") if named else ("", "", stage)
         by_pipeline.setdefault(pipeline, {})[name] = calls
-    parts = (PipelineStages(pipeline, _stage_times(stages)) for pipeline, stages in by_pipeline.items())
+    whole = run_s if len(by_pipeline) == 1 and not named and run_s and math.isfinite(run_s) else None
+    parts = (PipelineStages(pipeline, _stage_times(stages, whole), whole) for pipeline, stages in by_pipeline.items())
     return tuple(part for part in parts if part.stages)
 
 
-def _stage_times(timed: Mapping[str, _Calls]) -> tuple[StageTime, ...]:
+def _stage_times(timed: Mapping[str, _Calls], run_s: float | None) -> tuple[StageTime, ...]:
     total = math.fsum(calls.seconds for calls in timed.values())
     if not total > 0:
         return ()
+    total = max(total, run_s or 0.0)
     return tuple(
         StageTime(stage, round(calls.count), calls.seconds, calls.seconds / total, calls.at(0.5), calls.at(0.95))
         for stage, calls in timed.items()

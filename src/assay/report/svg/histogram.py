@@ -12,11 +12,11 @@ _MARKED = ("p50", "p95", "p99", "p99.9")
 def histogram_svg(shown: Distribution) -> Markup:
     most = max(one.count for one in shown.bins)
     step = _WIDTH / len(shown.bins)
+    width = _short(max(1, step - 1))
     # One path for all bars: a bar of its own for each, with its figures, was half of a report.
     bars = "".join(
         # A bin with a single value in a sample of thousands must still be seen.
-        f"M{index * step:.1f} {_HEIGHT}h{max(1, step - 1):.1f}v-{max(1.5, one.count / most * (_HEIGHT - 22)):.1f}"
-        f"h-{max(1, step - 1):.1f}z"
+        f"M{_short(index * step)} {_HEIGHT}v-{_short(max(1.5, one.count / most * (_HEIGHT - 22)))}h{width}V{_HEIGHT}"
         for index, one in enumerate(shown.bins)
         if one.count
     )
@@ -32,6 +32,10 @@ def histogram_svg(shown: Distribution) -> Markup:
         f'<path class="bar" d="{bars}"/><path class="axis" d="M0 {_HEIGHT}h{_WIDTH}"/>'
         f"{''.join(marks)}{ends}</svg>"
     )
+
+
+def _short(length: float) -> str:
+    return f"{length:.1f}".removesuffix(".0")
 
 
 def _mark(shown: Distribution, name: str, value: float, step: float) -> str:

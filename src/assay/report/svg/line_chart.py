@@ -12,7 +12,7 @@ from assay.report.svg.polyline import SIDE, Polyline
 from assay.report.svg.tick import Tick
 from assay.report.svg.tick_row import TickRow, percent
 
-_DOTS_BELOW = 40
+_DOTS_BELOW = 30
 _PAD = 0.08
 
 
@@ -27,11 +27,10 @@ def line_chart(plot: Plot) -> Markup:
     gutter = 1 + max((tick.width for tick in heights), default=1)
     row = TickRow.of(across, plot.time, gutter, 8 if plot.tall else 5) if values else TickRow((), gutter)
     kinds = "line-chart" + (" tall" if plot.tall else "") + (" dated" if row.two_lines else "")
-    label = ": ".join(text for text in (plot.title, plot.says) if text)
     places = f"--g:{gutter}ch" + _steps("y", heights, up=True) + ("" if row.time else _steps("x", row.ticks))
     return Markup(
         f'<div class="{kinds}" style="{places}"{_ends(plot, across)} data-y="{_written(up.ends)}">'
-        f'<div class="area" role="img" aria-label="{_text(label)}">'
+        f'<div class="area" role="img" aria-label="{_text(plot.title)}">'
         f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
         f"{_marks(plot, across)}{_lines(plot, across, up)}</svg>"
         f"{'' if values else '<span>no values</span>'}"

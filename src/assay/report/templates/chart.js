@@ -8,7 +8,7 @@
     plot.lines = plot.lines.map((line) => (line.length === 1 ? plot.x.map(() => line[0]) : line));
   });
 
-  const SIDE = 1000, CLOSEST = 1000, DOTS_BELOW = 40, DAY = 86400;
+  const SIDE = 1000, CLOSEST = 1000, DOTS_BELOW = 30, DAY = 86400;
   const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
   const STEPS = [.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
     3600, 7200, 10800, 21600, 43200, DAY, 2 * DAY, 7 * DAY, 14 * DAY];

@@ -25,6 +25,33 @@
   addEventListener("hashchange", unfold);
   unfold();
 
+  // Columns are sorted by `data-sort` where a cell has it, otherwise by what it says.
+  document.querySelectorAll("table[data-sortable]").forEach((table) => {
+    const body = table.tBodies[0], rows = [...body.rows];
+    const value = (row, column) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
+    const order = (a, b) => (isNaN(a) || isNaN(b) || a === "" || b === "" ? a.localeCompare(b) : a - b);
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      if (rows.some((row) => row.cells[column].querySelector("svg"))) return;
+      // No <button>: where a table's head is repeated on the next sheet of paper, Chromium leaves buttons out.
+      const button = document.createElement("span");
+      button.setAttribute("role", "button");
+      button.tabIndex = 0;
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        button.click();
+      });
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        table.querySelectorAll("th[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        body.append(...rows.toSorted((a, b) => (down ? -1 : 1) * order(value(a, column), value(b, column))));
+      });
+    });
+  });
+
   const filter = document.getElementById("filter");
   if (filter) {
     const count = document.getElementById("filter-count");
