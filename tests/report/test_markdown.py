@@ -4,14 +4,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from golden import check_golden
 from nightly import nightly_runs, rich_runs
 from session_factory import START, MadeRun, make_session
-from test_terminal import check_golden
 
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Outcome
 from assay.report.markdown import escaped, session_markdown
+
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def test_the_same_content_as_markdown(tmp_path: Path) -> None:
@@ -19,7 +21,7 @@ def test_the_same_content_as_markdown(tmp_path: Path) -> None:
     folder = make_session(tmp_path, [*nightly_runs(1.12), *rich_runs()])
     with History.beside(tmp_path) as history:
         history.add_session(before)
-        check_golden("report.md", session_markdown(folder, history=history))
+        check_golden(GOLDEN / "report.md", session_markdown(folder, history=history))
 
 
 @pytest.mark.parametrize(

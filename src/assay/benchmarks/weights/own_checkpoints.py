@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.benchmarks.weights.chain import BOOKKEEPING, Chain
-from assay.benchmarks.weights.chart import Chart
 from assay.benchmarks.weights.compression import CompressionSuite, measure_chain
 from assay.benchmarks.weights.readings import Readings
 from assay.benchmarks.weights.result import SuiteResult
@@ -76,9 +75,6 @@ class OwnCheckpoints(CompressionSuite):
             yield Table(
                 f"Own Checkpoints ({size})", columns, tuple(rows), self.interpretation, tuple(scenario.readings.notes)
             )
-
-    def charts(self, result: SuiteResult) -> Iterable[Chart]:
-        return ()  # one scenario is a line of a table, not a curve
 
     def _version(self, number: int, file: str) -> Version:
         model = open_model(file)
