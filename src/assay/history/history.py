@@ -160,6 +160,10 @@ class History:
         rows = self._db.rows(f"{SERIES} WHERE series.id = ?", id)
         return _series(rows[0]) if rows and rows[0][6] else None
 
+    def series_id(self, fingerprint: str, metric: str) -> int | None:
+        rows = self._db.rows("SELECT id FROM series WHERE fingerprint = ? AND metric = ?", fingerprint, metric)
+        return int(rows[0][0]) if rows else None
+
     def points(self, series: int, *, before: str | None = None, limit: int = 1000) -> list[Point]:
         """The newest `limit` values, oldest first."""
         until = microseconds(before) if before else 2**62
