@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from assay.config.limits import Limits
 from assay.config.model import Model, ProgramVariables
 from assay.config.ray_config import ObjectStoreSize, RayConfig
 from assay.config.requirement import Requirement, share
 from assay.config.service.service_config import ServiceConfig
+from assay.config.tag import check_tag
 
 _NAME = re.compile(r"[^\W_][\w.=,+@-]{0,119}")
 _MOST_BYTES = 200
@@ -39,6 +40,8 @@ def check_name(name: str) -> str:
         )
     return name
 
+
+Tag = Annotated[str, AfterValidator(check_tag)]
 
 OWN_FILES = frozenset(
     {"session.json", "session.log", "env.json", "results.jsonl", "report.html", "comparison.json", "artifacts"}
@@ -117,7 +120,7 @@ class EntryConfig(Model):
     canary: bool = Field(
         default=False, description="Its code is fixed: what changes in it is the machine, and a comparison says so."
     )
-    tags: list[str] = []
+    tags: list[Tag] = Field(default=[], description="What it is found by on the dashboard: words without spaces.")
 
     @field_validator("name")
     @classmethod
