@@ -13,7 +13,7 @@ from markupsafe import Markup
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.environment_difference import also_different
 from assay.report.change_text import change_commits, change_size
-from assay.report.dashboard.address import address, changed
+from assay.report.dashboard.address import address, changed, published
 from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity, rounded
 from assay.report.style import TEMPLATES, page_style
@@ -63,7 +63,7 @@ def templates() -> Environment:
         shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different,
         change_size=change_size, change_commits=change_commits,
     )  # fmt: skip
-    made.globals.update(Verdict=Verdict, address=address, changed=changed)
+    made.globals.update(Verdict=Verdict, address=address, changed=changed, published=published)
     made.globals["style"] = page_style
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
