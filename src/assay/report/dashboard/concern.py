@@ -62,7 +62,10 @@ def failure_of(history: History, entry: str, machine: str, marks: set[str], late
             streak.add(run.session)
         elif run.session != latest.session and run.outcome == "passed":
             break
-    record = history.record(failed.run_id)
+    try:
+        record = history.record(failed.run_id)
+    except AssayError:
+        record = None  # damaged: that it failed is known all the same
     reasons = record.reasons if record else ()
     return Concern(
         "failed", entry, machine, since, failed.session, failed.outcome.replace("_", " "), reasons,
