@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from assay.history import History
 from assay.record import Outcome, SessionInfo
+from assay.report.dashboard import kept_board
 from assay.report.dashboard.acknowledged import load_acknowledged
 from assay.report.dashboard.app import dashboard
 from assay.report.dashboard.board import Board
@@ -29,6 +30,11 @@ from assay.report.dashboard.trend import spark
 
 OWN = {"origin": "http://localhost"}
 FAILED = {"matter": "failed", "entry": "removal_ray", "machine": MACHINE.machine_class}
+
+
+@pytest.fixture(autouse=True)
+def _made_while_the_reader_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_board, "_QUICK_S", 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +194,8 @@ def test_the_first_screen_follows_the_history(tmp_path: Path) -> None:
     assert len(_entries(client.get("/").text)) == 8
 
 
-def test_a_slow_board_is_made_while_the_last_one_is_shown() -> None:
+def test_a_slow_board_is_made_while_the_last_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_board, "_QUICK_S", 0.2)
     kept, going_on = KeptBoard(), threading.Event()
     kept.get(1, lambda: Board(tags=("first",)))
     kept._took_s = 9.0
