@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.analysis import Comparison, Insight, extract
-from assay.history import SessionRow
+from assay.errors import DataError
+from assay.history import History, SessionRow
 from assay.record.session_kind import EXPERIMENTS
 from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, opened_session
 from assay.report.dashboard.live import LiveEntry, LiveSession, live_session
@@ -51,6 +52,8 @@ class SessionShown:
     live: LiveSession | None
     series: dict[tuple[str, str], int]
     """Of each entry and metric, where there is one."""
+    problem: str = ""
+    """Why it cannot be told what changed, or empty."""
 
     @property
     def words(self) -> dict[str, str]:
@@ -64,7 +67,7 @@ class SessionShown:
 def session(store: Store, asked: Asked) -> SessionShown:
     with store.history() as history:
         opened = opened_session(store, history, asked.get("name", ""))
-        comparison = store.what_changed(opened, history)
+        comparison, problem = _changes(store, opened, history)
         marks = {run.name: run.fingerprint.key for entry in opened.view.entries for run in entry.measured}
         series = (
             {(name, one.metric): one.id for name, key in marks.items() for one in history.series_of(key)}
@@ -77,7 +80,15 @@ def session(store: Store, asked: Asked) -> SessionShown:
     found = extract([run for entry in opened.view.entries for run in entry.runs], opened.folder.path)
     insights = tuple(found[:MOST_INSIGHTS])
     live = live_session(opened.folder, store.usual_s) if running else None
-    return SessionShown(opened, tuple(entries), comparison, insights, live, series)
+    return SessionShown(opened, tuple(entries), comparison, insights, live, series, problem)
+
+
+def _changes(store: Store, opened: Opened, history: History | None) -> tuple[Comparison | None, str]:
+    """What changed, or why that cannot be told: what is damaged of earlier sessions takes nothing from this one."""
+    try:
+        return store.what_changed(opened, history), ""
+    except DataError as error:
+        return None, str(error)
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ def session_entry(store: Store, asked: Asked) -> SessionEntryShown:
         view = next((entry for entry in opened.view.ended if entry.name == asked.get("entry")), None)
         if view is None:
             raise NotThere(f"{opened.view.info.name} has no entry {asked.get('entry', '')!r} that has ended")
-        comparison = store.what_changed(opened, history)
+        comparison, _ = _changes(store, opened, history)
         keys = {run.fingerprint.key for run in view.runs}
         found = history.series(entry=view.name) if history else []
     page = EntryPage.of(view, opened.folder, "entry", comparison, Limits(points=400, log_lines=200, metrics=500))
