@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -62,6 +63,13 @@ def test_runs_and_sessions_may_be_mixed(results: Path) -> None:
     client = TestClient(dashboard(results), base_url="http://localhost")
     text = client.get("/compare?base=one&with=two/alm/run-01&with=three/alm/run-02").text
     assert 'aria-label="alm rows_per_s"' in text
+
+
+def test_of_those_chosen_in_a_list_the_oldest_is_the_first(results: Path) -> None:
+    client = TestClient(dashboard(results), base_url="http://localhost")
+    text = client.get("/compare?with=three&with=two&with=one").text
+    assert re.findall(r'aria-label="Side ([A-C])"', text) == ["A", "B", "C"]
+    assert re.findall(r'name="(?:base|with)" list="sessions" value="(\w+)"', text) == ["one", "two", "three"]
 
 
 def test_the_front_is_what_no_other_beats_in_both() -> None:

@@ -74,7 +74,11 @@ def compare(store: Store, asked: Asked) -> Compared:
             return Compared((), (), (), (), None, (), (), names, {})
         if len(said) > MOST_SIDES:
             raise UsageError(f"{len(said)} sides are too many to look at: at most {MOST_SIDES} are compared at once")
-        records = [_records(store, history, name) for name in said]
+        found_of = {name: _records(store, history, name) for name in said}
+        if "base" not in asked:
+            # Chosen in a list, where nobody says which is the first: what is older stands before what is newer.
+            said.sort(key=lambda name: min((record.started_at for record in found_of[name]), default=""))
+        records = [found_of[name] for name in said]
         series = _series(history, records)
     comparisons = tuple(_compared(store, said, records, at, "anyway" in asked) for at in range(1, len(said)))
     given = colours(said)

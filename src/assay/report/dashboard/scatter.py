@@ -43,14 +43,23 @@ class Scatter:
         return _of(self.x, side).value, _of(self.y, side).value
 
     @property
+    def best(self) -> str:
+        """What the line through some of the points means, in words; empty where nothing says what is better."""
+        front = [self.letters[side] for side in self.front]
+        if not front:
+            return ""
+        if len(front) == 1:
+            return f"{front[0]} is at least as good as every other in both"
+        return f"joined: {', '.join(front)}, which no other beats in both"
+
+    @property
     def says(self) -> str:
         told = [
             f"{self.letters[side]}: {self.x.metric} {quantity(_of(self.x, side).value, self.x.unit)}, "
             f"{self.y.metric} {quantity(_of(self.y, side).value, self.y.unit)}"
             for side in self.sides
         ]
-        front = ", ".join(self.letters[side] for side in self.front)
-        return "; ".join(told) + (f". Not beaten in both: {front}" if front else "")
+        return "; ".join(told) + (f". {self.best}" if self.best else "")
 
     def drawing(self) -> Markup:
         across, up = _axis(self.x), _axis(self.y)
@@ -70,8 +79,8 @@ class Scatter:
             x, y = right(one.value), down(other.value)
             whiskers = _whisker(one, right, y, flat=True) + _whisker(other, down, x, flat=False)
             parts.append(
-                f'<g class="c{self.colours[side]}">{whiskers}<circle cx="{x}" cy="{y}" r="7"/>'
-                f'<text class="letter" x="{x + 11}" y="{y - 8}">{self.letters[side]}</text></g>'
+                f'<g class="c{self.colours[side]}">{whiskers}<circle cx="{x}" cy="{y}" r="9"/>'
+                f'<text class="letter" x="{x}" y="{y + 4.5}" text-anchor="middle">{self.letters[side]}</text></g>'
             )
         middle = (_LEFT + _WIDTH - _RIGHT) / 2
         parts.append(
