@@ -187,7 +187,7 @@ class History:
     def tracks(self) -> list[Track]:
         """Every fingerprint that an ordinary session has a counted run of, in order of entry and machine."""
         rows = self._db.rows(TRACKS)
-        return sorted((Track(*row[:5], _run(row[5:])) for row in rows), key=lambda one: (one.entry, one.machine))
+        return sorted((_track(row) for row in rows), key=lambda one: (one.entry, one.machine))
 
     def series_of(self, fingerprint: str) -> list[Series]:
         """In the order that their first values came in."""
@@ -285,6 +285,10 @@ def _record(body: Any) -> Record:
 
 def _run(row: tuple[Any, ...]) -> RunRow:
     return RunRow(row[0], row[1], row[2], row[3], iso(row[4]), row[5], bool(row[6]), row[7], row[8])
+
+
+def _track(row: tuple[Any, ...]) -> Track:
+    return Track(row[0], row[1], row[2], row[3], row[4], _run(row[5:]))
 
 
 def _series(row: tuple[Any, ...]) -> Series:
