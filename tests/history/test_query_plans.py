@@ -20,6 +20,8 @@ QUESTIONS = {
     "session by name": f"{queries.SESSION} WHERE session.name = 's'",
     "series of an entry": f"{queries.SERIES} WHERE series.entry = 'e'",
     "series by id": f"{queries.SERIES} WHERE series.id = 1",
+    "series of a fingerprint": queries.SERIES_OF.replace("?", "'f'"),
+    "tags of an entry": queries.ENTRY_TAGS.replace("?", "'1'"),
     "trend": queries.TREND.replace("?", "1"),
     "levels": queries.LEVELS.replace("?", "1"),
     "last comparable": queries.LAST_COMPARABLE.replace("?", "'1'"),

@@ -145,6 +145,7 @@ def test_a_history_of_the_earlier_schema_is_brought_up_to_date(tmp_path: Path) -
             history.add(record, SessionInfo(name, START.isoformat(), reason=reason), MACHINE)
     with sqlite3.connect(tmp_path / "history.sqlite") as db:
         db.execute("ALTER TABLE session DROP COLUMN kind")
+        db.execute("DROP TABLE tag")
         db.execute("PRAGMA user_version = 1")
     with History.beside(tmp_path, read_only=True) as history:
         assert {row.name: row.kind for row in history.sessions()} == {"night": "run", "again": "rerun", "hf": "import"}
@@ -152,6 +153,10 @@ def test_a_history_of_the_earlier_schema_is_brought_up_to_date(tmp_path: Path) -
         assert [run.session for run in history.last_comparable(record.fingerprint, record.started_at)] == ["night"]
     with History.beside(tmp_path) as history:
         assert history.record("night/alm/run-01") is not None
+        tagged = SessionInfo("tagged", START.isoformat(), tags=("slow",), entry_tags={"alm": ("gpu",)})
+        history.add(made_record(MadeRun("alm"), "tagged", START), tagged, MACHINE)
+        assert [row.name for row in history.sessions(tag="gpu")] == ["tagged"]
+        assert history.tags("tagged", "alm") == ("gpu", "slow")
 
 
 def test_the_dashboard_offers_no_comparison_with_an_experiment(tmp_path: Path) -> None:

@@ -34,12 +34,13 @@ def _measured(records: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="assay-bench-dashboard-") as folder:
         with History.beside(Path(folder)) as history:
             fill(history, sessions=records // ENTRIES, entries=ENTRIES, metrics=1)
-            newest, earlier = (row.name for row in history.sessions(limit=2))
+            newest, earlier, *older = (row.name for row in history.sessions(limit=4))
             [series] = history.series(entry="entry-007", metric="metric_00")
         client = TestClient(dashboard(Path(folder)), base_url="http://localhost")
         pages = {
-            "sessions": "/",
-            "sessions of an entry": "/?entry=entry-007",
+            "home": "/",
+            "sessions": "/sessions",
+            "sessions of an entry": "/sessions?entry=entry-007",
             "a session": f"/session?name={newest}",
             "an entry of a session": f"/session/entry?session={newest}&entry=entry-007",
             "entries": "/entries",
@@ -47,16 +48,29 @@ def _measured(records: int) -> dict[str, float]:
             "a series of 1,000 values": f"/series?id={series.id}",
             "runs": "/runs",
             "runs that failed": "/runs?outcome=failed",
+            "four sessions compared": f"/compare?base={older[1]}&with={older[0]}&with={earlier}&with={newest}",
             "two sessions compared": f"/compare?base={earlier}&head={newest}",
         }
         # What a session changed is found once and kept.
-        first = {"a session, looked at first": _ms(client, pages["a session"], times=1)}
-        return first | {name: _ms(client, address) for name, address in pages.items()}
+        first = {
+            "home, looked at first": _ms(client, "/", times=1),
+            "a session, looked at first": _ms(client, pages["a session"], times=1),
+        }
+        kept = {"home, kept": median(_once(client, "/") for _ in range(5))}
+        return first | kept | {name: _ms(client, address) for name, address in pages.items()}
+
+
+def _once(client: TestClient, address: str) -> float:
+    begun = time.process_time()
+    client.get(address)
+    return (time.process_time() - begun) * 1e3
 
 
 def _ms(client: TestClient, address: str, times: int = 5) -> float:
+    """Each time another address of the same page, because one that was made is kept."""
     taken = []
-    for _ in range(times):
+    for number in range(times):
+        address += f"{'&' if '?' in address else '?'}again={number}"
         begun = time.process_time()
         answer = client.get(address)
         taken.append((time.process_time() - begun) * 1e3)

@@ -28,14 +28,17 @@ def client(results: Path) -> TestClient:
 
 
 def test_sessions_newest_first_and_filtered_by_the_address(client: TestClient) -> None:
-    everything = client.get("/").text
+    everything = client.get("/sessions").text
     assert everything.index(LAST) < everything.index("nightly-run__2026-03-24__02-00-00")
-    only = client.get("/", params={"entry": "weights"}).text
+    only = client.get("/sessions", params={"entry": "weights"}).text
     assert LAST in only
     assert "nightly-run__2026-03-24" not in only
-    by_commit = client.get("/", params={"commit": "1010"}).text
+    by_commit = client.get("/", params={"commit": "1010"}).text  # where the list was before there was a first screen
     assert "nightly-run__2026-03-01" in by_commit
     assert LAST not in by_commit
+    by_text = client.get("/sessions", params={"text": "2026-03-1"}).text
+    assert "nightly-run__2026-03-19" in by_text
+    assert LAST not in by_text
 
 
 def test_what_is_asked_stays_in_the_links(client: TestClient) -> None:
@@ -61,8 +64,8 @@ def test_any_two_are_compared(client: TestClient, results: Path) -> None:
     with History.beside(results, read_only=True) as history:
         head, base = (run.run_id for run in history.runs(entry="alm", limit=2))
     runs = client.get("/compare", params={"base": base, "head": head}).text
-    assert "Side by side" in runs
-    assert "one run on each side" in runs
+    assert "All that the two runs say" in runs
+    assert "Verdicts" in runs
     sessions = client.get("/compare", params={"base": "nightly-run__2026-03-24__02-00-00", "head": LAST}).text
     assert "rows_per_s" in sessions
 
@@ -81,12 +84,11 @@ def test_live_tells_what_changes(tmp_path: Path) -> None:
     running_session(tmp_path)
     client = TestClient(dashboard(tmp_path), base_url="http://localhost")
     assert "running-now" in client.get("/").text
-    assert client.get("/live", params={"name": "running-now"}).json() == {
-        "status": "running",
-        "ended": 1,
-        "log": "epoch 1",
-        "entry": "second",
-    }
+    now = client.get("/live", params={"name": "running-now"}).json()
+    assert (now["status"], now["ended"], now["total"]) == ("running", 1, 2)
+    assert (now["entry"]["name"], now["entry"]["log"]) == ("second", "epoch 1")
+    assert now["words"]["progress"] == "1 of 2 runs have ended"
+    assert now["words"]["left"] == "not known: nothing of what is left was run before"
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/live", "/static/page.js"])
@@ -105,7 +107,8 @@ def test_it_only_reads(client: TestClient, path: str) -> None:
         ("/series?id=999999", 404),
         ("/series?id=-1", 400),
         ("/runs?page=x", 400),
-        ("/?commit=zz", 400),
+        ("/sessions?commit=zz", 400),
+        ("/compare?base=a" + "".join(f"&with={number}" for number in range(20)), 400),
         ("/entry?name=nothing", 404),
         ("/compare?base=a&head=b", 404),
         ("/static/..%2fapp.py", 404),
@@ -133,7 +136,8 @@ def test_headers_forbid_what_is_not_needed(client: TestClient) -> None:
 
 def test_hostile_names_are_text_on_every_page(client: TestClient) -> None:
     for path, asked in (
-        ("/", {"entry": HOSTILE}), ("/session", {"name": LAST}), ("/entries", {}), ("/runs", {"entry": HOSTILE}),
+        ("/", {"name": HOSTILE}), ("/sessions", {"entry": HOSTILE}), ("/sessions", {"text": HOSTILE}),
+        ("/session", {"name": LAST}), ("/entries", {}), ("/runs", {"entry": HOSTILE}),
         ("/entry", {"name": HOSTILE}), ("/session/entry", {"session": LAST, "entry": HOSTILE}),
     ):  # fmt: skip
         text = client.get(path, params=asked).text
@@ -142,5 +146,6 @@ def test_hostile_names_are_text_on_every_page(client: TestClient) -> None:
 
 def test_an_empty_folder(tmp_path: Path) -> None:
     client = TestClient(dashboard(tmp_path), base_url="http://localhost")
-    assert "assay run writes them" in client.get("/").text
+    assert "Nothing has been recorded yet" in client.get("/").text
+    assert "assay run writes them" in client.get("/sessions").text
     assert client.get("/entries").status_code == 200

@@ -6,8 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,13 +19,13 @@ from browser import Watched, chromium
 from charts import check_charts, drag, labels_across, places_of, readings
 from dashboard_data import many_nights, running_session
 from nightly import HOSTILE
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from session_factory import START, MadeRun, made_record
 
 from assay.record.results_file import append_record
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chromium")]
-LAST = "nightly-run__2026-03-25__02-00-00"
+FIRST, LAST = "nightly-run__2026-03-10__02-00-00", "nightly-run__2026-03-25__02-00-00"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,9 @@ def server(results: Path) -> Iterator[str]:
 
 
 PAGES = {
-    "sessions": "/",
+    "home": "/",
+    "filtered": "/?name=alm&metric=rows_per_s&metric=exec_time_s",
+    "sessions": "/sessions",
     "session": f"/session?name={LAST}",
     "session entry": f"/session/entry?session={LAST}&entry=serving",
     "entries": "/entries",
@@ -56,6 +61,7 @@ PAGES = {
     "series": "/series?id=1",
     "runs": "/runs?entry=alm",
     "compare": f"/compare?base=nightly-run__2026-03-24__02-00-00&head={LAST}",
+    "three compared": f"/compare?base={FIRST}&with=nightly-run__2026-03-24__02-00-00&with={LAST}",
     "nothing": "/session?name=nothing",
 }
 CHARTS = {"session entry": 4, "series": 1}
@@ -136,6 +142,67 @@ def test_a_running_session_is_followed(browser: Browser, server: str, results: P
     append_record(folder.results, made_record(MadeRun("second", {"x": 2.0}), "running-now", START))
     folder.write_info(replace(folder.info(), status="finished", finished_at=START.isoformat()))
     page.get_by_text("all passed").wait_for()
-    assert page.locator("#live-log").count() == 0
+    assert page.locator("[data-log]").count() == 0
     assert (watched.errors, watched.outside) == ([], [])
     watched.context.close()
+
+
+def test_two_sessions_of_a_series_are_chosen_and_what_lies_between_is_told(browser: Browser, server: str) -> None:
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(server + "/series?id=1")
+    box = page.locator(".line-chart .area").bounding_box()
+    assert box
+    for share in (0.3, 0.7):
+        page.mouse.move(box["x"] + box["width"] * share, box["y"] + 40)
+        page.mouse.click(box["x"] + box["width"] * share, box["y"] + 40)
+    page.get_by_text("commits measured after the first, up to the second").wait_for()
+    assert page.locator("#selection a[href^='/session?name=']").count() == 2
+    address = page.url
+    assert "from=" in address
+    assert "to=" in address
+    page.goto(address)
+    page.get_by_text("commits measured after the first, up to the second").wait_for()
+    assert watched.errors == []
+    watched.context.close()
+
+
+def _accessible(page: Page) -> None:
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.fixture(scope="module")
+def published(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """On a plain web host, under a path of its own."""
+    root = tmp_path_factory.mktemp("host")
+    site = root / "bench" / "assay"
+    publish = [sys.executable, "-m", "assay", "publish", str(site), "--results-dir", str(results), "--sessions", "3"]
+    subprocess.run(publish, check=True, stdout=subprocess.DEVNULL)
+    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietFiles, directory=str(root)))
+    threading.Thread(target=host.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{host.server_port}/bench/assay"
+    host.shutdown()
+
+
+class QuietFiles(SimpleHTTPRequestHandler):
+    def log_message(self, *said: object) -> None:
+        pass
+
+
+def test_a_published_site_is_looked_at_without_a_server(browser: Browser, published: str) -> None:
+    for size, scheme in (("desktop", "light"), ("phone", "dark")):
+        watched = Watched(browser, published, size, scheme)
+        page = watched.page
+        page.goto(published + "/index.html?name=alm")
+        page.locator("#grid-count").get_by_text("1 of").wait_for()
+        assert page.locator("#grid tbody tr:visible").count() == 1
+        page.get_by_label("Name or tag").fill("")
+        page.wait_for_url(re.compile(r"index\.html$"))
+        assert page.locator("#grid tbody tr:visible").count() > 5
+        _accessible(page)
+        page.locator("#grid a.cell").first.click()
+        page.locator("figure.series").wait_for()
+        _accessible(page)
+        assert (watched.errors, watched.outside) == ([], [])
+        watched.context.close()

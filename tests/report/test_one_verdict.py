@@ -15,7 +15,7 @@ from assay.analysis import BenchmarkAnalyzer, Comparison, what_changed
 from assay.analysis.noise_floors import NoiseFloor, save_floors
 from assay.cli.main import main
 from assay.history import History
-from assay.report.dashboard.run_pages import compare_two
+from assay.report.dashboard.compare_page import compare as compared_page
 from assay.report.dashboard.session_pages import session, session_entry
 from assay.report.dashboard.store import Store
 
@@ -55,7 +55,7 @@ def verdicts(rows: Comparison | None) -> dict[tuple[str, str], tuple[str, float 
 def test_two_sessions_compared(
     results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = verdicts(compare_two(Store(results), {"base": BASE, "head": HEAD}).comparison)
+    shown = verdicts(compared_page(Store(results), {"base": BASE, "head": HEAD}).comparison)
     main(["compare", BASE, HEAD, "--results-dir", str(results), "--format", "json"])
     printed = json.loads(capsys.readouterr().out)["rows"]
     assert shown == {(row["entry"], row["metric"]): (row["verdict"], row["ratio"], row["margin"]) for row in printed}

@@ -54,3 +54,14 @@ def test_the_farthest_nights_of_a_second_mode_are_no_change() -> None:
     for share, apart in ((0.3, 0.15), (0.5, 0.35)):
         values = rng.normal(0, 0.01, (600, 32)) + apart * (rng.random((600, 32)) < share)
         assert sum(watch(nights).alarm for nights in values) <= 9, (share, apart)
+
+
+def test_the_last_night_is_the_same_whether_or_not_those_before_are_told() -> None:
+    """The walk to it leaves out what near nights do not need."""
+    rng = np.random.default_rng(25)
+    for size in (1, 2, 9, 11, 130, 400):
+        for noise in (0.004, 0.02, 0.08):
+            series = np.round(rng.normal(0, noise, size), 3)
+            series[size // 2 :] += rng.choice([0.0, 0.2, -0.1])
+            told = list(nights(series))
+            assert not told or watch(series) == told[-1]

@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from browser import Watched, chromium
 from colocation_file import made_matrix, made_together, write_colocation
-from dashboard_data import many_nights
+from dashboard_demo import demo_nights, demo_running
 from many_nights import fifty_entries, two_entries
 from nightly import rich_runs
 from playwright.sync_api import Browser
@@ -23,7 +26,6 @@ from assay.report.colocation_page import write_colocation_page
 from assay.report.html import write_report
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-LAST = "nightly-run__2026-03-25__02-00-00"
 
 
 def main() -> None:
@@ -65,15 +67,29 @@ def _printed(browser: Browser, address: str, name: str) -> None:
 
 
 def _dashboard(browser: Browser, results: Path) -> None:
-    many_nights(results)
+    results.mkdir(parents=True)
+    last = demo_nights(results)
+    running = demo_running(results)
+    with History.beside(results, read_only=True) as history:
+        [series] = history.series(entry="alm_xenna", metric="rows_per_s")
+        older = [row.name for row in history.sessions(limit=40)][10::14]
     command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--results-dir", str(results)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as serving:
         assert serving.stdout
         address = serving.stdout.readline().strip().rstrip("/")
-        _take(browser, address + "/series?id=1", "desktop", "light", "dashboard-desktop-light")
-        _take(browser, address + "/", "desktop", "dark", "dashboard-desktop-dark")
-        _take(browser, address + f"/session?name={LAST}", "phone", "light", "dashboard-phone-light")
+        compared = "".join(f"&with={name}" for name in (*older, last))
+        _take(browser, address + "/", "desktop", "light", "dashboard-home")
+        _take(browser, address + f"/session?name={running.path.name}", "desktop", "light", "dashboard-live")
+        _take(browser, address + f"/compare?{compared[1:]}", "desktop", "light", "dashboard-compare")
+        _take(browser, address + f"/series?id={series.id}", "desktop", "light", "dashboard-series")
         serving.terminate()
+    site = results.parent / "site"
+    publish = [sys.executable, "-m", "assay", "publish", str(site), "--results-dir", str(results)]
+    subprocess.run(publish, check=True, env=os.environ)
+    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
+    threading.Thread(target=host.serve_forever, daemon=True).start()
+    _take(browser, f"http://127.0.0.1:{host.server_port}/index.html", "phone", "dark", "dashboard-published")
+    host.shutdown()
 
 
 def _colocation(browser: Browser, folder: Path) -> None:

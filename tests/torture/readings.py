@@ -88,6 +88,7 @@ def dashboard_pages(name: str, other: str, entry: str) -> dict[str, str]:
     at, beside, of = quote(name), quote(other), quote(entry)
     return {
         "/": "/",
+        "/sessions": f"/sessions?text={at}",
         "/session": f"/session?name={at}",
         "/session/entry": f"/session/entry?session={at}&entry={of}",
         "/entries": "/entries",
@@ -96,6 +97,7 @@ def dashboard_pages(name: str, other: str, entry: str) -> dict[str, str]:
         "/runs": "/runs",
         "/compare": f"/compare?base={beside}&head={at}",
         "/compare runs": f"/compare?base={quote(f'{other}/{entry}/run-01')}&head={quote(f'{name}/{entry}/run-01')}",
+        "/compare three": f"/compare?base={beside}&with={at}&with={quote(f'{name}/{entry}/run-01')}",
         "/live": f"/live?name={at}",
     }
 

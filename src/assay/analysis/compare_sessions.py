@@ -28,12 +28,14 @@ def compare_sessions(
     Whoever compares two sessions asks here (command line, Python, report, dashboard), so that all say the same.
     `options` are those of `compare`.
     """
-    head = list(head)
+    base, head = list(base), list(head)
     asked = {"names": names, "rules": rules or rules_for(results_dir), **options}
     if not head or not (results_dir / FILE_NAME).is_file():
         return compare(base, head, **asked)
     with History.beside(results_dir, read_only=True) as history:
-        past = HistoryPast(history, min(record.started_at for record in head))
+        # The past of the older side. Sessions between the two may be at another level than the base, and would have the
+        # head held against that.
+        past = HistoryPast(history, min(record.started_at for record in [*base, *head]))
         return compare(base, head, **{"past": past, **asked})
 
 

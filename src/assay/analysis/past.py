@@ -43,24 +43,28 @@ class HistoryPast:
         self._known: dict[tuple[str, str], list[list[float]]] = {}
 
     def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
-        levels = ([log(value) for value in values if value > 0] for values in self._runs(entry, fingerprint, metric))
-        return np.array([median(level) for level in levels if level], dtype=np.float64)
+        levels = ([log(value) for value in values if value > 0] for values in self._runs(fingerprint, metric))
+        return np.array([_middle(level) for level in levels if level], dtype=np.float64)
 
     def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
-        return np.array([median(values) for values in self._runs(entry, fingerprint, metric)], dtype=np.float64)
+        return np.array([_middle(values) for values in self._runs(fingerprint, metric)], dtype=np.float64)
 
-    def _runs(self, entry: str, fingerprint: str, metric: str) -> list[list[float]]:
+    def _runs(self, fingerprint: str, metric: str) -> list[list[float]]:
         key = fingerprint, metric
         if key not in self._known:
-            self._known[key] = self._read(entry, fingerprint, metric)
+            self._known[key] = self._read(fingerprint, metric)
         return self._known[key]
 
-    def _read(self, entry: str, fingerprint: str, metric: str) -> list[list[float]]:
+    def _read(self, fingerprint: str, metric: str) -> list[list[float]]:
         """The finite values of each session, oldest session first."""
-        found = self._history.series(entry=entry, metric=metric)
-        series_id = next((series.id for series in found if series.fingerprint == fingerprint), None)
+        series_id = self._history.series_id(fingerprint, metric)
         if series_id is None:
             return []
         by_session = self._history.values_by_session(series_id, before=self._before, limit=_LOOK_BACK)
         finite = ([value for value in values if isfinite(value)] for values in by_session)
         return [values for values in finite if values]
+
+
+def _middle(values: list[float]) -> float:
+    """Most sessions have one run, and a comparison reads a thousand of each of its metrics."""
+    return values[0] if len(values) == 1 else median(values)

@@ -35,7 +35,7 @@ def compare(
     """
     known = [side.results_dir for side in (head, base) if isinstance(side, Records)]
     where = sessions_folder(results_dir or next((folder for folder in known if folder is not None), None))
-    new = _records(head, where)
+    new = side_records(head, where)
     old = _base(base, where, allow_missing_base)
     if isinstance(old, Records) and _is_same(old, new):
         if not allow_missing_base:
@@ -54,14 +54,14 @@ def compare(
 
 def _base(side: Records | str | Path, where: Path, may_be_missing: bool) -> Records | tuple[()]:
     try:
-        return _records(side, where)
+        return side_records(side, where)
     except SessionNotFound:
         if not may_be_missing:
             raise
         return ()
 
 
-def _records(side: Records | str | Path, where: Path) -> Records:
+def side_records(side: Records | str | Path, where: Path) -> Records:
     if isinstance(side, str | Path) and is_results_folder(Path(side)):
         folder = Path(side)
         return Records(read_any_results(folder), None, [folder])

@@ -9,6 +9,7 @@ from assay.api.listeners.voice import Voice
 from assay.api.records import Records
 from assay.api.run_inputs import RunInputs
 from assay.api.session_run import run_new
+from assay.config.tag import check_tag
 from assay.errors import UsageError
 from assay.record.strict_json import encode
 
@@ -24,13 +25,15 @@ def run(
     timeout_s: float = 7200.0,
     name: str | None = None,
     reason: str | None = None,
+    tags: Sequence[str] = (),
     results_dir: str | Path | None = None,
     quiet: bool = False,
 ) -> Records:
     """Runs a session from YAML, or a command several times, as `assay run` does; its records.
 
     `entries` selects ('alm and not slow*'); `set` changes values of the files, `{"entries.NAME.timeout_s": 60}` or
-    `["entries.NAME.timeout_s=60"]`; `runs`, `warmup` and `timeout_s` are for a command. A run that fails is a record
+    `["entries.NAME.timeout_s=60"]`; `runs`, `warmup` and `timeout_s` are for a command; `tags` are
+    what the session is found by. A run that fails is a record
     like any other: ask `.passed`. Interrupted, it raises KeyboardInterrupt once everything is on disk.
     """
     if (config is None) == (command is None):
@@ -46,6 +49,7 @@ def run(
         runs=runs,
         warmup=warmup,
         timeout_s=timeout_s,
+        tags=_tags(tags),
         results_dir=str(Path(results_dir).absolute()) if results_dir is not None else None,
     )
     voice = Voice.SILENT if quiet else Voice.NORMAL
@@ -53,6 +57,15 @@ def run(
     if ran.interrupted:
         raise KeyboardInterrupt
     return Records((record for record in ran.records if record.counts), ran.folder.path.absolute().parent)
+
+
+def _tags(given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise UsageError(f"tags takes a list: tags=[{given!r}]")
+    try:
+        return tuple(check_tag(tag) for tag in given)
+    except ValueError as error:
+        raise UsageError(f"tags: {error}") from None
 
 
 def _overrides(given: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class RunInputs:
     runs: int = 10
     warmup: int = 0
     timeout_s: float = 7200.0
+    tags: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -86,6 +87,7 @@ class RunInputs:
             runs=plan.whole("runs", cls.runs),
             warmup=plan.whole("warmup", cls.warmup),
             timeout_s=plan.number("timeout_s", cls.timeout_s),
+            tags=plan.texts("tags"),
         )
         if not (inputs.config or inputs.matrix or inputs.without_files):
             raise DataError("plan names neither config, matrix, command nor load: it does not say what to run")
@@ -102,7 +104,7 @@ class RunInputs:
         if self.viewer_url is not None or self.viewer_url_template is not None:
             template = literal(self.viewer_url) if self.viewer_url is not None else self.viewer_url_template
             plan = replace(plan, viewer_url_template=template)
-        return replace(plan, inputs=self.to_json())
+        return replace(plan, inputs=self.to_json(), tags=tuple(dict.fromkeys([*plan.tags, *self.tags])))
 
     def volumes(self) -> list[Volume]:
         """What a container must be given to run this."""

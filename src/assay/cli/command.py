@@ -52,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("history", "every value over time: list, show, import, export"),
     Command("report", "write a session's HTML report"),
     Command("serve", "the dashboard, on this machine only"),
+    Command("publish", "the dashboard as files, for any web host"),
     Command("data", "make input data for the bundled benchmarks"),
     Command("weights", "keep versions of model weights, exact to the bit"),
 )

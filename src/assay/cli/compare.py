@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.results_dir import results_dir, results_dir_argument
+from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
@@ -19,6 +20,10 @@ def arguments(parser: ArgumentParser) -> None:
         help="a session, any results folder, `latest~1` or git revision (default: latest~1)",
     )  # fmt: skip
     parser.add_argument("head", nargs="?", default="latest", metavar="HEAD", help="the same (default: latest)")
+    parser.add_argument(
+        "others", nargs="*", default=[], metavar="OTHER",
+        help="more of them: all are held against BASE, and of each metric the best stands first",
+    )  # fmt: skip
     output_arguments(parser)
     parser.add_argument("--anyway", action="store_true", help="even where parameters, program or machine differ")
     results_dir_argument(parser)
@@ -47,6 +52,8 @@ def missing_base_argument(parser: ArgumentParser, when: str) -> None:
 def run(args: Namespace) -> int:
     from assay.api.compare import compare
 
+    if args.others:
+        return _run_many(args)
     comparison = compare(
         args.base, args.head, margin=args.margin, anyway=args.anyway, results_dir=results_dir(args),
         allow_missing_base=args.allow_missing_base,
@@ -55,8 +62,33 @@ def run(args: Namespace) -> int:
     return comparison.exit_code(strict=args.strict)
 
 
+def _run_many(args: Namespace) -> int:
+    from assay.api.compare_many import compare_many
+
+    ranked = compare_many(
+        [args.base, args.head, *args.others], margin=args.margin, anyway=args.anyway, results_dir=results_dir(args),
+        allow_missing_base=args.allow_missing_base,
+    )  # fmt: skip
+    form = _form(args)
+    if form == "html":
+        raise UsageError("--format html is of two sides; for more, `assay serve` shows them (or --format json)")
+    if form == "json":
+        from assay.record.strict_json import encode
+
+        text = encode(ranked.to_json(strict=args.strict), indent=2) + "\n"
+    else:
+        from assay.report.ranking_text import ranking_markdown, ranking_text
+
+        text = ranking_markdown(ranked) if form == "markdown" else ranking_text(ranked, everything=args.all)
+    _put(text, args, ranked.answer)
+    return ranked.exit_code(strict=args.strict)
+
+
 def write(comparison: Comparison, args: Namespace) -> None:
-    text = _rendered(comparison, args)
+    _put(_rendered(comparison, args), args, f"{comparison.answer}: {comparison.reason}")
+
+
+def _put(text: str, args: Namespace, answer: str) -> None:
     if args.output is None:
         sys.stdout.write(text)
         return
@@ -65,13 +97,17 @@ def write(comparison: Comparison, args: Namespace) -> None:
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(args.output, text)
-    print(printable(f"{comparison.answer}: {comparison.reason}"), file=sys.stderr)
+    print(printable(answer), file=sys.stderr)
+
+
+def _form(args: Namespace) -> str:
+    suffix = args.output.suffix if args.output else ""
+    by_name = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}.get(suffix, "text")
+    return str(args.format or by_name)
 
 
 def _rendered(comparison: Comparison, args: Namespace) -> str:
-    suffix = args.output.suffix if args.output else ""
-    by_name = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}.get(suffix, "text")
-    form = args.format or by_name
+    form = _form(args)
     if form == "json":
         from assay.record.strict_json import encode
 

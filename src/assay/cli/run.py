@@ -25,12 +25,13 @@ from assay.cli.exit_code import exit_code
 from assay.cli.join import join
 from assay.cli.results_dir import results_dir, results_dir_argument
 from assay.config.plan import Plan
+from assay.config.tag import check_tag
 from assay.config.viewer_url import check_template
 from assay.errors import UsageError
 
 _SAID_BEFORE = (
     "config", "matrix", "datasets", "entries", "entries_exact", "set", "session_name", "reason", "viewer_url",
-    "viewer_url_template", "strict_config_check", "prepare", "cleanup", "parameter", "parameter_scan", "shell",
+    "viewer_url_template", "strict_config_check", "prepare", "cleanup", "parameter", "parameter_scan", "shell", "tags",
 )  # fmt: skip
 
 
@@ -58,6 +59,10 @@ def arguments(parser: ArgumentParser) -> None:
     command_arguments(parser)
     parser.add_argument("--session-name", metavar="NAME", help="the time is appended (older form: used as it is)")
     parser.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
+    parser.add_argument(
+        "--tag", metavar="TAG", action="append", default=[], dest="tags",
+        help="what the session is found by on the dashboard; may be given several times",
+    )  # fmt: skip
     viewer = parser.add_mutually_exclusive_group()
     viewer.add_argument("--viewer-url", metavar="URL", help="where the session can be looked at, for sinks to show")
     viewer.add_argument(
@@ -138,6 +143,13 @@ def _template(written: str | None) -> str | None:
         raise UsageError(f"--viewer-url-template: {error}") from None
 
 
+def _tag(written: str) -> str:
+    try:
+        return check_tag(written)
+    except ValueError as error:
+        raise UsageError(f"--tag: {error}") from None
+
+
 def _inputs(args: Namespace) -> RunInputs:
     ways = [bool(args.config), args.matrix is not None, bool(args.after)]
     if sum(ways) != 1:
@@ -177,4 +189,5 @@ def _inputs(args: Namespace) -> RunInputs:
         runs=args.runs,
         warmup=args.warmup,
         timeout_s=args.timeout,
+        tags=tuple(_tag(tag) for tag in args.tags),
     )

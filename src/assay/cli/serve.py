@@ -24,6 +24,10 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="a name it may be asked under, besides localhost",
     )
+    parser.add_argument(
+        "--allow-acknowledge", action="store_true",
+        help="with --host: let anybody who can reach it acknowledge failures and regressions (on this machine: always)",
+    )  # fmt: skip
     results_dir_argument(parser)
 
 
@@ -42,10 +46,11 @@ def run(args: Namespace) -> int:
         raise UsageError(f"{folder} is not a folder: run something first, or name another with --results-dir")
     listening = _listen(args.host, args.port)
     port = listening.getsockname()[1]
-    app = dashboard(folder, (*LOOPBACK, args.host, *args.allow_host))
+    local = args.host in LOOPBACK
+    app = dashboard(folder, (*LOOPBACK, args.host, *args.allow_host), may_acknowledge=local or args.allow_acknowledge)
     app.router.routes.append(Route("/metrics", scrape(folder)))
     print(f"http://{f'[{args.host}]' if ':' in args.host else args.host}:{port}/", flush=True)
-    if args.host not in LOOPBACK:
+    if not local:
         print("assay: anybody who can reach this address can read all results", file=sys.stderr)
     log_in_lines()
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))

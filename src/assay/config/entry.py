@@ -58,6 +58,7 @@ class Entry:
     sink_data: Mapping[str, Any] = field(default_factory=dict)
     baseline: str | None = None
     canary: bool = False
+    tags: tuple[str, ...] = ()
     is_setup: bool = False
     cwd: Path | None = None
     """Where it runs: the working folder, unless an experiment has checked out another revision."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from assay.config.entry_name import check_entry_name
 from assay.config.limits import Limits
@@ -10,6 +10,9 @@ from assay.config.model import Model, ProgramVariables
 from assay.config.ray_config import ObjectStoreSize, RayConfig
 from assay.config.requirement import Requirement, share
 from assay.config.service.service_config import ServiceConfig
+from assay.config.tag import check_tag
+
+Tag = Annotated[str, AfterValidator(check_tag)]
 
 
 class MetricRule(Model):
@@ -76,7 +79,7 @@ class EntryConfig(Model):
     canary: bool = Field(
         default=False, description="Its code is fixed: what changes in it is the machine, and a comparison says so."
     )
-    tags: list[str] = []
+    tags: list[Tag] = Field(default=[], description="What it is found by on the dashboard: words without spaces.")
 
     @field_validator("name")
     @classmethod

@@ -31,6 +31,8 @@ class Plan:
     older_form: bool = False
     baseline: str | None = None
     reserve_disk_mb: float = 512.0
+    tags: tuple[str, ...] = ()
+    """What the session is found by."""
     notes: tuple[str, ...] = ()
     """What planning found out and the log is to say."""
     interpreter: str | None = None
@@ -121,6 +123,7 @@ def make_plan(
         older_form=config.older_form,
         baseline=session.baseline,
         reserve_disk_mb=session.reserve_disk_mb,
+        tags=tuple(dict.fromkeys(session.tags)),
         interpreter=resolver.interpreter,
         gpu_stats_recorder=session.gpu_stats_recorder,
         viewer_url_template=template,

@@ -110,6 +110,7 @@ class Resolver:
             sink_data=_by_sink(written.sink_data),
             baseline=written.baseline or session.baseline,
             canary=written.canary,
+            tags=tuple(dict.fromkeys(written.tags)),
             is_setup=key == "data_setups",
             datasets_used=tuple(datasets),
         )

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config.entry_config import EntryConfig, MetricRule
+from assay.config.entry_config import EntryConfig, MetricRule, Tag
 from assay.config.gpu_stats import GPU_STATS_INTERVAL_S
 from assay.config.model import Model
 from assay.config.paths.named_path import PathsConfig
@@ -81,6 +81,9 @@ class SessionConfig(Model):
     )
     interpreter: str | None = Field(
         default=None, description="Python of all scripts that name none; bundled ones go on with Assay's."
+    )
+    tags: list[Tag] = Field(
+        default=[], description="What the session is found by on the dashboard; `assay run --tag` adds to them."
     )
     reserve_disk_mb: float = Field(default=512.0, ge=0, description="Less free space than this is said before the run.")
 

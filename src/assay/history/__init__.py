@@ -2,7 +2,7 @@
 
 from assay.history.comparable import reasons_against
 from assay.history.history import Added, History
-from assay.history.rows import Point, RunRow, Series, SessionRow
+from assay.history.rows import Point, RunRow, Series, SessionRow, Track
 from assay.history.sessions import find_session, session_folders
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "RunRow",
     "Series",
     "SessionRow",
+    "Track",
     "find_session",
     "reasons_against",
     "session_folders",

@@ -1,17 +1,23 @@
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from assay.errors import DataError
 from assay.history.database import Database
 from assay.history.instant import iso, microseconds
 from assay.history.queries import (
     COMPARISON,
+    ENTRY_TAGS,
+    ENVIRONMENTS,
     EXPORT,
+    FOUND,
     LAST_COMPARABLE,
     LEVELS,
     PREVIOUS_SESSION,
@@ -19,10 +25,12 @@ from assay.history.queries import (
     RUN,
     RUNS_OF_SERIES_IN_SESSION,
     SERIES,
+    SERIES_OF,
     SESSION,
+    TRACKS,
     TREND,
 )
-from assay.history.rows import MetricRow, Point, RunRow, Series, SessionRow, SessionValue
+from assay.history.rows import MetricRow, Point, RunRow, Series, SessionRow, SessionValue, Track
 from assay.history.writing import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
 from assay.record.strict_json import decode
@@ -115,10 +123,20 @@ class History:
         return self._session(rows[0]) if rows else None
 
     def sessions(
-        self, *, entry: str | None = None, commit: str | None = None, limit: int = 50, offset: int = 0
+        self,
+        *,
+        entry: str | None = None,
+        commit: str | None = None,
+        tag: str | None = None,
+        text: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
     ) -> list[SessionRow]:
-        """Newest first."""
+        """Newest first. `text`: part of its name, reason, host or branch, of one of its tags or of an entry's."""
+        like = None if text is None else f"%{text.translate(_PLAIN)}%"
         where, values = _where(
+            ("session.id IN (SELECT session FROM tag WHERE tag = ?)", tag),
+            (FOUND, like),
             ("session.id IN (SELECT session FROM run WHERE entry = ?)", entry),
             ("session.git_commit >= ?", commit),
             ("session.git_commit < ?", None if commit is None else commit + "g"),
@@ -146,6 +164,12 @@ class History:
         sql = f"{RUN} {where} ORDER BY run.started DESC, run.id DESC LIMIT ? OFFSET ?"
         return [_run(row) for row in self._db.rows(sql, *values, limit, offset)]
 
+    def runs_before(self, at: str) -> tuple[int, int]:
+        """How many were started earlier, and which of them came in last: equal answers, equal pasts."""
+        asked = "SELECT count(*), coalesce(max(id), 0) FROM run WHERE started < ?"
+        [(count, last)] = self._db.rows(asked, microseconds(at))
+        return int(count), int(last)
+
     def entries(self) -> list[str]:
         return [str(row[0]) for row in self._db.rows("SELECT DISTINCT entry FROM fingerprint ORDER BY entry")]
 
@@ -159,6 +183,31 @@ class History:
     def series_by_id(self, id: int) -> Series | None:
         rows = self._db.rows(f"{SERIES} WHERE series.id = ?", id)
         return _series(rows[0]) if rows and rows[0][6] else None
+
+    def tracks(self) -> list[Track]:
+        """Every fingerprint that an ordinary session has a counted run of, in order of entry and machine."""
+        rows = self._db.rows(TRACKS)
+        return sorted((_track(row) for row in rows), key=lambda one: (one.entry, one.machine))
+
+    def series_of(self, fingerprint: str) -> list[Series]:
+        """In the order that their first values came in."""
+        return [_series(row) for row in self._db.rows(SERIES_OF, fingerprint) if row[6]]
+
+    def tags(self, session: str, entry: str) -> tuple[str, ...]:
+        """Of an entry and of the session it was run in."""
+        return tuple(str(row[0]) for row in self._db.rows(ENTRY_TAGS, session, entry))
+
+    def environments(self, sessions: Sequence[str]) -> dict[str, Environment]:
+        """What these sessions ran on, oldest first; of one whose row is damaged nothing is said."""
+        found = {}
+        for name, written in self._db.rows(ENVIRONMENTS, json.dumps(list(sessions))):
+            with suppress(DataError, ValueError):
+                found[str(name)] = Environment.from_json(decode(written))
+        return found
+
+    def series_id(self, fingerprint: str, metric: str) -> int | None:
+        rows = self._db.rows("SELECT id FROM series WHERE fingerprint = ? AND metric = ?", fingerprint, metric)
+        return int(rows[0][0]) if rows else None
 
     def points(self, series: int, *, before: str | None = None, limit: int = 1000) -> list[Point]:
         """The newest `limit` values, oldest first."""
@@ -194,6 +243,7 @@ class History:
         counted = self._db.rows(
             "SELECT outcome, count(*) FROM run WHERE session = ? AND counts GROUP BY outcome", row[0]
         )
+        tags = self._db.rows("SELECT tag FROM tag WHERE session = ? AND entry = '' ORDER BY tag", row[0])
         return SessionRow(
             name=row[1],
             folder=row[2],
@@ -209,7 +259,12 @@ class History:
             planned=row[12],
             outcomes={str(outcome): int(count) for outcome, count in counted},
             kind=row[13],
+            tags=tuple(str(tag[0]) for tag in tags),
         )
+
+
+_PLAIN = str.maketrans({"%": r"\%", "_": r"\_", "\\": r"\\"})
+"""What LIKE would take for a pattern."""
 
 
 def _where(*conditions: tuple[str, object]) -> tuple[str, list[object]]:
@@ -220,11 +275,20 @@ def _where(*conditions: tuple[str, object]) -> tuple[str, list[object]]:
 
 
 def _record(body: Any) -> Record:
-    return Record.from_json(decode(zlib.decompress(body)))
+    try:
+        return Record.from_json(decode(zlib.decompress(body)))
+    except (zlib.error, ValueError, TypeError) as error:
+        raise DataError(
+            f"a record in the history is damaged ({error}): make it anew with `assay history import --rebuild`"
+        ) from None
 
 
 def _run(row: tuple[Any, ...]) -> RunRow:
     return RunRow(row[0], row[1], row[2], row[3], iso(row[4]), row[5], bool(row[6]), row[7], row[8])
+
+
+def _track(row: tuple[Any, ...]) -> Track:
+    return Track(row[0], row[1], row[2], row[3], row[4], _run(row[5:]))
 
 
 def _series(row: tuple[Any, ...]) -> Series:

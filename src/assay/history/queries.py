@@ -27,11 +27,33 @@ SESSION = """SELECT id, name, folder, started, finished, status, git_commit, git
 RUN = """SELECT run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts,
     run.exec_time_s, run.git_commit FROM run JOIN session ON session.id = run.session"""
 
+TRACKS = """SELECT fingerprint.key, fingerprint.entry, fingerprint.params, fingerprint.workload, fingerprint.machine,
+    run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts, run.exec_time_s,
+    run.git_commit
+    FROM fingerprint JOIN run ON run.id = (SELECT latest.id FROM run AS latest
+        JOIN session AS its ON its.id = latest.session
+        WHERE latest.fingerprint = fingerprint.key AND latest.counts AND its.kind IN ('run', 'import')
+        ORDER BY latest.started DESC LIMIT 1)
+    JOIN session ON session.id = run.session"""
+
+ENTRY_TAGS = """SELECT DISTINCT tag FROM tag WHERE session = (SELECT id FROM session WHERE name = ?)
+    AND (entry = ? OR entry = '') ORDER BY tag"""
+
+ENVIRONMENTS = """SELECT session.name, session.environment FROM session
+    WHERE session.name IN (SELECT value FROM json_each(?)) ORDER BY session.started"""
+
+FOUND = r"""session.id IN (SELECT one.id FROM session AS one WHERE one.name || char(10) || coalesce(one.reason, '')
+    || char(10) || one.host || char(10) || coalesce(one.git_branch, '') || char(10)
+    || coalesce((SELECT group_concat(tag, char(10)) FROM tag WHERE tag.session = one.id), '') LIKE ? ESCAPE '\')"""
+"""Sessions that hold a text. Every one is looked at, but not its runs."""
+
 SERIES = """SELECT series.id, series.fingerprint, series.entry, series.metric, series.unit, series.better,
     (SELECT count(*) FROM point WHERE point.series = series.id),
     (SELECT value FROM point WHERE point.series = series.id ORDER BY started DESC, run DESC LIMIT 1),
     (SELECT max(started) FROM point WHERE point.series = series.id)
     FROM series"""
+
+SERIES_OF = f"{SERIES} WHERE series.fingerprint = ? ORDER BY series.id"
 
 TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_commit
     FROM point JOIN run ON run.id = point.run JOIN session ON session.id = run.session

@@ -26,6 +26,8 @@ class SessionRow:
     outcomes: Mapping[str, int]
     """How many counted runs ended each way."""
     kind: SessionKind = "run"
+    tags: tuple[str, ...] = ()
+    """Its own, not those of its entries."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,18 @@ class RunRow:
     counts: bool
     exec_time_s: float
     git_commit: str | None
+
+
+@dataclass(frozen=True)
+class Track:
+    """One fingerprint of an entry, with its latest counted run: what a row of the dashboard's grid stands for."""
+
+    fingerprint: str
+    entry: str
+    params: str
+    workload: str
+    machine: str
+    latest: RunRow
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,18 @@ over runs do not page through them.
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
-TABLES = """
+_TAGS = """CREATE TABLE tag (
+    session INTEGER NOT NULL REFERENCES session (id),
+    entry TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    PRIMARY KEY (session, entry, tag)
+) WITHOUT ROWID;
+CREATE INDEX tag_by_word ON tag (tag, session)"""
+"""What sessions (entry '') and entries are found by."""
+
+TABLES = f"""
 CREATE TABLE session (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -30,6 +39,8 @@ CREATE TABLE session (
 );
 CREATE INDEX session_by_start ON session (started);
 CREATE INDEX session_by_commit ON session (git_commit, started);
+
+{_TAGS};
 
 CREATE TABLE fingerprint (
     key TEXT PRIMARY KEY,
@@ -90,5 +101,6 @@ ALTER TABLE session ADD COLUMN kind TEXT NOT NULL DEFAULT 'run';
 UPDATE session SET kind = 'rerun' WHERE reason LIKE 'rerun of %';
 UPDATE session SET kind = 'import' WHERE reason LIKE 'imported from %'
 """,
+    2: _TAGS,
 }
 """From the version that is the key to the next one."""

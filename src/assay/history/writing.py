@@ -35,6 +35,19 @@ def put_session(db: sqlite3.Connection, info: SessionInfo, environment: Environm
         info.name,
     )
     found = db.execute("SELECT id FROM session WHERE name = ?", (info.name,)).fetchone()
+    id = _put_session_row(db, found, row)
+    tags = [("", tag) for tag in info.tags]
+    tags += [(name, tag) for name, own in info.entry_tags.items() for tag in own]
+    if found:
+        db.execute("DELETE FROM tag WHERE session = ?", (id,))
+    db.executemany(
+        "INSERT OR IGNORE INTO tag (session, entry, tag) VALUES (?, ?, ?)",
+        [(id, storable(entry), storable(tag)) for entry, tag in tags],
+    )
+    return id
+
+
+def _put_session_row(db: sqlite3.Connection, found: tuple[int] | None, row: tuple[object, ...]) -> int:
     if found:
         db.execute(
             "UPDATE session SET folder = coalesce(?, folder), started = ?, finished = ?, status = ?, git_commit = ?,"

@@ -31,6 +31,14 @@ class SessionInfo:
     """Which command it is of. `latest` and baselines are ordinary sessions, kind `run`."""
     viewer_url: str | None = None
     """Where else it can be looked at, as its files or its command line say."""
+    tags: tuple[str, ...] = ()
+    """What the session is found by, as its files and its command line say."""
+    entry_tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By entry, those that have any."""
+    runs: Mapping[str, int] = field(default_factory=dict)
+    """How often each entry is to be run, warm-ups included; empty in files from before it was written down."""
+    limits_s: Mapping[str, float] = field(default_factory=dict)
+    """Time limit of one run of each entry."""
     joined: bool = False
     """Several jobs run it, each with `assay run --join`."""
     schema_version: int = 1
@@ -46,6 +54,7 @@ class SessionInfo:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SessionInfo:
         written = Written(values)
+        tagged, runs = written.object("entry_tags"), written.object("runs")
         status = written.one_of("status", STATUSES, "running")
         return cls(
             name=written.text("name"),
@@ -60,10 +69,16 @@ class SessionInfo:
             plan=written.mapping("plan"),
             kind=session_kind(values),
             viewer_url=written.text_or_none("viewer_url"),
+            tags=written.texts("tags"),
+            entry_tags={name: tagged.texts(name) for name in tagged.values},
+            runs={name: runs.whole(name) for name in runs.values},
+            limits_s=written.number_mapping("limits_s"),
             joined=written.flag("joined", False),
             schema_version=written.whole("schema_version", 1),
         )
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
     return list(value) if isinstance(value, tuple) else value

@@ -15,7 +15,7 @@ from assay.analysis.comparison import GRAVEST_FIRST
 from assay.analysis.environment_difference import also_different
 from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
 from assay.report.change_text import change_commits, change_size
-from assay.report.dashboard.address import address, changed
+from assay.report.dashboard.address import address, changed, published
 from assay.report.insight_groups import insight_groups
 from assay.report.limits import MOST_INSIGHTS
 from assay.report.printable import printable
@@ -68,7 +68,8 @@ def templates() -> Environment:
         verdict_word=verdict_word, counted=counted, named=_named,
         change_size=change_size, change_commits=change_commits, insight_groups=insight_groups,
     )  # fmt: skip
-    made.globals.update(Verdict=Verdict, address=address, changed=changed, MOST_INSIGHTS=MOST_INSIGHTS)
+    made.globals.update(Verdict=Verdict, address=address, changed=changed, published=published)
+    made.globals["MOST_INSIGHTS"] = MOST_INSIGHTS
     made.globals["style"] = page_style
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made

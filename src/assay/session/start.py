@@ -53,6 +53,10 @@ def _started(
         planned=tuple(entry.name for entry in plan.entries),
         plan=masked_inputs(plan.inputs, masker),
         kind=kind,
+        tags=plan.tags,
+        entry_tags={entry.name: entry.tags for entry in plan.entries if entry.tags},
+        runs={entry.name: entry.warmup + entry.repeat for entry in plan.entries},
+        limits_s={entry.name: entry.timeout_s for entry in plan.entries},
         viewer_url=masker.text(viewer) if (viewer := plan.viewer_url(folder.path)) else None,
     )
     folder.write_environment(environment)

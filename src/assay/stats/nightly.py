@@ -10,7 +10,7 @@ with the autocorrelation of the level's nights (Marriott & Pope, Biometrika 41, 
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log, log1p, sqrt
@@ -55,31 +55,62 @@ class Night:
 
 def watch(values: Floats, begin: int = 10) -> Night:
     """The last of the values, given all before it. The first `begin` make the first level."""
-    return next(iter(deque(nights(values, begin), maxlen=1)), Night(0, float(values[0]), LEAST, 0, False, 0.0))
+    return next(_nights(values, begin, values.size - 1), Night(0, float(values[0]), LEAST, 0, False, 0.0))
 
 
 def nights(values: Floats, begin: int = 10) -> Iterator[Night]:
     """Each value from the `begin`-th on, given all before it; of fewer values the last."""
+    return _nights(values, begin, 0)
+
+
+def _nights(values: Floats, begin: int, told_from: int) -> Iterator[Night]:
+    """Those from index `told_from` on. The ones before are only walked over: most lie so near their level that the
+    reach, which takes nearly all of the time, need not be known."""
     since, moved = 0, 0.0
     streak, last, nearest = 0, 0, 0.0
     earlier = np.empty(0)
+    window = _Window(values)
     for at in range(max(1, min(begin, values.size - 1)), values.size):
-        told = values[max(since, at - WINDOW) : at - streak]
-        level = middle(told)
+        first = max(since, at - WINDOW)
+        level = middle(values[first : at - streak]) if streak else window.median(first, at)
+        beyond = float(values[at]) - level
+        if not streak and at < told_from and abs(beyond) <= LEAST:
+            last = 0
+            continue
+        told = values[first : at - streak]
         # A level that has just begun has no noise of its own yet: that of the one before it stands in.
         noise = np.concatenate([earlier, told - level])[-WINDOW:]
         reach = _reach(noise, told.size)
-        beyond = float(values[at]) - level
         side: Side = 0 if abs(beyond) <= reach else 1 if beyond > 0 else -1
         going_on = side != 0 and side == last
         streak = streak + 1 if going_on else int(side != 0)
         nearest = min(nearest, beyond, key=abs) if going_on else beyond
         last = side
         alarm = streak > 1 and streak >= _enough(noise, nearest)
-        yield Night(since, level, reach, side, alarm, moved)
+        if at >= told_from:
+            yield Night(since, level, reach, side, alarm, moved)
         if alarm:
             since, moved = at - streak + 1, middle(values[at - streak + 1 : at + 1]) - level
             streak, last, earlier = 0, 0, noise
+
+
+class _Window:
+    """The median of values that lie next to each other, as the two ends move on: kept in order, not sorted anew."""
+
+    def __init__(self, values: Floats) -> None:
+        self._values = values.tolist()
+        self._first = self._end = 0
+        self._ordered: list[float] = []
+
+    def median(self, first: int, end: int) -> float:
+        """Of the values from `first` up to and without `end`; neither ever goes back."""
+        for at in range(self._end, end):
+            insort(self._ordered, self._values[at])
+        for at in range(self._first, first):
+            del self._ordered[bisect_left(self._ordered, self._values[at])]
+        self._first, self._end = first, end
+        n = end - first
+        return self._ordered[n // 2] if n % 2 else (self._ordered[n // 2 - 1] + self._ordered[n // 2]) / 2
 
 
 def _enough(noise: Floats, nearest: float) -> int:

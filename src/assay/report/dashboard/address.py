@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from urllib.parse import urlencode
+
+Links = Callable[[str, Mapping[str, str]], str]
+"""Path and what is asked for → where it leads. Of what is asked several times, there is a line each."""
+SEVERAL = ("with", "metric")
+"""What an address may ask several times."""
+
+
+def _served(path: str, asked: Mapping[str, str]) -> str:
+    pairs = [(name, part) for name, value in asked.items() for part in value.split("\n")]
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+_LINKS: ContextVar[Links] = ContextVar("links", default=_served)
+_PUBLISHED: ContextVar[str] = ContextVar("published", default="")
+
+
+def asked_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What an address asks for; empty fields of a form are as good as none."""
+    asked: dict[str, str] = {}
+    for name, value in pairs:
+        if value:
+            asked[name] = f"{asked[name]}\n{value}" if name in asked and name in SEVERAL else value
+    return asked
 
 
 def address(path: str, **asked: object) -> str:
     given = {name: str(value) for name, value in asked.items() if value not in (None, "", 0)}
-    return f"{path}?{urlencode(given)}" if given else path
+    return _LINKS.get()(path, given)
 
 
 def changed(path: str, asked: Mapping[str, str], **changes: object) -> str:
     """The same view with some of what was asked changed."""
     return address(path, **{**asked, **changes})
+
+
+def published() -> str:
+    """When the page was written as a file of a published site; empty on a server."""
+    return _PUBLISHED.get()
+
+
+@contextmanager
+def publishing(links: Links, at: str) -> Iterator[None]:
+    """Within, pages are linked by `links`: a published site has files where the server has addresses."""
+    tokens = _LINKS.set(links), _PUBLISHED.set(at)
+    try:
+        yield
+    finally:
+        _LINKS.reset(tokens[0])
+        _PUBLISHED.reset(tokens[1])

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from assay.errors import AssayError, MissingExtra
-from assay.report.dashboard import entry_pages, run_pages, session_pages
+from assay.report.dashboard import compare_page, entry_pages, home_page, run_pages, series_page, session_pages
+from assay.report.dashboard.acknowledge_request import acknowledge_asked, is_own
+from assay.report.dashboard.address import asked_of
 from assay.report.dashboard.asked import NotThere
+from assay.report.dashboard.kept_pages import Page
 from assay.report.dashboard.store import Store
 from assay.report.page_templates import SCRIPTS, templates
 from assay.report.style import SHEETS, TEMPLATES
@@ -28,18 +33,37 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-_STATIC = {
+OWN_SHEETS = ("grid.css", "home.css", "series.css", "compare.css")
+OWN_SCRIPTS = ("live.js", "grid.js", "series.js")
+STATIC = {
     **{name: (TEMPLATES / name, "text/css") for name in SHEETS},
     **{name: (TEMPLATES / name, "text/javascript") for name in SCRIPTS},
-    "live.js": (TEMPLATES / "dashboard" / "live.js", "text/javascript"),
+    **{name: (TEMPLATES / "dashboard" / name, "text/css") for name in OWN_SHEETS},
+    **{name: (TEMPLATES / "dashboard" / name, "text/javascript") for name in OWN_SCRIPTS},
+}
+_LONGEST_KEPT = 2000
+"""Characters of an address whose page is kept."""
+_LONGEST_BODY = 16_384
+
+PageMaker = Callable[[Store, Mapping[str, str]], Any]
+
+PAGES: dict[str, tuple[str, PageMaker]] = {
+    "/": ("home.html", home_page.home),
+    "/sessions": ("sessions.html", session_pages.sessions),
+    "/session": ("session.html", session_pages.session),
+    "/session/entry": ("session_entry.html", session_pages.session_entry),
+    "/entries": ("entries.html", entry_pages.entries),
+    "/entry": ("entry.html", entry_pages.entry),
+    "/series": ("series.html", series_page.series),
+    "/runs": ("runs.html", run_pages.runs),
+    "/compare": ("compare.html", compare_page.compare),
 }
 
-Page = Callable[[Store, Mapping[str, str]], Any]
 
-
-def dashboard(results_dir: Path, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
-    """Read only: every route answers GET and nothing else. `hosts` are the names it may be asked under, because a page
-    elsewhere could otherwise have its own name point here (DNS rebinding) and read the answers."""
+def dashboard(results_dir: Path, hosts: tuple[str, ...] = LOOPBACK, *, may_acknowledge: bool = True) -> Starlette:
+    """Every route answers GET and nothing else, but for the one that acknowledges. `hosts` are the names it may be
+    asked under, because a page elsewhere could otherwise have its own name point here (DNS rebinding) and read the
+    answers."""
     try:
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
@@ -47,41 +71,54 @@ def dashboard(results_dir: Path, hosts: tuple[str, ...] = LOOPBACK) -> Starlette
         from starlette.routing import Route
     except ImportError:
         raise MissingExtra("The dashboard (starlette)", "serve") from None
-    store = Store(results_dir)
-    routes = [Route(path, _endpoint(store, template, page)) for path, (template, page) in PAGES.items()]
+    store = Store(results_dir, may_acknowledge)
+    routes = [Route(path, _endpoint(store, path, template, page)) for path, (template, page) in PAGES.items()]
     routes += [Route("/live", _live(store)), Route("/static/{name}", _static)]
+    if may_acknowledge:
+        routes.append(Route("/acknowledge", _acknowledge(store), methods=["POST"]))
     return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))])
 
 
-PAGES: dict[str, tuple[str, Page]] = {
-    "/": ("sessions.html", session_pages.sessions),
-    "/session": ("session.html", session_pages.session),
-    "/session/entry": ("session_entry.html", session_pages.session_entry),
-    "/entries": ("entries.html", entry_pages.entries),
-    "/entry": ("entry.html", entry_pages.entry),
-    "/series": ("series.html", entry_pages.series),
-    "/runs": ("runs.html", run_pages.runs),
-    "/compare": ("compare.html", run_pages.compare_two),
-}
-
-
-def _endpoint(store: Store, template: str, page: Page) -> Callable[[Request], Response]:
+def _endpoint(store: Store, path: str, template: str, page: PageMaker) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
-        asked = {name: value for name, value in request.query_params.items() if value}
-        try:
-            shown = page(store, asked)
-        except AssayError as error:
-            return _html("message.html", 404 if isinstance(error, NotThere) else 400, message=str(error))
-        return _html(template, 200, shown=shown, asked=asked, path=request.url.path)
+        from starlette.responses import RedirectResponse
+        from starlette.responses import Response as Plain
+
+        asked = asked_of(request.query_params.multi_items())
+        if path == "/" and {"entry", "commit"} & set(asked):
+            # Where the list of sessions was before there was a first screen.
+            return RedirectResponse(f"/sessions?{urlencode(asked)}", status_code=307, headers=HEADERS)
+
+        def make() -> Page:
+            return rendered_page(store, path, template, page, asked)
+
+        address = str(request.url.query)
+        kept = store.pages.get((path, address), _state(store, path, asked), make) if _keeps(address) else make()
+        return Plain(kept.content, kept.status, HEADERS, "text/html; charset=utf-8")
 
     return answer
 
 
-def _html(template: str, status: int, **values: Any) -> Response:
-    from starlette.responses import HTMLResponse
+def _keeps(address: str) -> bool:
+    return len(address) <= _LONGEST_KEPT
 
-    text = templates().get_template(f"dashboard/{template}").render(**values)
-    return HTMLResponse(text, status_code=status, headers=HEADERS)
+
+def _state(store: Store, path: str, asked: Mapping[str, str]) -> Hashable:
+    return store.home_state() if path == "/" else store.state(asked)
+
+
+def rendered_page(store: Store, path: str, template: str, page: PageMaker, asked: Mapping[str, str]) -> Page:
+    try:
+        shown = page(store, asked)
+        text = rendered(template, shown=shown, asked=asked, path=path)
+    except AssayError as error:
+        status = 404 if isinstance(error, NotThere) else 400
+        return Page(status, rendered("message.html", message=str(error)).encode("utf-8", "replace"), lasting=False)
+    return Page(200, text.encode("utf-8", "replace"), not getattr(shown, "running", False) or path == "/")
+
+
+def rendered(template: str, **values: Any) -> str:
+    return templates().get_template(f"dashboard/{template}").render(**values)
 
 
 def _live(store: Store) -> Callable[[Request], Response]:
@@ -100,15 +137,44 @@ def _live(store: Store) -> Callable[[Request], Response]:
     return answer
 
 
+def _acknowledge(store: Store) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        from starlette.concurrency import run_in_threadpool
+        from starlette.responses import HTMLResponse, RedirectResponse
+
+        def refused(status: int, why: str) -> Response:
+            return HTMLResponse(rendered("message.html", message=why), status, HEADERS)
+
+        if not is_own(request.headers):
+            return refused(403, "only the dashboard's own pages may acknowledge something")
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _LONGEST_BODY:
+                return refused(413, "that is too long")
+        try:
+            back = await run_in_threadpool(acknowledge_asked, store, body)
+        except AssayError as error:
+            return refused(400, str(error))
+        return RedirectResponse(back, 303, HEADERS)
+
+    return answer
+
+
+@lru_cache(maxsize=64)
+def _static_file(path: Path, changed_ns: int) -> tuple[bytes, str]:
+    content = path.read_bytes()
+    return content, f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+
+
 def _static(request: Request) -> Response:
     from starlette.responses import PlainTextResponse
     from starlette.responses import Response as Plain
 
-    path, kind = _STATIC.get(request.path_params["name"], (None, ""))
+    path, kind = STATIC.get(request.path_params["name"], (None, ""))
     if path is None or not path.is_file():
         return PlainTextResponse("not found", status_code=404, headers=HEADERS)
-    content = path.read_bytes()
-    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    content, tag = _static_file(path, path.stat().st_mtime_ns)
     headers = {**HEADERS, "Cache-Control": "no-cache", "ETag": tag}
     if request.headers.get("if-none-match") == tag:
         return Plain(status_code=304, headers=headers)

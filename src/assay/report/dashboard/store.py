@@ -1,17 +1,28 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import os
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from assay.analysis import Comparison, what_changed
 from assay.analysis.noise_floors import FILE_NAME as FLOORS
-from assay.errors import DataError
+from assay.errors import AssayError, DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
 from assay.record import Environment, SessionFolder, SessionInfo
+from assay.report.dashboard.acknowledged import FILE_NAME as ACKNOWLEDGED
+from assay.report.dashboard.acknowledged import load_acknowledged
+from assay.report.dashboard.board import Board, BoardMaker
+from assay.report.dashboard.change_counter import ChangeCounter
+from assay.report.dashboard.kept_board import KeptBoard
 from assay.report.dashboard.kept_comparisons import KeptComparisons
+from assay.report.dashboard.kept_pages import KeptPages
+from assay.report.dashboard.live import LiveSession, live_session
 from assay.report.view import SessionView
 
 _LOOKED_AT = 30
@@ -26,27 +37,119 @@ class Opened:
     view: SessionView
 
 
-@dataclass(frozen=True)
+_NOTHING = Board()
+_LIVE_S = 1.0
+"""For how long what a running session was seen to do is shown to others who ask."""
+_NAMES = ("name", "session", "base", "head")
+"""What addresses call a session by."""
+
+
 class Store:
-    results_dir: Path
-    _kept: KeptComparisons = field(default_factory=KeptComparisons)
+    """The results folder as pages read it, with what has been read and made of it already."""
+
+    def __init__(self, results_dir: Path, may_acknowledge: bool = False) -> None:
+        self.results_dir = results_dir
+        self.may_acknowledge = may_acknowledge
+        """Whether readers may say that they have looked at something, which is kept in the folder."""
+        self.pages = KeptPages()
+        self._kept = KeptComparisons()
+        self._counter = ChangeCounter(results_dir / FILE_NAME)
+        self._boards, self._board = BoardMaker(), KeptBoard()
+        self._looking = threading.Lock()
+        self._live: tuple[float, tuple[LiveSession, ...]] = (-_LIVE_S, ())
+        self._times: tuple[Hashable, dict[str, float | None]] = (None, {})
 
     def what_changed(self, opened: Opened, history: History | None) -> Comparison | None:
-        """Kept until the session, the history or the noise floors change: reading the past takes the longest of all."""
+        """Kept until the session, what was recorded of the time before it, or the noise floors change: reading the past
+        takes the longest of all."""
         records = [record for entry in opened.view.entries for record in entry.runs]
         if history is None or not records:
             return None
         info = opened.view.info
-        key = (info.name, info.finished_at, len(records))
-        return self.kept(key, lambda: what_changed(records, history))
+        past = history.runs_before(min(record.started_at for record in records))
+        key = (info.name, info.finished_at, len(records), past, _written(self.results_dir / FLOORS))
+        return self._kept.get(key, lambda: what_changed(records, history))
 
     def kept(self, key: tuple[object, ...], make: Callable[[], Comparison | None]) -> Comparison | None:
         return self._kept.get((*key, *self._changed()), make)
 
-    def _changed(self) -> list[tuple[int, int]]:
-        """When the files that a verdict rests on were last written, and how long they are."""
-        files = (self.results_dir / name for name in (FILE_NAME, f"{FILE_NAME}-wal", FLOORS))
-        return [(stat.st_mtime_ns, stat.st_size) for file in files if file.is_file() and (stat := file.stat())]
+    def _changed(self) -> list[object]:
+        """The history's count of changes, and when the noise floors were last written, on which verdicts rest too."""
+        return [self._counter.value(), _written(self.results_dir / FLOORS)]
+
+    def state(self, asked: Mapping[str, str]) -> Hashable:
+        """All that a page can rest on: equal states, equal pages."""
+        sessions = [asked[key] for key in _NAMES if key in asked] + asked.get("with", "").split("\n")
+        files = [
+            _written(self.results_dir / name / file)
+            for name in sessions
+            if _is_plain(name)
+            for file in ("session.json", "results.jsonl", "env.json")
+        ]
+        return (*self._changed(), _written(self.results_dir / ACKNOWLEDGED), *files)
+
+    def home_state(self) -> Hashable:
+        """Of the first screen: its board may be one that was made a moment ago."""
+        return (self._newest_board().number, _written(self.results_dir / ACKNOWLEDGED), self.live())
+
+    def board(self) -> Board:
+        """What the first screen shows, of the history as it is or, where that takes long, as it was a moment ago."""
+        board = self._newest_board()
+        try:
+            return board.acknowledged_by(load_acknowledged(self.results_dir), "")
+        except DataError as error:
+            return board.acknowledged_by((), str(error))
+
+    def _newest_board(self) -> Board:
+        if not (self.results_dir / FILE_NAME).is_file():
+            return _NOTHING
+        return self._board.get(tuple(map(str, self._changed())), self._make_board)
+
+    def _make_board(self) -> Board:
+        with self.history() as history:
+            if history is None:
+                return Board()
+            return self._boards.make(history, lambda name: self._verdict(name, history))
+
+    def _verdict(self, name: str, history: History) -> Comparison | None:
+        """What a session that is over changed; one that is damaged says so on its own page."""
+        try:
+            row = history.session(name)
+            if row is None or row.status == "running":
+                return None
+            opened = self.session(name, history)
+            return self.what_changed(opened, history) if opened else None
+        except AssayError:
+            return None
+
+    def live(self) -> tuple[LiveSession, ...]:
+        """Sessions that run, looked at once a second however many ask."""
+        with self._looking:
+            at, seen = self._live
+            if time.monotonic() - at >= _LIVE_S:
+                seen = tuple(self._look())
+                self._live = (time.monotonic(), seen)
+            return seen
+
+    def _look(self) -> Iterator[LiveSession]:
+        for info in self.running():
+            with suppress(DataError, OSError):
+                yield live_session(SessionFolder(self.results_dir / info.name), self.usual_s)
+
+    def usual_s(self, entry: str) -> float | None:
+        """Median time of the latest runs of an entry that passed."""
+        key = self._counter.value()
+        if self._times[0] != key:
+            self._times = (key, {})
+        known = self._times[1]
+        if entry not in known:
+            try:
+                with self.history() as history:
+                    runs = history.runs(entry=entry, outcome="passed", limit=5) if history else []
+            except AssayError:
+                runs = []
+            known[entry] = median(run.exec_time_s for run in runs) if runs else None
+        return known[entry]
 
     @contextmanager
     def history(self) -> Iterator[History | None]:
@@ -71,17 +174,19 @@ class Store:
         if row is not None and row.folder:
             yield Path(row.folder)
         # A name comes from an address: only a folder directly inside is meant, never a way out.
-        if name and Path(name).name == name and name not in (".", ".."):
+        if _is_plain(name):
             yield self.results_dir / name
 
     def running(self) -> list[SessionInfo]:
         """Sessions that say they run, by their folders: the history may not know them yet."""
         if not self.results_dir.is_dir():
             return []
-        folders = [path for path in self.results_dir.iterdir() if SessionFolder.is_one(path)]
-        newest = sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True)[:_LOOKED_AT]
+        newest = sorted(_folders(self.results_dir), reverse=True)[:_LOOKED_AT]
         found = []
-        for path in newest:
+        for _, name in newest:
+            path = self.results_dir / name
+            if not SessionFolder.is_one(path):
+                continue
             try:
                 info = SessionFolder(path).info()
             except DataError:
@@ -89,6 +194,28 @@ class Store:
             if info.status == "running" and _alive(info.pid):
                 found.append(info)
         return found
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and "\0" not in name and Path(name).name == name and name not in (".", "..")
+
+
+def _folders(folder: Path) -> Iterator[tuple[float, str]]:
+    """When each was last changed, and its name. A folder may have thousands."""
+    with os.scandir(folder) as inside:
+        for one in inside:
+            with suppress(OSError):
+                if one.is_dir():
+                    yield one.stat().st_mtime, one.name
+
+
+def _written(path: Path) -> tuple[int, int]:
+    """When a file was last written, and how long it is."""
+    try:
+        stat = path.stat()
+    except (OSError, ValueError):
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
 
 
 def _alive(pid: int | None) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean, median
 
+from assay.analysis.entry_ranking import RankedEntry, entry_ranking
 from assay.analysis.outlying_run import OutlyingRun, outlying_runs
-from assay.analysis.ranking import Ranked, ranking
 from assay.record import Record
 from assay.report.printable import printable
 from assay.report.quantity import number, rounded
-from assay.report.text.ranking_text import ranking_lines, relative_words
+from assay.report.text.entry_ranking_text import ranking_lines, relative_words
 from assay.report.text.screen import PLAIN, Screen
 from assay.report.text.text_width import columns, middle_cut, padded, wrapped
 from assay.report.text.timing_text import TimeFormat, bar, distribution, mean_and_spread, plain_times
@@ -35,7 +35,7 @@ def one_command(entry: EntryView, screen: Screen = PLAIN) -> str:
 def several_commands(entries: Sequence[EntryView], screen: Screen = PLAIN) -> str:
     """One line each, the fastest first, and what can be said of it against the others."""
     by_name = {entry.name: entry for entry in entries}
-    ranked = [one for one in ranking([run for entry in entries for run in entry.runs]) if one.runs]
+    ranked = [one for one in entry_ranking([run for entry in entries for run in entry.runs]) if one.runs]
     commands = {one.name: command_of(by_name[one.name]) for one in ranked}
     if len(set(commands.values())) < len(commands):
         commands = {one.name: printable(one.name) for one in ranked}
@@ -115,7 +115,7 @@ def _apart(ratio: float) -> str:
     return f"{abs(ratio - 1):.0%} {'slower' if ratio > 1 else 'faster'} than the median"
 
 
-def _table(ranked: Sequence[Ranked], labels: dict[str, str], screen: Screen) -> str:
+def _table(ranked: Sequence[RankedEntry], labels: dict[str, str], screen: Screen) -> str:
     means = {one.name: fmean(plain_times([run.exec_time_s for run in one.runs]) or [0.0]) for one in ranked}
     slowest = max(means.values()) or 1.0
     width = _BAR if screen.width is None or screen.width >= 100 else 12

@@ -112,6 +112,7 @@ def _make_session(folder: JobFolder, plan: Plan, environment: Environment, maske
         pid=job.pid,
         planned=job.planned,
         plan=masked_inputs(plan.inputs, masker),
+        tags=plan.tags,
         joined=True,
     )
     with suppress(FileExistsError):

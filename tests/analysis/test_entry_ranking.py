@@ -3,8 +3,8 @@ from __future__ import annotations
 from made_commands import made_runs, made_times
 
 from assay.analysis import Verdict
+from assay.analysis.entry_ranking import entry_ranking
 from assay.analysis.outlying_run import outlying_runs
-from assay.analysis.ranking import ranking
 from assay.record import Outcome
 
 
@@ -13,7 +13,7 @@ def test_the_fastest_is_first_and_the_others_are_held_against_it() -> None:
         *made_runs("slow", "slow", made_times(0.41, 0.005, seed=1)),
         *made_runs("fast", "fast", made_times(0.23, 0.003, seed=2)),
     ]
-    fast, slow = ranking(records)
+    fast, slow = entry_ranking(records)
     assert (fast.name, fast.against) == ("fast", None)
     assert slow.against is not None
     assert slow.against.verdict is Verdict.REGRESSED
@@ -32,7 +32,7 @@ def test_identical_commands_are_hardly_ever_called_different() -> None:
             for at in range(4)
             for run in made_runs(f"c{at}", f"c{at}", made_times(0.2, 0.01, seed=1000 * seed + at))
         ]
-        others = ranking(records)[1:]
+        others = entry_ranking(records)[1:]
         wrong += any(one.against and one.against.verdict is Verdict.REGRESSED for one in others)
     assert wrong <= 6
 
@@ -42,14 +42,14 @@ def test_rounds_that_one_of_two_failed_are_left_out() -> None:
     from dataclasses import replace
 
     slow[3] = replace(slow[3], outcome=Outcome.FAILED)
-    _, other = ranking([*slow, *made_runs("fast", "fast", made_times(0.23, 0.003, seed=2))])
+    _, other = entry_ranking([*slow, *made_runs("fast", "fast", made_times(0.23, 0.003, seed=2))])
     assert other.against is not None
     assert (other.against.base_runs, other.against.head_runs) == (9, 9)
 
 
 def test_what_was_never_measured_is_last() -> None:
     failed = made_runs("a", "a", [0.1], outcome=Outcome.FAILED)
-    assert [(one.name, len(one.runs)) for one in ranking([*failed, *made_runs("b", "b", [0.2])])] == [
+    assert [(one.name, len(one.runs)) for one in entry_ranking([*failed, *made_runs("b", "b", [0.2])])] == [
         ("b", 1),
         ("a", 0),
     ]

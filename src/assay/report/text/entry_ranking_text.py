@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.analysis import Row, Verdict
-from assay.analysis.ranking import MOST_COMPARED, Ranked
+from assay.analysis.entry_ranking import MOST_COMPARED, RankedEntry
 from assay.analysis.sample import FEWEST
 
 _MOST_SAID = 10
 
 
-def relative_words(fastest: Ranked, one: Ranked) -> str:
+def relative_words(fastest: RankedEntry, one: RankedEntry) -> str:
     """Its time as a multiple of the fastest's, with the interval of that where the two were compared."""
     row = one.against
     if row is None or row.ratio is None:
@@ -20,7 +20,7 @@ def relative_words(fastest: Ranked, one: Ranked) -> str:
     return f"{row.ratio:.2f}{interval}"
 
 
-def ranking_lines(ranked: Sequence[Ranked], labels: Mapping[str, str]) -> list[str]:
+def ranking_lines(ranked: Sequence[RankedEntry], labels: Mapping[str, str]) -> list[str]:
     """What can be said of the fastest against each of the others."""
     if len(ranked) > MOST_COMPARED:
         return [f"{len(ranked)} commands are more than the {MOST_COMPARED} that are compared with each other"]
@@ -29,7 +29,7 @@ def ranking_lines(ranked: Sequence[Ranked], labels: Mapping[str, str]) -> list[s
     return [*lines, f"and {more} more: the table has their intervals"] if more > 0 else lines
 
 
-def against_words(fastest: Ranked, other: Ranked, labels: Mapping[str, str]) -> str:
+def against_words(fastest: RankedEntry, other: RankedEntry, labels: Mapping[str, str]) -> str:
     first, second, row = labels[fastest.name], labels[other.name], other.against
     if row is None:
         return f"{first} and {second}: no round has a run of both, so they cannot be compared"

@@ -6,14 +6,14 @@ import pytest
 from made_commands import made_runs, made_times
 
 from assay.analysis import Row, Verdict
-from assay.analysis.ranking import Ranked, ranking
-from assay.report.text.ranking_text import against_words, ranking_lines, relative_words
+from assay.analysis.entry_ranking import RankedEntry, entry_ranking
+from assay.report.text.entry_ranking_text import against_words, ranking_lines, relative_words
 
 LABELS = {"a": "./a", "b": "./b"}
 
 
 def said(row: Row | None) -> str:
-    fastest, other = Ranked("a", ()), Ranked("b", (), row)
+    fastest, other = RankedEntry("a", ()), RankedEntry("b", (), row)
     return against_words(fastest, other, LABELS)
 
 
@@ -58,17 +58,17 @@ def test_sentences(judged: Row | None, sentence: str) -> None:
 
 
 def test_the_relative_column() -> None:
-    fastest = Ranked("a", tuple(made_runs("a", "a", [1.0] * 3)))
+    fastest = RankedEntry("a", tuple(made_runs("a", "a", [1.0] * 3)))
     slower = tuple(made_runs("b", "b", [2.0] * 3))
     assert relative_words(fastest, fastest) == "1.00"
-    assert relative_words(fastest, Ranked("b", slower, row(Verdict.REGRESSED))) == "1.78 (1.74 … 1.82)"
-    assert relative_words(fastest, Ranked("b", slower, row(Verdict.INCONCLUSIVE, 1.1, None, None))) == "1.10"
-    assert relative_words(fastest, Ranked("b", slower)) == "2.00"
+    assert relative_words(fastest, RankedEntry("b", slower, row(Verdict.REGRESSED))) == "1.78 (1.74 … 1.82)"
+    assert relative_words(fastest, RankedEntry("b", slower, row(Verdict.INCONCLUSIVE, 1.1, None, None))) == "1.10"
+    assert relative_words(fastest, RankedEntry("b", slower)) == "2.00"
 
 
-def many(count: int) -> list[Ranked]:
+def many(count: int) -> list[RankedEntry]:
     runs = [run for at in range(count) for run in made_runs(f"c{at:02d}", "c", made_times(0.1 + at, 0.01, count=6))]
-    return list(ranking(runs))
+    return list(entry_ranking(runs))
 
 
 def test_of_many_commands_the_first_few_are_told() -> None:
