@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from tests.analysis.records import record
 
-from assay.analysis.change_point import ChangePoint, all_change_points, group, series_changes
-from assay.analysis.commits import commits_between
+from assay.analysis.changes.change_point import ChangePoint, all_change_points, group, series_changes
+from assay.analysis.changes.commits import commits_between
 from assay.analysis.verdict import Verdict
 from assay.history import History, Point, Series
 from assay.record import Environment, SessionInfo

@@ -3,7 +3,7 @@ from __future__ import annotations
 from made_commands import made_runs, made_times
 
 from assay.analysis import Verdict
-from assay.analysis.entry_ranking import entry_ranking
+from assay.analysis.comparing.entry_ranking import entry_ranking
 from assay.analysis.outlying_run import outlying_runs
 from assay.record import Outcome
 

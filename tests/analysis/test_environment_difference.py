@@ -13,12 +13,12 @@ from session_factory import MACHINE, START, MadeRun, make_session
 from tests.analysis.records import noisy, record
 
 from assay.analysis import BenchmarkAnalyzer, compare, summary_lines, what_changed
-from assay.analysis.environment_difference import Difference, also_different, environment_differences
-from assay.analysis.surroundings import Surroundings, with_surroundings
+from assay.analysis.comparing.environment_difference import Difference, also_different, environment_differences
+from assay.analysis.comparing.surroundings import Surroundings, with_surroundings
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Environment, Usage
-from assay.record.python_environment import PythonEnvironment
+from assay.record.surroundings.python_environment import PythonEnvironment
 from assay.report.html import render_report
 from assay.report.markdown import session_markdown
 

@@ -9,7 +9,7 @@ from assay.api.listeners.console import Console
 from assay.api.listeners.links_listener import LinksListener
 from assay.api.listeners.voice import Voice
 from assay.record import Environment, SessionFolder, SessionInfo
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.session.events import RunSampled, SessionFinished, SessionStarted
 
 SINK = """

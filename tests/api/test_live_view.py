@@ -16,7 +16,7 @@ from assay.api.listeners.console import Console
 from assay.api.listeners.live_view import LiveView
 from assay.api.listeners.time_left import time_left
 from assay.record import Outcome, Record, SessionFolder, SessionInfo
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -10,7 +10,7 @@ from assay.capture.fingerprint import fingerprint
 from assay.capture.git import GitState, git_state
 from assay.capture.packages import frozen
 from assay.record import Fingerprint
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 
 
 def git(folder: Path, *words: str) -> None:

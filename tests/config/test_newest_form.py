@@ -13,8 +13,8 @@ from assay.config.load import load_config
 from assay.config.plan import Plan, make_plan
 from assay.config.ray_config import RayConfig
 from assay.errors import ConfigError
-from assay.session.object_store import object_store_bytes
 from assay.session.preflight import resource_warnings
+from assay.session.ray.object_store import object_store_bytes
 
 EVERY_KEY = """
 paths:

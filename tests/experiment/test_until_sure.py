@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.until_sure import looks, open_entries
+from assay.analysis.judging.until_sure import looks, open_entries
 from assay.experiment.confirm import confirmed, suspects
 
 ROW = Row("e", "time_s", Verdict.INCONCLUSIVE, "", better="lower", ratio=1.02, low=0.97, high=1.07, margin=0.03,

@@ -18,7 +18,7 @@ from assay.cli.main import main
 from assay.errors import DataError, UsageError
 from assay.history import History, find_session
 from assay.record import SessionFolder, SessionInfo
-from assay.record.session_kind import EXPERIMENTS, KINDS, SessionKind
+from assay.record.session_files.session_kind import EXPERIMENTS, KINDS, SessionKind
 from assay.report.dashboard.session_pages import sessions
 from assay.report.dashboard.store import Store
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from assay.process.freezer import continue_tree, set_frozen, stop_tree
-from assay.process.processors import move_tree, processors_problem
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
+from assay.process.usage.processors import move_tree, processors_problem
 
 FAMILY = """
 import os, sys, time

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from assay.record import Fingerprint, Outcome, Record
-from assay.record.exclusive_file import create_exclusive
 from assay.record.joined.claims import Claims
 from assay.record.joined.heartbeat import DEAD_AFTER_S, Heartbeat, is_alive, place, start_ticks
 from assay.record.joined.job import Job, StartedRun
 from assay.record.joined.jobs import Jobs
 from assay.record.results_file import append_record
+from assay.record.writing.exclusive_file import create_exclusive
 
 RACER = """
 import sys

@@ -8,8 +8,8 @@ import pytest
 
 from assay.process.output import Pump
 from assay.record import Fingerprint, Outcome, Record, SessionFolder
-from assay.record.secret_words import is_secret, secrets_of_words
-from assay.record.secrets import Masker
+from assay.record.secrecy.secret_words import is_secret, secrets_of_words
+from assay.record.secrecy.secrets import Masker
 from assay.report.run_folder import RunFolder
 
 VALUE = "s3cr3t/with+signs"

@@ -13,8 +13,8 @@ import pytest
 from assay.errors import DataError
 from assay.record import Fingerprint, Metric, Outcome, Record, Task, TaskPerf, TaskPerfUtils, Usage
 from assay.record.results_file import append_record, read_records
-from assay.record.strict_json import decode, encode
 from assay.record.tasks_file import read_tasks
+from assay.record.writing.strict_json import decode, encode
 
 
 def a_record(**changes: object) -> Record:

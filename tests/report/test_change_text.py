@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.analysis.change_point import ChangePoint
+from assay.analysis.changes.change_point import ChangePoint
 from assay.history import Point, Series
 from assay.report.change_text import change_commits, change_sessions, change_size
 from assay.report.series_text import trend

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.environment_difference import Difference
+from assay.analysis.comparing.environment_difference import Difference
 from assay.report.comparison_text import comparison_text
 
 SLOWER = Row("alm_xenna", "rows_per_s", Verdict.REGRESSED, "11% slower", "1/s", "higher", 999.0, 891.0, 891 / 999,

@@ -12,7 +12,7 @@ import pytest
 from session_factory import START, MadeRun, make_session
 from starlette.testclient import TestClient
 
-from assay.analysis.ranking import pareto
+from assay.analysis.comparing.ranking import pareto
 from assay.cli.main import main
 from assay.history import History
 from assay.report.dashboard.app import dashboard

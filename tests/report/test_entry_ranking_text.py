@@ -6,7 +6,7 @@ import pytest
 from made_commands import made_runs, made_times
 
 from assay.analysis import Row, Verdict
-from assay.analysis.entry_ranking import RankedEntry, entry_ranking
+from assay.analysis.comparing.entry_ranking import RankedEntry, entry_ranking
 from assay.report.text.entry_ranking_text import against_words, ranking_lines, relative_words
 
 LABELS = {"a": "./a", "b": "./b"}

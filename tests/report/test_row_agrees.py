@@ -16,7 +16,7 @@ from tests.analysis.records import side
 
 from assay.analysis import Comparison, Verdict, compare
 from assay.analysis.verdict import verdict_of
-from assay.record.strict_json import encode
+from assay.record.writing.strict_json import encode
 from assay.report.comparison_page import comparison_page
 from assay.report.comparison_text import cells_of, comparison_markdown
 from assay.report.markdown import _changes

@@ -8,9 +8,9 @@ from pathlib import Path
 from assay.config.load import load_config
 from assay.config.plan import make_plan
 from assay.record import Outcome, SessionFolder
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
-from assay.session.requirement_check import NoPast
+from assay.session.kept.requirement_check import NoPast
 from assay.session.session import Session
 from assay.session.start import start_session
 

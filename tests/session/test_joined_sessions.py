@@ -19,9 +19,9 @@ from workplace import Answer, Workplace
 from assay.cli.main import main
 from assay.history.history import History
 from assay.record import Outcome, SessionFolder
-from assay.record.atomic_file import write_atomic
 from assay.record.joined.jobs import Jobs
 from assay.record.results_file import read_records
+from assay.record.writing.atomic_file import write_atomic
 
 STEP = """
 import json, os, pathlib, sys, time

@@ -11,7 +11,7 @@ from assay.analysis import compare
 from assay.analysis.rules import MetricRule, Rules
 from assay.record import Fingerprint, Outcome, Record
 from assay.record.task_metrics import MOST, is_task_metric
-from assay.session.results import read_results
+from assay.session.kept.results import read_results
 
 CONFIG = """
 sinks: [{name: jsonl}]

@@ -4,8 +4,8 @@ import threading
 from pathlib import Path
 
 from assay.config.entry import Entry
+from assay.session.folders.workspace import Workspace
 from assay.session.run import Run
-from assay.session.workspace import Workspace
 
 TIMES = 300
 

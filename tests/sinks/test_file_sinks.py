@@ -9,7 +9,7 @@ import pytest
 from tests.sinks.sessions import Told, a_record
 
 from assay.record import Outcome, Record
-from assay.record.strict_json import decode
+from assay.record.writing.strict_json import decode
 from assay.sinks.delivery.context import Memory
 from assay.sinks.delivery.sink_state import SinkState
 from assay.sinks.files.appended_file import AppendedFile

@@ -17,7 +17,7 @@ from small_terminal import SmallTerminal
 from assay.api.listeners.console import Console
 from assay.api.listeners.live_view import LiveView
 from assay.record import Outcome, SessionFolder, SessionInfo
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.report.terminal import session_summary
 from assay.report.text.command_summary import command_summary
 from assay.report.text.screen import Screen

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from session_factory import MadeRun, make_session
 
-from assay.analysis.noise_floors import FILE_NAME, load_floors
+from assay.analysis.judging.noise_floors import FILE_NAME, load_floors
 from assay.analysis.results_folder import read_results_folder
 from assay.benchmarks.dedup_benchmark import recalls
 from assay.errors import DataError

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.record import SessionFolder
-from assay.session.session_lock import only_one
+from assay.session.folders.session_lock import only_one
 from assay.weights.repository import Repository
 from assay.weights.writer_lock import WriterLock
 

@@ -8,14 +8,14 @@ from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.analysis.analyzer import BenchmarkAnalyzer, Results
-    from assay.analysis.compare_records import compare
-    from assay.analysis.comparison import Comparison, Row
+    from assay.analysis.changes.latest_changes import what_changed
+    from assay.analysis.changes.series_change import SeriesChange, change_points
+    from assay.analysis.comparing.compare_records import compare
+    from assay.analysis.comparing.comparison import Comparison, Row
+    from assay.analysis.comparing.past import HistoryPast, NoPast, Past
     from assay.analysis.insights import Insight, extract, recommendations
-    from assay.analysis.judgement import Judgement, judge
-    from assay.analysis.latest_changes import what_changed
-    from assay.analysis.past import HistoryPast, NoPast, Past
+    from assay.analysis.judging.judgement import Judgement, judge
     from assay.analysis.rules import MetricRule, Rules
-    from assay.analysis.series_change import SeriesChange, change_points
     from assay.analysis.summary import summary_lines
     from assay.analysis.verdict import Verdict
 
@@ -46,24 +46,24 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "BenchmarkAnalyzer": "analyzer",
-        "Comparison": "comparison",
-        "Judgement": "judgement",
-        "judge": "judgement",
-        "HistoryPast": "past",
+        "Comparison": "comparing.comparison",
+        "Judgement": "judging.judgement",
+        "judge": "judging.judgement",
+        "HistoryPast": "comparing.past",
         "Insight": "insights",
         "MetricRule": "rules",
-        "NoPast": "past",
-        "Past": "past",
+        "NoPast": "comparing.past",
+        "Past": "comparing.past",
         "Results": "analyzer",
-        "Row": "comparison",
+        "Row": "comparing.comparison",
         "Rules": "rules",
-        "SeriesChange": "series_change",
+        "SeriesChange": "changes.series_change",
         "Verdict": "verdict",
-        "change_points": "series_change",
-        "compare": "compare_records",
+        "change_points": "changes.series_change",
+        "compare": "comparing.compare_records",
         "extract": "insights",
         "recommendations": "insights",
         "summary_lines": "summary",
-        "what_changed": "latest_changes",
+        "what_changed": "changes.latest_changes",
     },
 )

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.compare_sessions import compare_sessions, rules_for
-from assay.analysis.comparison import Comparison
+from assay.analysis.comparing.compare_sessions import compare_sessions, rules_for
+from assay.analysis.comparing.comparison import Comparison
+from assay.analysis.comparing.surroundings import with_surroundings
 from assay.analysis.insights import Insight, extract, recommendations
 from assay.analysis.results_folder import is_results_folder, read_any_results
 from assay.analysis.rules import Rules
-from assay.analysis.surroundings import with_surroundings
 from assay.history import find_session
 from assay.record import Record
 

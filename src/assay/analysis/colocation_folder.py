@@ -9,8 +9,8 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.record import Fingerprint, Outcome, Record, Usage
-from assay.record.fingerprint import digest
-from assay.record.strict_json import untagged
+from assay.record.surroundings.fingerprint import digest
+from assay.record.writing.strict_json import untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import NAMED
 

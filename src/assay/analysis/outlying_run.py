@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from assay.analysis.conditions import disturbances
+from assay.analysis.comparing.conditions import disturbances
 from assay.record import Record
 from assay.stats.outliers import find_outliers
 

@@ -10,12 +10,12 @@ from assay.analysis.colocation_folder import FILE_NAME as COLOCATION
 from assay.analysis.colocation_folder import read_colocation
 from assay.errors import DataError
 from assay.record import Fingerprint, Outcome, Record, SessionFolder
-from assay.record.fingerprint import digest
 from assay.record.metric import doubts
 from assay.record.metrics_files import DETAILS, VALUES, together
-from assay.record.strict_json import untagged
+from assay.record.surroundings.fingerprint import digest
 from assay.record.task_metrics import with_task_metrics
 from assay.record.tasks_file import read_tasks
+from assay.record.writing.strict_json import untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 

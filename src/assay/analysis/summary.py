@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from assay.analysis.comparison import Comparison, Row
-from assay.analysis.environment_difference import also_different
+from assay.analysis.comparing.comparison import Comparison, Row
+from assay.analysis.comparing.environment_difference import also_different
 from assay.analysis.sentences import summary_sentences as said
 from assay.analysis.verdict import Verdict
 

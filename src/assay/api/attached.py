@@ -19,9 +19,9 @@ from assay.api.listeners.voice import Voice
 from assay.api.past import HistoryPast
 from assay.history.history import History
 from assay.record import SessionFolder
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, Listener, SessionFinished
-from assay.session.requirement_check import NoPast, Past
+from assay.session.kept.requirement_check import NoPast, Past
 from assay.sinks.delivery.delivery import Delivery
 
 SINK_WAIT_S = 20.0

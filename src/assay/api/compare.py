@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay.analysis.compare_sessions import compare_sessions, rules_for
+from assay.analysis.comparing.compare_sessions import compare_sessions, rules_for
+from assay.analysis.comparing.surroundings import with_surroundings
 from assay.analysis.results_folder import is_results_folder, read_any_results
-from assay.analysis.surroundings import with_surroundings
 from assay.api.records import Records
 from assay.api.results import results
 from assay.api.results_dir import sessions_folder

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.analysis.ranking import Ranked, rankings
+from assay.analysis.comparing.ranking import Ranked, rankings
 from assay.api.compare import compare, side_records
 from assay.api.records import Records
 from assay.api.results_dir import sessions_folder

@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 
 from assay.errors import AssayError
-from assay.record.atomic_file import write_atomic
-from assay.record.strict_json import encode
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 

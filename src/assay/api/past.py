@@ -9,7 +9,7 @@ from assay.api.listeners.history_listener import HISTORY_TROUBLE
 from assay.history.history import History
 from assay.history.sessions import find_session
 from assay.record import Record
-from assay.session.requirement_check import Level
+from assay.session.kept.requirement_check import Level
 
 RECENT = 10
 """Sessions that make a level."""

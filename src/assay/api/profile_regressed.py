@@ -12,7 +12,7 @@ from assay.api.session_run import SessionRun
 from assay.config.entry import Entry
 from assay.history import History
 from assay.report.html import write_report
-from assay.session.masking import session_masker
+from assay.session.kept.masking import session_masker
 from assay.session.start import start_session
 
 PROFILES = "profiles"

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.record import Record
 from assay.record.metric import as_float
-from assay.record.strict_json import encode
+from assay.record.writing.strict_json import encode
 
 Column = list[Any]
 _MOST_INTEGER = 2**63

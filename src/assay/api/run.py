@@ -11,7 +11,7 @@ from assay.api.run_inputs import RunInputs
 from assay.api.session_run import run_new
 from assay.config.tag import check_tag
 from assay.errors import UsageError
-from assay.record.strict_json import encode
+from assay.record.writing.strict_json import encode
 
 
 def run(

@@ -12,11 +12,11 @@ from assay.errors import UsageError
 from assay.experiment.ab import AB, Found, Looked
 from assay.experiment.pair import Pair
 from assay.record import SessionFolder
-from assay.record.session_kind import SessionKind
+from assay.record.session_files.session_kind import SessionKind
 from assay.session.events import Listener
+from assay.session.folders.open_session import OpenSession
 from assay.session.interrupts import Interrupts
-from assay.session.masking import session_masker
-from assay.session.open_session import OpenSession
+from assay.session.kept.masking import session_masker
 from assay.session.start import start_session
 
 
@@ -32,7 +32,7 @@ def run_experiment(
     looked: Callable[[Looked], None],
 ) -> tuple[Found, SessionFolder]:
     """Runs the pairs in a session of their own. Raises KeyboardInterrupt, once all is on disk, if interrupted."""
-    from assay.analysis.compare_sessions import rules_for
+    from assay.analysis.comparing.compare_sessions import rules_for
 
     if inputs.budget.warmup < 0 or inputs.budget.block < 1 or inputs.timeout_s <= 0:
         raise UsageError("--warmup must be at least 0, --block at least 1, --timeout above 0")

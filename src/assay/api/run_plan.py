@@ -11,10 +11,10 @@ from assay.config.plan import Plan
 from assay.record import Record
 from assay.session.elsewhere import Elsewhere
 from assay.session.events import Event, Listener
+from assay.session.folders.open_session import OpenSession
 from assay.session.interrupts import Interrupts
-from assay.session.masking import session_masker
-from assay.session.open_session import OpenSession
-from assay.session.requirement_check import NoPast, Past
+from assay.session.kept.masking import session_masker
+from assay.session.kept.requirement_check import NoPast, Past
 from assay.session.run import Run, order_of, ordered_runs
 from assay.session.session import Session
 from assay.sinks.delivery.delivery import Delivery

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.record.atomic_file import write_atomic
+from assay.record.writing.atomic_file import write_atomic
 from assay.report.exhibits.plot import Plot
 from assay.report.quantity import quantity
 from assay.report.svg.standalone import standalone

@@ -17,8 +17,8 @@ from assay.errors import UsageError
 from assay.history.sessions import find_session
 from assay.names import unknown
 from assay.record import Record, SessionFolder
-from assay.record.session_kind import SessionKind
-from assay.session.masking import session_masker
+from assay.record.session_files.session_kind import SessionKind
+from assay.session.kept.masking import session_masker
 from assay.session.resume import is_complete, reopen_session
 from assay.session.start import start_session
 from assay.sinks.delivery.status import is_told

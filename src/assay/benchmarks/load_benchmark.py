@@ -31,7 +31,7 @@ from assay.loadgen.serving.rate_search import RatesMeasured, parse_rates, search
 from assay.loadgen.serving.run_load import LoadRunner
 from assay.loadgen.serving.stop_on_signal import stopping_on_signal
 from assay.record.benchmark import Benchmark, benchmark
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 
 _FIRST_RATE = 1.0
 """Where the search for a peak begins if no rate is given."""

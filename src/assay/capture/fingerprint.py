@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.record import Fingerprint
-from assay.record.fingerprint import digest
+from assay.record.surroundings.fingerprint import digest
 
 VERSION = "workload_version"
 """A program that writes this into params.json says itself when its work has changed."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.capture.packages import key_packages
 from assay.errors import AssayError
-from assay.record.python_environment import PythonEnvironment
+from assay.record.surroundings.python_environment import PythonEnvironment
 
 LIMIT_S = 60.0
 _ASK = """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.experiment.ab import Found
     from assay.experiment.pair import Pair
     from assay.record import SessionFolder
-    from assay.record.session_kind import SessionKind
+    from assay.record.session_files.session_kind import SessionKind
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -105,8 +105,8 @@ def _without_base(comparison: Comparison, why: str) -> Comparison:
 
 def _keep(comparison: Comparison, folder: SessionFolder) -> None:
     """With the runs, so that it can be looked at later."""
-    from assay.record.atomic_file import write_atomic
-    from assay.record.strict_json import encode
+    from assay.record.writing.atomic_file import write_atomic
+    from assay.record.writing.strict_json import encode
     from assay.report.comparison_page import comparison_page
 
     write_atomic(folder.path / "comparison.json", encode(comparison.to_json(), indent=2))

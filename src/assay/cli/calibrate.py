@@ -26,7 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from assay.analysis.failure import failure_lines
-    from assay.analysis.noise_floors import save_floors
+    from assay.analysis.judging.noise_floors import save_floors
     from assay.experiment.calibration import calibrated, floors
     from assay.report.printable import printable
 
@@ -57,7 +57,7 @@ def run(args: Namespace) -> int:
 
 def _repeats(found: Found, measured: list[Calibrated]) -> list[str]:
     """Where a benchmark iterates within its runs, how often it should."""
-    from assay.analysis.repeat_plan import repeat_plan
+    from assay.analysis.judging.repeat_plan import repeat_plan
     from assay.experiment.pair import complete_pairs
     from assay.report.printable import printable
 
@@ -66,7 +66,7 @@ def _repeats(found: Found, measured: list[Calibrated]) -> list[str]:
 
 
 def _needed(item: Calibrated) -> str:
-    from assay.analysis.pairs_needed import TRIED
+    from assay.analysis.judging.pairs_needed import TRIED
 
     return f"over {TRIED[-1]}" if item.pairs_needed is None else str(item.pairs_needed)
 

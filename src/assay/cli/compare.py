@@ -73,7 +73,7 @@ def _run_many(args: Namespace) -> int:
     if form == "html":
         raise UsageError("--format html is of two sides; for more, `assay serve` shows them (or --format json)")
     if form == "json":
-        from assay.record.strict_json import encode
+        from assay.record.writing.strict_json import encode
 
         text = encode(ranked.to_json(strict=args.strict), indent=2) + "\n"
     else:
@@ -92,7 +92,7 @@ def _put(text: str, args: Namespace, answer: str) -> None:
     if args.output is None:
         sys.stdout.write(text)
         return
-    from assay.record.atomic_file import write_atomic
+    from assay.record.writing.atomic_file import write_atomic
     from assay.report.printable import printable
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def _form(args: Namespace) -> str:
 def _rendered(comparison: Comparison, args: Namespace) -> str:
     form = _form(args)
     if form == "json":
-        from assay.record.strict_json import encode
+        from assay.record.writing.strict_json import encode
 
         return encode(comparison.to_json(strict=args.strict), indent=2) + "\n"
     if form == "html":

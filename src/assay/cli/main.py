@@ -62,8 +62,8 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
 
 def _shown(message: str, words: list[str]) -> str:
     """Without secrets, and without anything that moves a terminal's cursor: a message quotes what others wrote."""
-    from assay.record.secret_words import secrets_of_words
-    from assay.record.secrets import Masker
+    from assay.record.secrecy.secret_words import secrets_of_words
+    from assay.record.secrecy.secrets import Masker
     from assay.report.printable import printable
 
     return printable(Masker(os.environ, secrets_of_words(words)).text(message), keep_lines=True)

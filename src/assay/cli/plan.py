@@ -19,12 +19,12 @@ from assay.cli.sentences import plan_sentences as said
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
-from assay.record.secrets import Masker
-from assay.session.masking import session_masker
-from assay.session.neighbours import Neighbours
+from assay.record.secrecy.secrets import Masker
+from assay.session.kept.masking import session_masker
+from assay.session.kept.requirement_check import bounds_in_words
 from assay.session.preflight import missing_datasets, missing_interpreter, preflight
-from assay.session.requirement_check import bounds_in_words
 from assay.session.run import ordered_runs
+from assay.session.watching.neighbours import Neighbours
 
 
 def arguments(parser: ArgumentParser) -> None:

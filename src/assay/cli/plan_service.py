@@ -3,7 +3,7 @@ from __future__ import annotations
 import shlex
 
 from assay.config.service.service import Service
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 
 
 def service_lines(service: Service, masker: Masker) -> list[str]:

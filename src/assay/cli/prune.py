@@ -11,7 +11,7 @@ from assay.api.results_dir import results_folder
 from assay.errors import UsageError
 from assay.history.sessions import session_folders
 from assay.record import SessionFolder
-from assay.session.session_lock import is_running
+from assay.session.folders.session_lock import is_running
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)

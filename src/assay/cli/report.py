@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
 
 
 def _put(text: str, args: Namespace, usual: Path) -> int:
-    from assay.record.atomic_file import write_atomic
+    from assay.record.writing.atomic_file import write_atomic
 
     if str(args.output) == "-":
         sys.stdout.write(text)
@@ -94,7 +94,7 @@ def _results(args: Namespace, folder: Path) -> int:
 
 
 def _rendered(folder: SessionFolder, args: Namespace, markdown: bool) -> str:
-    from assay.analysis.compare_sessions import compare_sessions
+    from assay.analysis.comparing.compare_sessions import compare_sessions
     from assay.history import History, find_session
     from assay.history.history import FILE_NAME
     from assay.report.html import render_report

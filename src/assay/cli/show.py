@@ -53,7 +53,7 @@ def _print_text(folder: SessionFolder, entry: str | None) -> None:
 
 
 def _print_json(folder: SessionFolder, entry: str | None) -> None:
-    from assay.record.strict_json import encode
+    from assay.record.writing.strict_json import encode
 
     for record in folder.records():
         if entry is None or record.name == entry:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from assay.analysis import Comparison, Row, Rules, Verdict, compare
-from assay.analysis.comparison import OWN
+from assay.analysis.comparing.comparison import OWN
+from assay.analysis.comparing.surroundings import with_surroundings
 from assay.analysis.failure import Failure, failure
-from assay.analysis.surroundings import with_surroundings
-from assay.analysis.until_sure import looks, open_entries
+from assay.analysis.judging.until_sure import looks, open_entries
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
@@ -24,8 +24,8 @@ from assay.experiment.pair import Pair, complete_pairs, paired_order
 from assay.experiment.run_plan import RunPlan
 from assay.record import Record
 from assay.session.events import Event, Listener, SessionFinished, SessionStarted
+from assay.session.folders.open_session import OpenSession
 from assay.session.interrupts import Interrupts
-from assay.session.open_session import OpenSession
 
 MOST_SHOWN = 120
 """Characters of a command."""

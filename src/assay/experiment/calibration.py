@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from assay.analysis import Row, Verdict
-from assay.analysis.noise_floors import NoiseFloor
-from assay.analysis.pairs_needed import pairs_needed
-from assay.analysis.sample import sample
+from assay.analysis.judging.noise_floors import NoiseFloor
+from assay.analysis.judging.pairs_needed import pairs_needed
+from assay.analysis.judging.sample import sample
 from assay.experiment.ab import Found
 from assay.experiment.pair import complete_pairs
 

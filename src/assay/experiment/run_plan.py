@@ -6,8 +6,8 @@ from typing import Protocol
 from assay.config.plan import Plan
 from assay.record import Record
 from assay.session.events import Listener
+from assay.session.folders.open_session import OpenSession
 from assay.session.interrupts import Interrupts
-from assay.session.open_session import OpenSession
 from assay.session.run import Run
 
 

@@ -33,7 +33,7 @@ from assay.history.queries import (
 from assay.history.rows import MetricRow, Point, RunRow, Series, SessionRow, SessionValue, Track
 from assay.history.writing import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
-from assay.record.strict_json import decode
+from assay.record.writing.strict_json import decode
 
 FILE_NAME = "history.sqlite"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.record.session_kind import BASELINES
+from assay.record.session_files.session_kind import BASELINES
 
 _ORDINARY = "session.kind IN (" + ", ".join(f"'{kind}'" for kind in BASELINES) + ")"
 

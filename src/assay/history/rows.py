@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.record.metric import Better
-from assay.record.session_kind import SessionKind
+from assay.record.session_files.session_kind import SessionKind
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.errors import DataError, UsageError
 from assay.history.instant import microseconds
 from assay.record import SessionFolder
-from assay.record.session_kind import BASELINES, SessionKind
+from assay.record.session_files.session_kind import BASELINES, SessionKind
 
 
 class SessionNotFound(UsageError):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from assay.history.instant import microseconds
 from assay.record import Environment, Outcome, Record, SessionInfo
-from assay.record.session_kind import EXPERIMENTS
-from assay.record.strict_json import encode
+from assay.record.session_files.session_kind import EXPERIMENTS
+from assay.record.writing.strict_json import encode
 from assay.untrusted.text_file import storable
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)

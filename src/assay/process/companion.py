@@ -5,7 +5,7 @@ import time
 
 from assay.process.output import Pump
 from assay.process.spawn import spawn
-from assay.process.tree import Tree
+from assay.process.usage.tree import Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ whoever ends a tree thaws it first.
 
 import os
 
-from assay.process.tree import Tree, stat_fields
+from assay.process.usage.tree import Tree, stat_fields
 
 SIGCONT, SIGSTOP = 18, 19
 _WORDS = {"cgroup.freeze": ("0", "1"), "freezer.state": ("THAWED", "FROZEN")}

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from assay.process.kernel_wish import adopt_orphans
 from assay.process.mark import SESSION, VARIABLE, marked, running_pids, started_with
-from assay.process.tree import Tree, stat_fields
+from assay.process.usage.tree import Tree, stat_fields
 
 SIGKILL = 9
 GIVE_UP_S = 10.0

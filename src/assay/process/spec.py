@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from assay.process.gpu_watch_spec import GpuWatchSpec
+from assay.process.gpus.gpu_watch_spec import GpuWatchSpec
 
 
 @dataclass(frozen=True)

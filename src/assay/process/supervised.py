@@ -18,7 +18,7 @@ from assay.process.mark import SESSION, VARIABLE, new_mark
 from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
-from assay.process.tree import Tree
+from assay.process.usage.tree import Tree
 from assay.process.watchdog import TICK_S, Watchdog
 
 _SOURCE = str(Path(assay.__file__).parent.parent)

@@ -12,22 +12,22 @@ import select
 import sys
 import time
 
-from assay.process.accounts import Accounts
 from assay.process.companion import Companion
 from assay.process.ending import Ending
 from assay.process.freezer import SIGCONT, set_frozen
 from assay.process.kernel_wish import adopt_orphans, keep_out
 from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.output import Pump
-from assay.process.sampler import Sampler
 from assay.process.spawn import spawn
-from assay.process.tree import Tree, stat_fields
+from assay.process.usage.accounts import Accounts
+from assay.process.usage.sampler import Sampler
+from assay.process.usage.tree import Tree, stat_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from assay.process.gpu_watch import GpuWatch
+    from assay.process.gpus.gpu_watch import GpuWatch
     from assay.process.memory_group import MemoryGroup
 
 SIGTERM, SIGKILL = 15, 9
@@ -317,7 +317,7 @@ def _memory_group(megabytes: float) -> "MemoryGroup | None":
 def _gpu_watch(asked: "list[Any] | None") -> "GpuWatch | None":
     if not asked:
         return None
-    from assay.process.gpu_watch import GpuWatch  # It takes milliseconds that other runs need not pay.
+    from assay.process.gpus.gpu_watch import GpuWatch  # It takes milliseconds that other runs need not pay.
 
     return GpuWatch(*asked)
 

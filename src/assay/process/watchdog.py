@@ -6,7 +6,7 @@ import time
 
 from assay.process.leftovers import GIVE_UP_S
 from assay.process.spec import ProcessSpec
-from assay.process.tree import Tree, stat_fields
+from assay.process.usage.tree import Tree, stat_fields
 
 TICK_S = 1.0
 """Silence after which a supervisor is looked at; it says something twice a second."""

@@ -31,7 +31,7 @@ class MeasuredTest:
 
     @classmethod
     def of(cls, item: Any, benchmark: PytestBenchmark, started: float, seconds: float) -> MeasuredTest:
-        from assay.record.fingerprint import digest
+        from assay.record.surroundings.fingerprint import digest
 
         params = {key: _plain(value) for key, value in getattr(getattr(item, "callspec", None), "params", {}).items()}
         timings = benchmark.timings

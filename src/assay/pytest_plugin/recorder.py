@@ -15,7 +15,7 @@ from assay.pytest_plugin.measured_test import MeasuredTest
 if TYPE_CHECKING:
     from assay.analysis import Comparison
     from assay.record import Environment, Record, SessionFolder, SessionInfo
-    from assay.record.session_info import Status
+    from assay.record.session_files.session_info import Status
 
 
 class Recorder:
@@ -63,7 +63,7 @@ class Recorder:
     def _begun(self, name: str, exactly: bool = False) -> tuple[SessionFolder, SessionInfo, Environment]:
         from assay.capture.environment import capture_environment
         from assay.record import SessionFolder, SessionInfo
-        from assay.session.name import session_name
+        from assay.session.folders.name import session_name
 
         path = self._results / session_name(name, exactly, self._began, self._results)
         path.mkdir(parents=True)
@@ -109,14 +109,14 @@ class Recorder:
 
 def without_test_times(comparison: Comparison) -> Comparison:
     """How long a test took holds the warm-up, the rounds and the fixtures: it is no measurement of the function."""
-    from assay.analysis.comparison import OWN
+    from assay.analysis.comparing.comparison import OWN
 
     return replace(comparison, rows=tuple(row for row in comparison.rows if row.metric not in OWN))
 
 
 def _record(measurement: MeasuredTest, run: int, session: str, environment: Environment) -> Record:
     from assay.record import Fingerprint, Outcome, Record
-    from assay.record.fingerprint import digest
+    from assay.record.surroundings.fingerprint import digest
 
     name = measurement.name
     return Record(

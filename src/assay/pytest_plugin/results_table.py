@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from assay.pytest_plugin.measured_test import MeasuredTest
 from assay.pytest_plugin.options import SHOWN
 from assay.pytest_plugin.sample_statistics import SampleStatistics
-from assay.record.shortened import shortened
+from assay.record.writing.shortened import shortened
 from assay.report.printable import printable
 from assay.report.quantity import number, rounded
 from assay.report.text_table import text_table

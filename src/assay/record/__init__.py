@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.record.environment import Environment
-    from assay.record.fingerprint import Fingerprint
     from assay.record.metric import Metric
     from assay.record.outcome import Outcome
     from assay.record.record import Record
     from assay.record.requirement_result import RequirementResult
-    from assay.record.session_folder import SessionFolder
-    from assay.record.session_info import SessionInfo
+    from assay.record.session_files.session_folder import SessionFolder
+    from assay.record.session_files.session_info import SessionInfo
+    from assay.record.surroundings.environment import Environment
+    from assay.record.surroundings.fingerprint import Fingerprint
     from assay.record.task import Task
     from assay.record.task_perf import TaskPerf
     from assay.record.task_statistics import TaskPerfUtils
@@ -38,14 +38,14 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Environment": "environment",
-        "Fingerprint": "fingerprint",
+        "Environment": "surroundings.environment",
+        "Fingerprint": "surroundings.fingerprint",
         "Metric": "metric",
         "Outcome": "outcome",
         "Record": "record",
         "RequirementResult": "requirement_result",
-        "SessionFolder": "session_folder",
-        "SessionInfo": "session_info",
+        "SessionFolder": "session_files.session_folder",
+        "SessionInfo": "session_files.session_info",
         "Task": "task",
         "TaskPerf": "task_perf",
         "TaskPerfUtils": "task_statistics",

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.names import unknown
-from assay.record.atomic_file import write_atomic
 from assay.record.metric import Better, Metric
 from assay.record.metrics_files import DETAILS, VALUES, apart
-from assay.record.strict_json import encode
 from assay.record.task import Task
 from assay.record.task_perf import TaskPerf
 from assay.record.tasks_file import write_tasks
 from assay.record.tasks_pickle import pickle_tasks
 from assay.record.warnings_file import write_warnings
 from assay.record.words import Words
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode
 
 T = TypeVar("T", bool, int, float, str)
 RESULTS_PATH = "benchmark-results-path"

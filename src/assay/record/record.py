@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.record.fingerprint import Fingerprint
 from assay.record.metric import Metric, parse_metrics
 from assay.record.metrics_files import plain, together
 from assay.record.outcome import Outcome
-from assay.record.python_environment import PythonEnvironment
 from assay.record.requirement_result import RequirementResult
+from assay.record.surroundings.fingerprint import Fingerprint
+from assay.record.surroundings.python_environment import PythonEnvironment
 from assay.record.task_perf import TaskPerf
 from assay.record.usage import Usage
 from assay.untrusted.written import Written

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.record.strict_json import encode
 from assay.record.task_perf import TaskPerf
 from assay.record.tasks_pickle import CLASSES
+from assay.record.writing.strict_json import encode
 from assay.untrusted.inert_pickle import Inert, InertUnpickler
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import TASKS

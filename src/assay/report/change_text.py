@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.analysis.change_point import ChangePoint
+from assay.analysis.changes.change_point import ChangePoint
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.report.quantity import percent, quantity
 

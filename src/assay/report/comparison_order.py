@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.analysis import Comparison, Row
-from assay.analysis.comparison import GRAVEST_FIRST
+from assay.analysis.comparing.comparison import GRAVEST_FIRST
 
 
 def ordered(comparison: Comparison) -> list[Row]:

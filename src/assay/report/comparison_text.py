@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.comparison import GRAVEST_FIRST
-from assay.analysis.environment_difference import also_different
+from assay.analysis.comparing.comparison import GRAVEST_FIRST
+from assay.analysis.comparing.environment_difference import also_different
 from assay.analysis.sentences.comparison_sentences import unchanged
 from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
 from assay.report.comparison_order import ordered

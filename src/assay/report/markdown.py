@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.analysis import Comparison, Verdict, extract, what_changed
-from assay.analysis.environment_difference import also_different
+from assay.analysis.comparing.environment_difference import also_different
 from assay.analysis.sentences.conclusion_sentences import verdict_word
 from assay.history import History
 from assay.record import Record, SessionFolder

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.analysis import Row
-from assay.analysis.spread import median_interval
+from assay.analysis.judging.spread import median_interval
 from assay.report.quantity import quantity
 from assay.report.svg.dots import dots_svg
 from assay.report.view import MetricView

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.comparison import GRAVEST_FIRST
-from assay.analysis.environment_difference import also_different
+from assay.analysis.comparing.comparison import GRAVEST_FIRST
+from assay.analysis.comparing.environment_difference import also_different
 from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
 from assay.report.change_text import change_commits, change_size
 from assay.report.dashboard.address import address, changed, published

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.analysis.ranking import Ranked, Ranking, Standing
+from assay.analysis.comparing.ranking import Ranked, Ranking, Standing
 from assay.report.comparison_text import counts_line
 from assay.report.markdown_table import escaped, table
 from assay.report.printable import printable

@@ -9,7 +9,7 @@ from assay.analysis.colocation.colocation_result import colocation_file
 from assay.analysis.serving.serving_result import serving_file
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.report.scraped_series import ScrapedSeries
 from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG, USAGE

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from assay.analysis.change_point import series_changes
+from assay.analysis.changes.change_point import series_changes
 from assay.history import Point, Series
 from assay.record import Fingerprint
 from assay.report.change_text import change_commits, change_sessions, change_words

@@ -17,21 +17,21 @@ from assay.process.mark import SESSION
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.session.events import Listener, RunSampled, RunStarted
-from assay.session.gpu_memory import gpu_memory_warnings
-from assay.session.gpu_sampler import GpuSampler
+from assay.session.folders.workspace import Workspace
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
 from assay.session.preflight import missing_datasets
-from assay.session.profiler import Profiler
-from assay.session.ray_cluster import RayCluster
+from assay.session.ray.ray_cluster import RayCluster
 from assay.session.run import Run
 from assay.session.service.running_service import ServiceFailed
 from assay.session.service.served_run import ServedRun
 from assay.session.service.services import Services
 from assay.session.untimed_command import INTERRUPTED, UntimedCommand
-from assay.session.workspace import Workspace
+from assay.session.watching.gpu_memory import gpu_memory_warnings
+from assay.session.watching.gpu_sampler import GpuSampler
+from assay.session.watching.profiler import Profiler
 
 ALONE = "its service has ended"
 """A program that is not over within its `grace_s` after that is ended: until then it may write what it has measured."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from assay.capture import machine
 from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.process import gpu
-from assay.session.disk import free_mb
-from assay.session.neighbours import Neighbours
-from assay.session.object_store import object_store_bytes
+from assay.process.gpus import gpu
+from assay.session.folders.disk import free_mb
+from assay.session.ray.object_store import object_store_bytes
+from assay.session.watching.neighbours import Neighbours
 
 
 def preflight(plan: Plan, neighbours: Neighbours, session: str) -> list[str]:

@@ -10,14 +10,14 @@ from assay.config.entry_name import is_name
 from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
-from assay.record.atomic_file import write_atomic
 from assay.record.results_file import append_record, read_records
-from assay.record.strict_json import encode
-from assay.session.leftover_programs import end_leftover_programs
-from assay.session.open_session import OpenSession
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode
+from assay.session.folders.open_session import OpenSession
+from assay.session.folders.run_folders import started_runs
+from assay.session.folders.session_lock import only_one
 from assay.session.run import ordered_runs
-from assay.session.run_folders import started_runs
-from assay.session.session_lock import only_one
+from assay.session.watching.leftover_programs import end_leftover_programs
 
 
 def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:

@@ -12,25 +12,25 @@ from assay.errors import AssayError
 from assay.fallback.program import used_stand_ins
 from assay.process.result import ProcessResult
 from assay.record import Outcome, Record
-from assay.record.session_info import Status
-from assay.session.disk import Reserve
+from assay.record.session_files.session_info import Status
 from assay.session.elsewhere import Elsewhere, Nowhere
 from assay.session.events import Listener, RunFinished, SessionFinished, SessionStarted
 from assay.session.execution import Execution
+from assay.session.folders.disk import Reserve
+from assay.session.folders.open_session import OpenSession
+from assay.session.folders.own_file import make_way, make_way_for_folder
+from assay.session.folders.session_lock import only_one
+from assay.session.folders.workspace import Workspace, remove_links
 from assay.session.interpreters import Interpreters
 from assay.session.interrupts import Interrupts
-from assay.session.judge import judge
-from assay.session.kept_records import KeptRecords
-from assay.session.masking import session_masker
-from assay.session.neighbours import Neighbours
-from assay.session.open_session import OpenSession
-from assay.session.own_file import make_way, make_way_for_folder
+from assay.session.kept.judge import judge
+from assay.session.kept.kept_records import KeptRecords
+from assay.session.kept.masking import session_masker
+from assay.session.kept.requirement_check import Past
 from assay.session.preflight import preflight
-from assay.session.requirement_check import Past
 from assay.session.run import Run, ordered_runs
 from assay.session.service.services import Services
-from assay.session.session_lock import only_one
-from assay.session.workspace import Workspace, remove_links
+from assay.session.watching.neighbours import Neighbours
 
 
 class Session:

@@ -9,11 +9,11 @@ from assay.capture.environment import capture_environment
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.record import SessionFolder, SessionInfo
-from assay.record.secrets import Masker
-from assay.record.session_kind import SessionKind
-from assay.session.masking import masked_environment, masked_inputs
-from assay.session.name import session_name
-from assay.session.open_session import OpenSession
+from assay.record.secrecy.secrets import Masker
+from assay.record.session_files.session_kind import SessionKind
+from assay.session.folders.name import session_name
+from assay.session.folders.open_session import OpenSession
+from assay.session.kept.masking import masked_environment, masked_inputs
 
 
 def start_session(

@@ -6,10 +6,10 @@ from assay.errors import AssayError
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
-from assay.record.shortened import shortened
+from assay.record.writing.shortened import shortened
+from assay.session.folders.workspace import Workspace
 from assay.session.interrupts import Interrupts
-from assay.session.last_words import last_words
-from assay.session.workspace import Workspace
+from assay.session.kept.last_words import last_words
 
 INTERRUPTED = "interrupted"
 _LOOK_EVERY_S = 0.25

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.record.secrets import SHORTEST, Masker, is_secret
+from assay.record.secrecy.secrets import SHORTEST, Masker, is_secret
 from assay.sinks.registry import built_in_class
 from assay.sinks.spec import SinkSpec
 

@@ -8,8 +8,8 @@ import numpy as np
 from tests.stats.truth.noises import NOISES, random_pairs
 
 from assay.analysis import Verdict, judge
-from assay.analysis.evidence import evidence
-from assay.analysis.judgement import Judgement, judged
+from assay.analysis.judging.evidence import evidence
+from assay.analysis.judging.judgement import Judgement, judged
 from assay.analysis.rules import DEFAULT_MARGIN
 from assay.stats.false_discovery import adjusted, counted
 from assay.stats.nightly import nights as watched

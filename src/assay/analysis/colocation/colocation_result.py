@@ -14,7 +14,7 @@ from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, origin
 from assay.analysis.colocation_folder import FILE_NAME
 from assay.analysis.fields import Fields
 from assay.errors import DataError
-from assay.record.strict_json import untagged
+from assay.record.writing.strict_json import untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 

@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 import numpy as np
 
-from assay.analysis.conditions import disturbances, not_alone
+from assay.analysis.comparing.conditions import disturbances, not_alone
 from assay.analysis.direction import direction
 from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.insights.run_share import too_little

@@ -9,7 +9,7 @@ from assay.analysis.fields import Fields
 from assay.analysis.serving.serving_curve import ServingCurve
 from assay.analysis.serving.serving_point import ServingPoint
 from assay.errors import DataError
-from assay.record.strict_json import untagged
+from assay.record.writing.strict_json import untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 

@@ -16,11 +16,11 @@ from assay.record import SessionFolder
 from assay.record.joined.heartbeat import Heartbeat
 from assay.record.joined.job_folder import JobFolder
 from assay.record.joined.jobs import Jobs
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.session.events import SessionFinished, SessionStarted
+from assay.session.folders.open_session import OpenSession
 from assay.session.joined.finish import finish_session
 from assay.session.joined.join import new_job, session_path
-from assay.session.open_session import OpenSession
 from assay.sinks.delivery.delivery import Delivery
 
 

@@ -23,13 +23,13 @@ from assay.record import Record
 from assay.record.joined.heartbeat import Heartbeat
 from assay.record.joined.job_folder import JobFolder
 from assay.session.events import Event
+from assay.session.folders.open_session import OpenSession
 from assay.session.interrupts import Interrupts
 from assay.session.joined.finish import is_complete
 from assay.session.joined.join import JoinedSession, join_session
 from assay.session.joined.other_jobs import OtherJobs
-from assay.session.masking import session_masker
-from assay.session.open_session import OpenSession
-from assay.session.requirement_check import NoPast, Past
+from assay.session.kept.masking import session_masker
+from assay.session.kept.requirement_check import NoPast, Past
 from assay.sinks.delivery.delivery import Delivery
 
 

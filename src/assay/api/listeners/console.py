@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self, TextIO
 
 from assay.api.listeners.voice import Voice
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.report.printable import printable
 from assay.report.text.screen import PLAIN, Screen, height_of, is_terminal
 from assay.report.text.text_width import columns

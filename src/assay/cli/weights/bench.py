@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
 def _draw(folder: Path) -> None:
     """Also of a run that was cut short: what its suites measured until then. One that measured nothing has no page."""
     from assay.analysis.results_folder import is_results_folder, read_results_folder
-    from assay.record.atomic_file import write_atomic
+    from assay.record.writing.atomic_file import write_atomic
     from assay.report.results_page import render_results
 
     if not is_results_folder(folder) or set(read_results_folder(folder).script_metrics) <= {"is_success"}:

@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any
 
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionInfo
-from assay.record.fingerprint import digest
-from assay.record.shortened import shortened
+from assay.record.surroundings.fingerprint import digest
+from assay.record.writing.shortened import shortened
 
 METRIC = "time_s"
 _LONGEST_S = 1e12

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from assay.names import listed
-from assay.process.gpu import NoGpu
-from assay.process.gpu_devices import GpuDevice, gpu_devices
+from assay.process.gpus.gpu import NoGpu
+from assay.process.gpus.gpu_devices import GpuDevice, gpu_devices
 
 NODES = Path("/dev")
 

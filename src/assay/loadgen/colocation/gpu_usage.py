@@ -9,7 +9,7 @@ from assay.errors import MissingExtra
 from assay.loadgen.colocation.device import PipelineDevice
 from assay.loadgen.colocation.usage_window import UsageWindow
 from assay.loadgen.result import LoadResult
-from assay.process.gpu_watch_spec import GpuWatchSpec
+from assay.process.gpus.gpu_watch_spec import GpuWatchSpec
 
 _FEW_SAMPLES = 10
 COUNTED = {

@@ -9,7 +9,7 @@ from time import sleep, time
 
 from assay.errors import UsageError
 from assay.loadgen.colocation.config import LimitsConfig
-from assay.process.tree import Tree
+from assay.process.usage.tree import Tree
 
 _PERIOD_US = 100_000
 _ORPHAN_S = 60

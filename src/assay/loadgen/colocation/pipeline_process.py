@@ -47,10 +47,10 @@ from assay.loadgen.recording.spool import Rows, Spool, read_rows
 from assay.loadgen.result import LoadResult, summarise
 from assay.loadgen.shared_folder import SharedFolder
 from assay.loadgen.stage_report import StageReport
-from assay.process.processors import move_tree
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Status, Supervised
+from assay.process.usage.processors import move_tree
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import LOG, SESSION
 from assay.untrusted.text_file import last_lines

@@ -23,7 +23,7 @@ from assay.loadgen.graph.node import Node
 from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape
 from assay.names import unknown
-from assay.process.processors import processors_problem
+from assay.process.usage.processors import processors_problem
 
 Step = str | int
 Problem = tuple[tuple[Step, ...], str]

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.record.exclusive_file import create_exclusive
+from assay.record.writing.exclusive_file import create_exclusive
 
 _WRITTEN_WITHIN_S = 2.0
 

@@ -3,15 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from assay.record.atomic_file import write_atomic
-from assay.record.environment import Environment
 from assay.record.joined.job import Job, StartedRun
 from assay.record.joined.jobs import Jobs
 from assay.record.outcome import Outcome
 from assay.record.record import Record
-from assay.record.session_folder import SessionFolder
-from assay.record.session_info import SessionInfo
-from assay.record.strict_json import encode
+from assay.record.session_files.session_folder import SessionFolder
+from assay.record.session_files.session_info import SessionInfo
+from assay.record.surroundings.environment import Environment
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode
 
 
 class JobFolder(SessionFolder):

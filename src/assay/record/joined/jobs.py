@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import DataError
-from assay.record.atomic_file import write_atomic
 from assay.record.joined.claims import Claims
 from assay.record.joined.heartbeat import is_alive
 from assay.record.joined.job import Job
 from assay.record.outcome import Outcome
 from assay.record.record import Record
 from assay.record.results_file import read_records
-from assay.record.strict_json import encode, untagged
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode, untagged
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 

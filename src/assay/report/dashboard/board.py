@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from assay.analysis import Comparison, Verdict
-from assay.analysis.comparison import OWN
+from assay.analysis.comparing.comparison import OWN
 from assay.history import History, RunRow, Series, Track
 from assay.record.task_metrics import is_task_metric
 from assay.report.dashboard.acknowledged import Acknowledgement

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.analysis import Comparison, Row
-from assay.analysis.compare_sessions import compare_sessions
-from assay.analysis.ranking import Ranking, rankings
-from assay.analysis.surroundings import with_surroundings
+from assay.analysis.comparing.compare_sessions import compare_sessions
+from assay.analysis.comparing.ranking import Ranking, rankings
+from assay.analysis.comparing.surroundings import with_surroundings
 from assay.errors import UsageError
 from assay.history import History
 from assay.record import Metric, Record

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.analysis.comparison import OWN
+from assay.analysis.comparing.comparison import OWN
 from assay.report.dashboard.asked import Asked, Listed, number_asked
 from assay.report.dashboard.board import Board, GridRow
 from assay.report.dashboard.colour import colours

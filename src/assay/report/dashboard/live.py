@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from assay.record import SessionFolder, SessionInfo
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
 from assay.report.printable import printable
 from assay.untrusted.inside import inside
 from assay.untrusted.read_limit import LOG, USAGE, ReadLimit

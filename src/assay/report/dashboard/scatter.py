@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from assay.analysis.ranking import Ranking, Standing, pareto
+from assay.analysis.comparing.ranking import Ranking, Standing, pareto
 from assay.report.printable import printable
 from assay.report.quantity import quantity
 from assay.report.svg.axis import Axis

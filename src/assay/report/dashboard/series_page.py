@@ -12,9 +12,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from assay.analysis.change_point import ChangePoint, Level, levels, series_changes
-from assay.analysis.commits import commits_between
-from assay.analysis.environment_difference import Difference, environment_differences
+from assay.analysis.changes.change_point import ChangePoint, Level, levels, series_changes
+from assay.analysis.changes.commits import commits_between
+from assay.analysis.comparing.environment_difference import Difference, environment_differences
 from assay.errors import AssayError
 from assay.history import History, Point, Series
 from assay.history.instant import microseconds

@@ -8,7 +8,7 @@ from typing import Any
 from assay.analysis import Comparison, Insight, extract
 from assay.errors import DataError
 from assay.history import History, SessionRow
-from assay.record.session_kind import EXPERIMENTS
+from assay.record.session_files.session_kind import EXPERIMENTS
 from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, opened_session
 from assay.report.dashboard.live import LiveEntry, LiveSession, live_session
 from assay.report.dashboard.store import Opened, Store

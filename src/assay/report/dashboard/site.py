@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError
-from assay.record.atomic_file import write_atomic
+from assay.record.writing.atomic_file import write_atomic
 from assay.report.dashboard import compare_page, entry_pages, home_page, series_page, session_pages
 from assay.report.dashboard.address import publishing
 from assay.report.dashboard.app import STATIC, rendered

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from assay.analysis.change_point import ChangePoint, levels, series_changes
+from assay.analysis.changes.change_point import ChangePoint, levels, series_changes
 from assay.analysis.direction import direction
 from assay.history import History, Point, Series
 from assay.record.metric import Better

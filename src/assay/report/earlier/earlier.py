@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from assay.analysis.change_point import Level
+from assay.analysis.changes.change_point import Level
 from assay.history import History, Series
 from assay.history.instant import iso, microseconds
 from assay.record import Record

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.analysis import Row, Verdict
-from assay.analysis.comparison import OWN
+from assay.analysis.comparing.comparison import OWN
 from assay.report.earlier.earlier import Earlier
 from assay.report.svg.overlay import overlay_svg
 from assay.report.view import EntryView

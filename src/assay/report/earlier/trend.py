@@ -7,7 +7,7 @@ from statistics import median
 
 from markupsafe import Markup
 
-from assay.analysis.change_point import ChangePoint, Level, levels, series_changes
+from assay.analysis.changes.change_point import ChangePoint, Level, levels, series_changes
 from assay.history import Point, Series
 from assay.report.quantity import quantity
 from assay.report.svg.sparkline import sparkline_svg

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.analysis import Row, Verdict
-from assay.analysis.change_point import ChangePoint
-from assay.analysis.commits import commits_between
+from assay.analysis.changes.change_point import ChangePoint
+from assay.analysis.changes.commits import commits_between
 from assay.record import Record
 from assay.report.change_text import change_commits, change_sessions
 from assay.report.earlier.earlier import Earlier

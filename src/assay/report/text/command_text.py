@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from assay.analysis.entry_ranking import RankedEntry, entry_ranking
+from assay.analysis.comparing.entry_ranking import RankedEntry, entry_ranking
 from assay.analysis.outlying_run import OutlyingRun, outlying_runs
 from assay.record import Record
 from assay.report.printable import printable

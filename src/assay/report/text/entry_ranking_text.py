@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.analysis import Row, Verdict
-from assay.analysis.entry_ranking import MOST_COMPARED, RankedEntry
-from assay.analysis.sample import FEWEST
+from assay.analysis.comparing.entry_ranking import MOST_COMPARED, RankedEntry
+from assay.analysis.judging.sample import FEWEST
 
 _MOST_SAID = 10
 

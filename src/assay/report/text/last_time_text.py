@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.comparison import OWN
-from assay.analysis.environment_difference import also_different
+from assay.analysis.comparing.comparison import OWN
+from assay.analysis.comparing.environment_difference import also_different
 from assay.history.rows import SessionRow
 from assay.report.printable import printable
 from assay.report.quantity import percent

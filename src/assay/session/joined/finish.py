@@ -9,12 +9,12 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.record import Environment, SessionFolder
-from assay.record.atomic_file import write_atomic
 from assay.record.joined.job import Job
 from assay.record.joined.job_folder import JobFolder
-from assay.record.strict_json import encode
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode
+from assay.session.folders.open_session import OpenSession
 from assay.session.joined.lost_record import lost_record
-from assay.session.open_session import OpenSession
 
 POLL_S = 0.25
 

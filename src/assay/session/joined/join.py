@@ -15,14 +15,14 @@ from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.names import quoted
 from assay.record import Environment, SessionFolder, SessionInfo
-from assay.record.exclusive_file import create_exclusive
 from assay.record.joined.heartbeat import place, start_ticks
 from assay.record.joined.job import Job
 from assay.record.joined.job_folder import JobFolder
 from assay.record.joined.jobs import Jobs
-from assay.record.secrets import Masker
-from assay.record.strict_json import encode
-from assay.session.masking import masked_environment, masked_inputs
+from assay.record.secrecy.secrets import Masker
+from assay.record.writing.exclusive_file import create_exclusive
+from assay.record.writing.strict_json import encode
+from assay.session.kept.masking import masked_environment, masked_inputs
 
 
 @dataclass(frozen=True)

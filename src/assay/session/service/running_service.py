@@ -10,8 +10,8 @@ from assay.config.service.service import Service
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
-from assay.process.tree import tree_cpu_s
-from assay.session.last_words import last_words
+from assay.process.usage.tree import tree_cpu_s
+from assay.session.kept.last_words import last_words
 from assay.session.service.address import ServiceAddress, answers
 from assay.session.service.ready_check import ReadyCheck
 

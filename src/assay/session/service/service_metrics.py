@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.session.results import ProgramResults
+from assay.session.kept.results import ProgramResults
 from assay.session.service.served_run import ServedRun
 
 

@@ -8,14 +8,14 @@ from assay.capture import machine
 from assay.config.entry import Entry
 from assay.config.service.service import Service
 from assay.errors import AssayError
-from assay.process.gpu_watch_spec import GpuWatchSpec
+from assay.process.gpus.gpu_watch_spec import GpuWatchSpec
 from assay.process.mark import SESSION
 from assay.process.spec import ProcessSpec
-from assay.record.secrets import Masker
+from assay.record.secrecy.secrets import Masker
+from assay.session.folders.workspace import Workspace
 from assay.session.interrupts import Interrupts
 from assay.session.service.address import find_address
 from assay.session.service.running_service import RunningService
-from assay.session.workspace import Workspace
 
 
 class Services:

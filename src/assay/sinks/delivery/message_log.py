@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.record.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untagged
 from assay.sinks.delivery.message import Message
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from assay.errors import DataError
 from assay.record import Record, SessionFolder
-from assay.record.atomic_file import write_atomic
-from assay.record.strict_json import encode, untagged
+from assay.record.writing.atomic_file import write_atomic
+from assay.record.writing.strict_json import encode, untagged
 from assay.sinks.delivery.message import Message
 from assay.sinks.delivery.message_log import MessageLog
 from assay.sinks.delivery.sink_state import SinkState

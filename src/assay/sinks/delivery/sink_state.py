@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.record.strict_json import decode, encode
+from assay.record.writing.strict_json import decode, encode
 from assay.sinks.delivery.backoff import Backoff
 
 _LINKS = 20

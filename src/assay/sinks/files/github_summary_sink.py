@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.record import Record
-from assay.record.shortened import shortened
+from assay.record.writing.shortened import shortened
 from assay.sinks.files.appended_file import AppendedFile
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.record.strict_json import encode
+from assay.record.writing.strict_json import encode
 from assay.sinks.files.appended_file import AppendedFile
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import MissingExtra
 from assay.record import Outcome, Record
-from assay.record.strict_json import encode
+from assay.record.writing.strict_json import encode
 from assay.sinks.delivery.once import once
 from assay.sinks.failure import Rejected, Unavailable
 from assay.sinks.key import Key

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.record import Environment, Outcome, Record
-from assay.record.shortened import shortened
+from assay.record.writing.shortened import shortened
 
 HEADER, SECTION, CONTEXT, ALL = 150, 2900, 500, 8000
 _CHANGES = 1800

@@ -11,7 +11,7 @@ from urllib.request import getproxies
 
 from assay.errors import MissingExtra
 from assay.record import Record
-from assay.record.strict_json import encode
+from assay.record.writing.strict_json import encode
 from assay.sinks.failure import Unavailable
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink

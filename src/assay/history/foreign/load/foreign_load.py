@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from assay.history.foreign.foreign_session import MalformedForeign
 from assay.record import Environment, Fingerprint, Outcome, Record
-from assay.record.fingerprint import digest
-from assay.record.shortened import shortened
+from assay.record.surroundings.fingerprint import digest
+from assay.record.writing.shortened import shortened
 
 _LARGEST = 1e15
 PERCENTILES = ("p50", "p90", "p95", "p99")

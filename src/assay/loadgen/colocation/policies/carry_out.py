@@ -8,7 +8,7 @@ from assay.loadgen.colocation.device import NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
 from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.policies.request import Request
-from assay.process.processors import processors_problem
+from assay.process.usage.processors import processors_problem
 
 
 def plan(request: Request, pipeline: PipelineConfig) -> tuple[PipelineConfig, str]:

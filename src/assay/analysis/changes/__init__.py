@@ -1,0 +1,1 @@
+"""Levels over time: where a series changed, and which commits lie there."""

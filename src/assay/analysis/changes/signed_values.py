@@ -1,0 +1,58 @@
+"""Values that have no ratio: zeros, negative scores, counts of rare things. Differences are judged instead."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from assay.analysis.judging.sample import FEWEST
+from assay.analysis.sentences import value_sentences as said
+from assay.analysis.sentences.metric_words import MetricWords
+from assay.analysis.verdict import Verdict, changed
+from assay.stats.biweight import middle
+from assay.stats.distributions import binomial_at_most, t_two_sided_p
+from assay.stats.intervals import Floats
+
+ALARMS = 0.01
+
+
+def signed_verdict(
+    before: Floats, after: Floats, words: MetricWords, margin: float, paired: bool = False
+) -> tuple[Verdict, str]:
+    """Changed if chance brings such a difference less than once in a hundred times. Counts (whole numbers from zero on)
+    must also differ by more than a Poisson count does by itself."""
+    old, new = middle(before), middle(after)
+    if min(before.size, after.size) < FEWEST:
+        return Verdict.INCONCLUSIVE, said.too_few(words, old, new, (before.size, after.size))
+    if np.ptp(before) == 0 and np.ptp(after) == 0 and old == new:
+        return Verdict.EQUIVALENT, said.always(words, old)
+    difference = float(after.mean() - before.mean())
+    p = max(_difference_p(before, after, paired), _count_p(before, after))
+    scale = max(abs(float(before.mean())), abs(float(after.mean())))
+    if p < ALARMS and abs(difference) > margin * scale:
+        return changed(difference, words.better, said.differs(words, old, new))
+    if p < ALARMS:
+        return Verdict.INCONCLUSIVE, said.differs_little(words, old, new, margin)
+    return Verdict.INCONCLUSIVE, said.may_be_chance(words, old, new)
+
+
+def _difference_p(before: Floats, after: Floats, paired: bool) -> float:
+    if paired and before.size == after.size:
+        apart = after - before
+        error, df = float(apart.std(ddof=1)) / sqrt(apart.size), apart.size - 1
+    else:
+        error = sqrt(float(before.var(ddof=1)) / before.size + float(after.var(ddof=1)) / after.size)
+        df = before.size + after.size - 2
+    difference = float(after.mean() - before.mean())
+    return t_two_sided_p(difference / error, df) if error > 0 else (0.0 if difference else 1.0)
+
+
+def _count_p(before: Floats, after: Floats) -> float:
+    """How often so uneven a split of all that was counted comes by chance (Przyborowski & Wilenski, 1940)."""
+    both = np.concatenate([before, after])
+    if (both < 0).any() or (both != np.round(both)).any() or both.max() > 1000:
+        return 0.0
+    total, few = int(both.sum()), int(min(before.sum(), after.sum()))
+    share = (before.size if before.sum() <= after.sum() else after.size) / both.size
+    return min(1.0, 2 * binomial_at_most(few, total, share))

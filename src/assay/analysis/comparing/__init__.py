@@ -1,0 +1,1 @@
+"""Two or more sides held against each other, and what differs around them."""

@@ -1,0 +1,1 @@
+"""GPUs: which there are, what they use, watched from beside a run."""

@@ -1,0 +1,123 @@
+"""One GPU, or a part of one, and what a tree of processes does on it.
+
+Every counter is asked for by itself: a GPU or a driver that lacks one of them tells the rest. Power and energy are
+those of a whole GPU, whoever else uses it.
+"""
+
+import time
+
+from assay.process.gpus.gpu_energy import GpuEnergy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+COLUMNS = ("gpu_pct", "gpu_device_pct", "gpu_memory_mb", "gpu_power_w", "gpu_energy_j")
+COUNTERS = {
+    "gpu_pct": "the utilisation by single processes",
+    "gpu_device_pct": "its utilisation",
+    "gpu_memory_mb": "the memory of single processes",
+    "gpu_power_w": "its power",
+    "gpu_energy_j": "its energy",
+}
+"""Each column as a person calls it."""
+LOOK_BACK_US = 1_000_000
+"""The driver keeps samples of the utilisation by processes; those of the last second are the present."""
+
+
+class WatchedGpu:
+    def __init__(self, nvml: "Any", name: str, certain: bool) -> None:
+        self._nvml = nvml
+        self._handle = nvml.nvmlDeviceGetHandleByIndex(int(name)) if name.isdigit() else _by_uuid(nvml, name)
+        self._whole = self._asked(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, self._handle) or self._handle
+        self._energy = GpuEnergy()
+        self._told: set[str] = set()
+        self.used = certain
+
+    def sample(self, pids: "set[int]", at: float) -> "list[float | None]":
+        memory = self._memory_mb(pids)
+        if not self.used:
+            return []
+        nvml, asked = self._nvml, self._asked
+        rates = asked(nvml.nvmlDeviceGetUtilizationRates, self._handle)
+        power = asked(nvml.nvmlDeviceGetPowerUsage, self._whole)
+        counter = asked(nvml.nvmlDeviceGetTotalEnergyConsumption, self._whole)
+        power_w = None if power is None else power / 1000
+        energy = self._energy.add(at, None if counter is None else counter / 1000, power_w)
+        values = [self._own_pct(pids), None if rates is None else float(rates.gpu), memory, power_w, energy]
+        self._told |= {column for column, value in zip(COLUMNS, values, strict=True) if value is not None}
+        return values
+
+    def summary(self) -> "dict[str, Any]":
+        nvml, asked = self._nvml, self._asked
+        return {
+            "name": _text(asked(nvml.nvmlDeviceGetName, self._whole) or "GPU"),
+            "uuid": _text(asked(nvml.nvmlDeviceGetUUID, self._whole) or ""),
+            "part": self._whole is not self._handle,
+            "energy_source": self._energy.source,
+            "silent": [COUNTERS[column] for column in COLUMNS if column not in self._told],
+        }
+
+    def _memory_mb(self, pids: "set[int]") -> float | None:
+        nvml = self._nvml
+        found: dict[int, int | None] = {}
+        answers = [
+            self._asked(ask, self._handle)
+            for ask in (nvml.nvmlDeviceGetGraphicsRunningProcesses, nvml.nvmlDeviceGetComputeRunningProcesses)
+        ]
+        for process in (process for answer in answers for process in answer or ()):
+            if process.pid in pids:
+                found[process.pid] = process.usedGpuMemory
+        self.used = self.used or bool(found)
+        if all(answer is None for answer in answers) or None in found.values():
+            return None
+        return sum(used or 0 for used in found.values()) / 2**20
+
+    def _own_pct(self, pids: "set[int]") -> float | None:
+        """Share of the GPU's processor time that these processes used, in percent; where the driver has no samples,
+        over each process's life by its accounts."""
+        nvml = self._nvml
+        since = int(time.time() * 1e6) - LOOK_BACK_US
+        try:
+            samples = nvml.nvmlDeviceGetProcessUtilization(self._whole, since)
+        except nvml.NVMLError_NotFound:
+            return 0.0
+        except nvml.NVMLError:
+            return self._accounted_pct(pids)
+        latest: dict[int, tuple[int, int]] = {}
+        for one in samples:
+            if one.pid in pids:
+                latest[one.pid] = max(latest.get(one.pid, (0, 0)), (one.timeStamp, one.smUtil))
+        return float(sum(percent for _, percent in latest.values()))
+
+    def _accounted_pct(self, pids: "set[int]") -> float | None:
+        nvml = self._nvml
+        if self._asked(nvml.nvmlDeviceGetAccountingMode, self._whole) != nvml.NVML_FEATURE_ENABLED:
+            return None
+        accounts = [self._asked(nvml.nvmlDeviceGetAccountingStats, self._whole, pid) for pid in pids]
+        shares = [account.gpuUtilization for account in accounts if account is not None]
+        # Of what it does not know NVML says a number that no share can have.
+        return float(sum(shares)) if all(share <= 100 for share in shares) else None
+
+    def _asked(self, ask: "Callable[..., Any]", *arguments: "Any") -> "Any":
+        try:
+            return ask(*arguments)
+        except self._nvml.NVMLError:
+            return None
+
+
+def _by_uuid(nvml: "Any", name: str) -> "Any":
+    """CUDA takes the beginning of a UUID, where only one GPU has it; NVML wants all of it."""
+    try:
+        return nvml.nvmlDeviceGetHandleByUUID(name)
+    except nvml.NVMLError:
+        handles = [nvml.nvmlDeviceGetHandleByIndex(at) for at in range(nvml.nvmlDeviceGetCount())]
+        found = [handle for handle in handles if _text(nvml.nvmlDeviceGetUUID(handle)).startswith(name)]
+        if len(found) != 1:
+            raise
+        return found[0]
+
+
+def _text(said: "str | bytes") -> str:
+    return said.decode(errors="replace") if isinstance(said, bytes) else said

@@ -1,0 +1,155 @@
+"""Samples what a tree uses, from /proc. All counts are in the units the kernel gives them in."""
+
+import os
+import time
+
+from assay.process.usage.accounts import TICK, Accounts
+from assay.process.usage.machine_load import MachineLoad
+from assay.process.usage.tree import Tree, stat_fields
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+MOST_THREADS = 64
+HEADER = "t_s,cpu_s,rss_mb,read_mb,write_mb,threads,processes,steal_s,busy_s"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from assay.process.gpus.gpu_watch import GpuWatch
+
+
+class Sampler:
+    def __init__(self, tree: Tree, path: str | None, gpus: "GpuWatch | None" = None) -> None:
+        """Before the program starts: what need not be done while it runs is done here."""
+        self._tree = tree
+        self._tree.walk()
+        self._io: dict[int, tuple[int, int]] = {}
+        self._rss_sum = 0.0
+        self.started = 0.0
+        self.count = 0
+        self.cpu_s = self.rss_mb = self.peak_rss_mb = 0.0
+        self.threads = self.processes = self.peak_threads = self.peak_processes = 0
+        self._out = open(path, "w", buffering=1 << 16) if path else None  # noqa: SIM115
+        self._gpus = gpus
+        self.gpu_pct: float | None = None
+        self.gpu_memory_mb: float | None = None
+        self._write(",".join([HEADER, *(gpus.columns if gpus else ())]) + "\n")
+        self._machine = MachineLoad()
+
+    def sample(self, accounts: Accounts) -> None:
+        # Children are listed a thread: of many threads it is cheaper to go through all processes of the machine.
+        members = self._tree.look() if self.threads <= MOST_THREADS else self._tree.walk()
+        ticks = pages = self.threads = self.processes = 0
+        for pid in members:
+            fields = stat_fields(pid)
+            if not fields or fields[0] == b"Z":
+                continue
+            ticks += int(fields[11]) + int(fields[12]) + int(fields[13]) + int(fields[14])
+            self.threads += int(fields[17])
+            pages += int(fields[21])
+            self.processes += 1
+            self._read_io(pid)
+        self.cpu_s = ticks / TICK + accounts.user_s + accounts.system_s
+        self.rss_mb = pages * PAGE / 2**20
+        self._rss_sum += self.rss_mb
+        self.count += 1
+        self.peak_rss_mb = max(self.peak_rss_mb, self.rss_mb)
+        self.peak_threads = max(self.peak_threads, self.threads)
+        self.peak_processes = max(self.peak_processes, self.processes)
+        steal, busy = self._machine.since()
+        read, written = self._io_mb()
+        self._write(
+            f"{time.monotonic() - self.started:.3f},{self.cpu_s:.3f},{self.rss_mb:.2f},{read:.2f},{written:.2f},"
+            f"{self.threads},{self.processes},{steal:.2f},{busy:.2f}{self._gpu_cells()}\n"
+        )
+
+    def _gpu_cells(self) -> str:
+        if self._gpus is None:
+            return ""
+        values = self._gpus.sample(self._tree.members)
+        told = dict(zip(self._gpus.columns, values, strict=True))
+        self.gpu_pct, self.gpu_memory_mb = told["gpu_pct"], told["gpu_memory_mb"]
+        return "".join(f",{'nan' if value is None else format(value, '.3f')}" for value in values)
+
+    def ended(self) -> None:
+        """The program, or the last that it left behind, is over: what the machine does from now on is not its."""
+        self._machine.stop()
+        if self._gpus is not None:
+            self._gpus.end()
+
+    def finish(self, accounts: Accounts, wall_s: float) -> "dict[str, Any]":
+        """Called when every process is gone: the accounts are then complete, and exact."""
+        read, written = self._io_mb()
+        if self._out:
+            try:
+                self._out.close()
+            except OSError:
+                pass  # A full disk: the totals below are in the record all the same.
+        cpu = accounts.user_s + accounts.system_s
+        peak = self._peak_mb(accounts.largest_mb)
+        return {
+            "wall_s": wall_s,
+            "cpu_s": cpu,
+            "cpu_user_s": accounts.user_s,
+            "cpu_system_s": accounts.system_s,
+            "peak_rss_mb": peak,
+            "mean_rss_mb": self._rss_sum / self.count if self.count else peak,
+            "read_mb": max(read, accounts.read_mb),
+            "write_mb": max(written, accounts.write_mb),
+            "peak_threads": max(self.peak_threads, 1),
+            "peak_processes": max(self.peak_processes, 1),
+            "steal_share": self._machine.steal_share,
+            "neighbour_cpu_s": self._machine.neighbour_cpu_s(cpu),
+            "throttled_s": self._machine.throttled_s,
+            "samples": self.count,
+            **({} if self._gpus is None else self._gpus.finish(self.started)),
+        }
+
+    def _peak_mb(self, largest_mb: float) -> float:
+        """Up to its exec a process had our memory, and the kernel's peak of it is never less than that was."""
+        if self.count and largest_mb <= _own_peak_mb():
+            return self.peak_rss_mb
+        return max(self.peak_rss_mb, largest_mb)
+
+    def _read_io(self, pid: int) -> None:
+        try:
+            descriptor = os.open(f"/proc/{pid}/io", os.O_RDONLY)
+        except OSError:
+            return
+        try:
+            content = os.read(descriptor, 512)
+        except OSError:
+            return
+        finally:
+            os.close(descriptor)
+        lines = content.split()
+        if len(lines) >= 12:
+            self._io[pid] = (int(lines[9]), int(lines[11]))
+
+    def _io_mb(self) -> tuple[float, float]:
+        read = sum(item[0] for item in self._io.values()) / 2**20
+        return read, sum(item[1] for item in self._io.values()) / 2**20
+
+    def flush(self) -> None:
+        """So that others can read what is known so far."""
+        if self._out is None:
+            return
+        try:
+            self._out.flush()
+        except OSError:
+            self._out = None
+
+    def _write(self, line: str) -> None:
+        if self._out is None:
+            return
+        try:
+            self._out.write(line)
+        except OSError:
+            self._out = None
+
+
+def _own_peak_mb() -> float:
+    """Peak of the memory that this process has now. `ru_maxrss` may be the peak of the process that started it."""
+    with open("/proc/self/status", "rb") as status:
+        line = next((line for line in status if line.startswith(b"VmHWM:")), b"VmHWM: 0 kB")
+    return int(line.split()[1]) / 1024

@@ -1,0 +1,1 @@
+"""Secrets: how they are told, and kept out of what is written."""

@@ -1,0 +1,1 @@
+"""What a run ran on, and the fingerprint of it."""

@@ -1,0 +1,1 @@
+"""Files and text written whole, or not at all."""

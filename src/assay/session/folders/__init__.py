@@ -1,0 +1,1 @@
+"""A session's folders and locks on disk."""

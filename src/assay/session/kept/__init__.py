@@ -1,0 +1,1 @@
+"""What a run left, judged, masked and kept."""

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from assay.config.entry import Entry
+from assay.config.plan import Plan
+from assay.record import Environment
+from assay.record.secrecy.secret_words import is_secret, secret_variables, secrets_of_text, secrets_of_words
+from assay.record.secrecy.secrets import Masker
+
+
+def session_masker(plan: Plan, environment: Mapping[str, str], command: Iterable[str] = ()) -> Masker:
+    """Knows every secret of a session: from the environment, its files, `--set`, and the words of its commands."""
+    return Masker(environment, [*_found(plan, list(command)), *_named(plan, environment, list(command))])
+
+
+def masked_inputs(inputs: Mapping[str, Any], masker: Masker) -> dict[str, Any]:
+    """As session.json keeps them: each secret is `***NAME***`, the variable that `--resume` and `rerun` ask for."""
+    masked: dict[str, Any] = masker.value(dict(inputs))
+    for key in ("set", "command"):
+        if inputs.get(key):
+            masked[key] = masker.words(list(inputs[key]))
+    return masked
+
+
+def masked_environment(environment: Environment, masker: Masker) -> Environment:
+    """The words in it that people chose."""
+    branch, image = environment.git_branch, environment.container_image
+    return replace(
+        environment,
+        git_branch=masker.text(branch) if branch else branch,
+        container_image=masker.text(image) if image else image,
+    )
+
+
+def _found(plan: Plan, command: list[str]) -> Iterator[tuple[str, str]]:
+    yield from secrets_of_words(command)
+    yield from secrets_of_words(map(str, plan.inputs.get("set") or ()))
+    yield from secrets_of_words(map(str, plan.inputs.get("command") or ()))
+    for key in ("commands", "prepare", "cleanup"):
+        for line in plan.inputs.get(key) or ():
+            yield from secrets_of_words(_words(str(line)))
+    for entry in plan.entries:
+        yield from _of_entry(entry)
+    for sink in plan.sinks:
+        yield from _of_mapping(sink)
+
+
+def _named(plan: Plan, environment: Mapping[str, str], command: list[str]) -> Iterator[tuple[str, str]]:
+    """Secrets in variables of any name, where an option says that they are: `--api-key-env MY_KEY`."""
+    for words in (command, *(entry.args for entry in plan.entries)):
+        for name in secret_variables(words):
+            yield name, environment.get(name, "")
+
+
+def _of_entry(entry: Entry) -> Iterator[tuple[str, str]]:
+    yield from _of_variables(entry.env)
+    yield from secrets_of_words(map(_unescaped, (*entry.program, *entry.args)))
+    if entry.service is not None:
+        yield from _of_variables(entry.service.env)
+        yield from secrets_of_words(map(_unescaped, entry.service.command))
+        yield from secrets_of_text(_unescaped(entry.service.url))
+    yield from _of_mapping(entry.sink_data)
+
+
+def _of_variables(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in variables.items():
+        written = _unescaped(value)
+        if is_secret(name):
+            yield name, written
+        yield from secrets_of_text(written)
+
+
+def _of_mapping(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _of_mapping(item, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _of_mapping(item, name)
+    elif isinstance(value, str):
+        if is_secret(name):
+            yield name.upper(), value
+        yield from secrets_of_text(value)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a script for a shell, whose quotes only the shell can tell
+        return line.split()
+
+
+def _unescaped(text: str) -> str:
+    """Braces are doubled where placeholders are put in."""
+    return text.replace("{{", "{").replace("}}", "}")

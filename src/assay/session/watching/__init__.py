@@ -1,0 +1,1 @@
+"""What is watched beside a run: neighbours, GPUs, leftovers, profiles."""
