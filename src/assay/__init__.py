@@ -19,9 +19,9 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from assay.api.compare import compare
-    from assay.api.records import Records
-    from assay.api.results import results
-    from assay.api.run import run
+    from assay.api.running.run import run
+    from assay.api.tables.records import Records
+    from assay.api.tables.results import results
     from assay.record.benchmark import Benchmark, benchmark
     from assay.record.task import Task
     from assay.record.task_statistics import TaskPerfUtils
@@ -33,12 +33,12 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "Benchmark": "record.benchmark",
-        "Records": "api.records",
+        "Records": "api.tables.records",
         "Task": "record.task",
         "TaskPerfUtils": "record.task_statistics",
         "benchmark": "record.benchmark",
         "compare": "api.compare",
-        "results": "api.results",
-        "run": "api.run",
+        "results": "api.tables.results",
+        "run": "api.running.run",
     },
 )

@@ -20,7 +20,7 @@ from assay.history import History
 from assay.record import Environment, Usage
 from assay.record.surroundings.python_environment import PythonEnvironment
 from assay.report.html import render_report
-from assay.report.markdown import session_markdown
+from assay.report.markdown_text.markdown import session_markdown
 
 HEAD = replace(
     MACHINE, kernel="6.1.2", python="3.12.1", container_image="bench:7", packages={"numpy": "2.4.7", "torch": "2.9.0"}

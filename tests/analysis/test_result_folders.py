@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.analysis.colocation_folder import read_colocation
-from assay.cli.kept_environment import keep_environment
 from assay.cli.main import main
+from assay.cli.words.kept_environment import keep_environment
 from assay.errors import DataError
 
 TWO = """\

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.api.command_lines import CommandLines
-from assay.config.entry import Entry
-from assay.config.parameter import Parameter
+from assay.api.running.command_lines import CommandLines
+from assay.config.entries.entry import Entry
+from assay.config.entries.parameter import Parameter
 from assay.errors import UsageError
 
 

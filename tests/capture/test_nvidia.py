@@ -12,7 +12,7 @@ import pytest
 
 from assay.capture import nvidia as capture
 from assay.capture.nvidia import Nvidia
-from assay.cli.doctor import _gpus
+from assay.cli.keeping.doctor import _gpus
 
 LIBRARY = r"""
 #include <string.h>

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.config.parameter import Parameter, combinations, filled
+from assay.config.entries.parameter import Parameter, combinations, filled
 from assay.errors import UsageError
 
 

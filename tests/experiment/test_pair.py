@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.analysis.records import record
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.experiment.pair import Pair, complete_pairs, paired_order
 from assay.record import Outcome

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.errors import UsageError
 from assay.experiment.variant import Variant
 

@@ -13,13 +13,13 @@ import pytest
 from session_factory import MACHINE, START, MadeRun, made_record, make_session
 
 from assay.analysis import what_changed
-from assay.api.results import results
+from assay.api.tables.results import results
 from assay.cli.main import main
 from assay.errors import DataError, UsageError
 from assay.history import History, find_session
 from assay.record import SessionFolder, SessionInfo
 from assay.record.session_files.session_kind import EXPERIMENTS, KINDS, SessionKind
-from assay.report.dashboard.session_pages import sessions
+from assay.report.dashboard.pages.session_pages import sessions
 from assay.report.dashboard.store import Store
 
 

@@ -95,8 +95,8 @@ def test_the_matrix_has_a_cell_for_each_pair(config: Path, tmp_path: Path, capsy
 
 
 def test_the_copy_is_the_pipeline_with_another_name_and_seed(config: Path) -> None:
-    from assay.loadgen.colocation.group import members, neighbours, pairs
     from assay.loadgen.colocation.read import read_config
+    from assay.loadgen.colocation.running.group import members, neighbours, pairs
 
     config.write_text(TWO.replace("name: batch", "name: api (copy)"))
     read = read_config(config)

@@ -13,7 +13,7 @@ import pytest
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.progress import Progress
+from assay.loadgen.colocation.running.progress import Progress
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.drive.ending import How
 

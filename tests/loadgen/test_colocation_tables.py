@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from made_runs import group, one_after_the_other, pipeline
 
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.matrix import Matrix
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.slowdown.round_ratio import RoundRatio
 from assay.loadgen.colocation.slowdown.slowdown import Slowdown
 from assay.loadgen.colocation.tables.group_tables import run_text

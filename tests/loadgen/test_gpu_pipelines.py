@@ -16,8 +16,8 @@ import pytest
 from assay.analysis.colocation_folder import read_colocation
 from assay.errors import ConfigError
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop
-from assay.loadgen.colocation.device import PipelineDevice
-from assay.loadgen.colocation.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
+from assay.loadgen.colocation.accelerators.device import PipelineDevice
+from assay.loadgen.colocation.accelerators.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
 from assay.loadgen.colocation.read import read_config
 from assay.loadgen.colocation.usage_window import UsageWindow
 from assay.stages.synthetic import NoOp
@@ -145,7 +145,7 @@ def test_a_pipeline_without_device_sees_the_gpus_that_assay_sees_and_counts_wher
 
 ASKED = """
 import json, sys
-from assay.loadgen.colocation.device import NoSuchDevice, find_device
+from assay.loadgen.colocation.accelerators.device import NoSuchDevice, find_device
 def found(asked):
     try:
         device = find_device(asked)

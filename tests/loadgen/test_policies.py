@@ -395,7 +395,7 @@ def test_nothing_stands_still_for_ever_when_assay_is_killed(tmp_path: Path) -> N
     assert running.stderr is not None
     # The first word of progress: it is under way, and both were paused at the first look.
     assert "a: " in running.stderr.readline()
-    workers = [pid for pid in _below(running.pid) if "assay.loadgen.colocation.worker" in _command(pid)]
+    workers = [pid for pid in _below(running.pid) if "assay.loadgen.colocation.running.worker" in _command(pid)]
     assert len(workers) == 2
     running.send_signal(signal.SIGKILL)
     running.communicate(timeout=60)

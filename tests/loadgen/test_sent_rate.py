@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from made_runs import MS, group, one_after_the_other, pipeline
 
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.rates.rate_trials import RatedRun
 from assay.loadgen.colocation.rates.sent_rate import SentRate
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.drive.ending import How
 from assay.loadgen.measured import Measured
 from assay.loadgen.result import LoadResult

@@ -13,8 +13,8 @@ from assay.cli.main import main
 from assay.errors import ConfigError
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.loadgen.colocation.build import build_graph, build_load
-from assay.loadgen.colocation.listeners import listener_notes
 from assay.loadgen.colocation.read import read_config
+from assay.loadgen.colocation.running.listeners import listener_notes
 from assay.stages.synthetic import NoOp, PassThrough
 
 FORKED = """\

@@ -21,12 +21,12 @@ from assay.analysis.fields import Fields
 from assay.cli.main import main
 from assay.errors import DataError
 from assay.record import SessionFolder, TaskPerf
-from assay.report.colocation_page import render_colocation, write_colocation_page
 from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
 from assay.report.exhibits.colocation.heat_map import HeatCell
 from assay.report.html import write_report
 from assay.report.limits import Limits
-from assay.report.markdown import session_markdown
+from assay.report.markdown_text.markdown import session_markdown
+from assay.report.pages.colocation_page import render_colocation, write_colocation_page
 
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 

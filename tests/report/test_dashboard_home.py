@@ -18,14 +18,14 @@ from starlette.testclient import TestClient
 
 from assay.history import History
 from assay.record import Outcome, SessionInfo
-from assay.report.dashboard import kept_board
-from assay.report.dashboard.acknowledged import load_acknowledged
 from assay.report.dashboard.app import dashboard
 from assay.report.dashboard.board import Board
-from assay.report.dashboard.change_counter import ChangeCounter
 from assay.report.dashboard.colour import colours
-from assay.report.dashboard.kept_board import KeptBoard
-from assay.report.dashboard.kept_pages import KeptPages, Page
+from assay.report.dashboard.kept import kept_board
+from assay.report.dashboard.kept.acknowledged import load_acknowledged
+from assay.report.dashboard.kept.change_counter import ChangeCounter
+from assay.report.dashboard.kept.kept_board import KeptBoard
+from assay.report.dashboard.kept.kept_pages import KeptPages, Page
 from assay.report.dashboard.trend import spark
 
 OWN = {"origin": "http://localhost"}

@@ -17,7 +17,7 @@ from assay.report.earlier.earlier import Earlier
 from assay.report.first_screen.first_screen import MOST_CARDS
 from assay.report.html import render_report
 from assay.report.limits import Limits
-from assay.report.session_page import SessionPage
+from assay.report.pages.session_page import SessionPage
 
 
 def first_screen(

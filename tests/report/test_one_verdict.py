@@ -15,8 +15,8 @@ from assay.analysis import BenchmarkAnalyzer, Comparison, what_changed
 from assay.analysis.judging.noise_floors import NoiseFloor, save_floors
 from assay.cli.main import main
 from assay.history import History
-from assay.report.dashboard.compare_page import compare as compared_page
-from assay.report.dashboard.session_pages import session, session_entry
+from assay.report.dashboard.pages.compare_page import compare as compared_page
+from assay.report.dashboard.pages.session_pages import session, session_entry
 from assay.report.dashboard.store import Store
 
 NIGHTS = 14

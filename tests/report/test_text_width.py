@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.report.text.text_table import text_table
 from assay.report.text.text_width import columns, end_cut, middle_cut, padded, wrapped
-from assay.report.text_table import text_table
 
 
 def test_columns_are_those_of_a_terminal() -> None:

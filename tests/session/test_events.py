@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.config.load import load_config
 from assay.config.plan import make_plan
+from assay.config.reading.load import load_config
 from assay.record import Outcome, SessionFolder
 from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.session.run import order_of, ordered_runs, random_rounds
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.config.load import load_config
 from assay.config.plan import make_plan
+from assay.config.reading.load import load_config
 from assay.config.viewer_url import viewer_url
 
 CONFIG = """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.session.folders.workspace import Workspace
 from assay.session.run import Run
 

@@ -22,8 +22,8 @@ from terminal_pictures import take_terminal_pictures
 from weight_metrics import weight_metrics
 
 from assay.history import History
-from assay.report.colocation_page import write_colocation_page
 from assay.report.html import write_report
+from assay.report.pages.colocation_page import write_colocation_page
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 

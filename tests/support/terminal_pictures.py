@@ -18,9 +18,9 @@ from assay.api.listeners.console import Console
 from assay.api.listeners.live_view import LiveView
 from assay.record import Outcome, SessionFolder, SessionInfo
 from assay.record.secrecy.secrets import Masker
-from assay.report.terminal import session_summary
 from assay.report.text.command_summary import command_summary
 from assay.report.text.screen import Screen
+from assay.report.text.terminal import session_summary
 from assay.session.events import RunFinished, RunSampled, RunStarted, SessionStarted
 
 _COLOURS = {"": "#d8dee9", "1": "#ffffff", "2": "#8b95a7", "31": "#ff7b72", "32": "#7ee787"}

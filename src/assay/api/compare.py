@@ -7,10 +7,10 @@ from pathlib import Path
 from assay.analysis.comparing.compare_sessions import compare_sessions, rules_for
 from assay.analysis.comparing.surroundings import with_surroundings
 from assay.analysis.results_folder import is_results_folder, read_any_results
-from assay.api.records import Records
-from assay.api.results import results
 from assay.api.results_dir import sessions_folder
 from assay.api.shown_comparison import ShownComparison
+from assay.api.tables.records import Records
+from assay.api.tables.results import results
 from assay.errors import UsageError
 from assay.history.sessions import SessionNotFound
 

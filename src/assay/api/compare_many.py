@@ -5,8 +5,8 @@ from pathlib import Path
 
 from assay.analysis.comparing.ranking import Ranked, rankings
 from assay.api.compare import compare, side_records
-from assay.api.records import Records
 from assay.api.results_dir import sessions_folder
+from assay.api.tables.records import Records
 from assay.errors import UsageError
 
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from assay.history.rows import SessionRow
 from assay.record import SessionFolder
-from assay.report.terminal import session_summary
 from assay.report.text.screen import Screen
+from assay.report.text.terminal import session_summary
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison

@@ -14,14 +14,14 @@ class ShownComparison(Comparison):
         return cls(**{field.name: getattr(comparison, field.name) for field in fields(comparison)})
 
     def __str__(self) -> str:
-        from assay.report.comparison_text import comparison_text
+        from assay.report.text.comparison_text import comparison_text
 
         return comparison_text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from assay.api.framed import framed
-        from assay.report.comparison_page import comparison_page
+        from assay.api.tables.framed import framed
+        from assay.report.pages.comparison_page import comparison_page
 
         return framed(comparison_page(self))

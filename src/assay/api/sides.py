@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from assay.api.experiment_inputs import ExperimentInputs
+from assay.api.running.experiment_inputs import ExperimentInputs
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.experiment.checkout import Checkout, MissingInRevision

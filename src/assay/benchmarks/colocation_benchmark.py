@@ -21,15 +21,15 @@ import assay
 from assay.benchmarks.colocation_metrics import group_metrics, matrix_metrics, overlap_metrics, rate_metrics
 from assay.benchmarks.exit_code import exit_code
 from assay.errors import UsageError
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.group import Group, pairs
 from assay.loadgen.colocation.kept.colocation_file import write_colocation
 from assay.loadgen.colocation.matrix import run_matrix
-from assay.loadgen.colocation.progress import Progress
 from assay.loadgen.colocation.rates.rates_tried import search_rates
 from assay.loadgen.colocation.read import read_config
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
+from assay.loadgen.colocation.running.group import Group, pairs
+from assay.loadgen.colocation.running.progress import Progress
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.colocation.tables.group_tables import run_text
 from assay.loadgen.colocation.tables.matrix_tables import matrix_text

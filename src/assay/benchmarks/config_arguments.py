@@ -13,9 +13,9 @@ def arguments_of(config: Path, entry: str | None, script: str, usual: str) -> li
     `usual` is the entry that is meant where several use the program and none is named. Sinks are not looked at: none
     will hear of it. Folders that a session would make are made under `results/` of the current folder.
     """
-    from assay.config.load import load_config
-    from assay.config.placeholders import FOLDERS
     from assay.config.plan import make_plan
+    from assay.config.reading.load import load_config
+    from assay.config.reading.placeholders import FOLDERS
 
     plan = make_plan(load_config([config], os.environ, ["sinks=[]"]), os.environ)
     using = {planned.name: planned for planned in plan.entries if planned.script and planned.script.name == script}

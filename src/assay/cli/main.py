@@ -5,9 +5,9 @@ import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
-from assay.cli.command import COMMANDS, Command
-from assay.cli.global_words import put_results_dir, take_results_dir
-from assay.cli.standard_streams import StandardStream, take_standard_streams
+from assay.cli.words.command import COMMANDS, Command
+from assay.cli.words.global_words import put_results_dir, take_results_dir
+from assay.cli.words.standard_streams import StandardStream, take_standard_streams
 from assay.errors import AssayError, UsageError
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.config.entry_config import EntryConfig
+from assay.config.entries.entry_config import EntryConfig
 from assay.config.ray_config import RayConfig
 from assay.config.session_config import SessionConfig
 

@@ -4,8 +4,8 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config.entry_config import EntryConfig, MetricRule, Tag
-from assay.config.gpu_stats import GPU_STATS_INTERVAL_S
+from assay.config.entries.entry_config import EntryConfig, MetricRule, Tag
+from assay.config.entries.gpu_stats import GPU_STATS_INTERVAL_S
 from assay.config.model import Model
 from assay.config.paths.named_path import PathsConfig
 from assay.config.ray_config import ObjectStoreSize, RayConfig

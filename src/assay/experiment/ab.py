@@ -17,7 +17,7 @@ from assay.analysis.comparing.comparison import OWN
 from assay.analysis.comparing.surroundings import with_surroundings
 from assay.analysis.failure import Failure, failure
 from assay.analysis.judging.until_sure import looks, open_entries
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.experiment.pair import Pair, complete_pairs, paired_order

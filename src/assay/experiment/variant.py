@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.errors import UsageError
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")

@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         given = config.getoption(option)
         if given is None or given == "pytest":
             continue
-        from assay.config.entry_name import check_name
+        from assay.config.entries.entry_name import check_name
 
         try:
             check_name(given)

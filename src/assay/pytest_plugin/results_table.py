@@ -11,7 +11,7 @@ from assay.pytest_plugin.sample_statistics import SampleStatistics
 from assay.record.writing.shortened import shortened
 from assay.report.printable import printable
 from assay.report.quantity import number, rounded
-from assay.report.text_table import text_table
+from assay.report.text.text_table import text_table
 
 LEAST_TELLING = ("iterations", "iqr", "outliers", "max", "mean", "ops", "rounds", "min", "stddev")
 """Columns in the order in which a narrow terminal loses them; the median stays."""

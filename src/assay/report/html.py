@@ -43,7 +43,7 @@ def render_report(
     from assay.report.earlier.earlier import Earlier
     from assay.report.limits import MOST_BYTES, STEPS
     from assay.report.page_templates import page_scripts, templates
-    from assay.report.session_page import SessionPage
+    from assay.report.pages.session_page import SessionPage
 
     records = folder.records()
     if comparison is None and history is not None:

@@ -14,7 +14,6 @@ from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.comparing.comparison import GRAVEST_FIRST
 from assay.analysis.comparing.environment_difference import also_different
 from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
-from assay.report.change_text import change_commits, change_size
 from assay.report.dashboard.address import address, changed, published
 from assay.report.insight_groups import insight_groups
 from assay.report.limits import MOST_INSIGHTS
@@ -22,6 +21,7 @@ from assay.report.printable import printable
 from assay.report.quantity import duration, number, percent, quantity, rounded
 from assay.report.style import TEMPLATES, page_style
 from assay.report.svg.line_chart import line_chart
+from assay.report.text.change_text import change_commits, change_size
 
 if TYPE_CHECKING:
     from jinja2 import Environment

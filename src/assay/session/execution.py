@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.capture import machine
 from assay.capture.interpreter import AskedInterpreter, InterpreterUnknown
-from assay.config.entry import results_path
+from assay.config.entries.entry import results_path
 from assay.errors import AssayError
 from assay.fallback.program import with_stand_ins
 from assay.process.mark import SESSION

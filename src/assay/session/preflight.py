@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.capture import machine
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.process.gpus import gpu
 from assay.session.folders.disk import free_mb

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.config.entry_name import is_name
+from assay.config.entries.entry_name import is_name
 from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder

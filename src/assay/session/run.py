@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 
 

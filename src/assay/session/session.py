@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import AssayError
 from assay.fallback.program import used_stand_ins

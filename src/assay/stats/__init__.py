@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.stats.change_points import LevelChange, find_changes, level_since
+    from assay.stats.changes.change_points import LevelChange, find_changes, level_since
     from assay.stats.early_stopping import TailEstimate, tail_estimate
     from assay.stats.intervals import Interval, bootstrap, quantile_interval
     from assay.stats.outliers import Outlier, find_outliers
@@ -43,7 +43,7 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "Interval": "intervals",
-        "LevelChange": "change_points",
+        "LevelChange": "changes.change_points",
         "Outlier": "outliers",
         "PowerLaw": "scaling",
         "Repeats": "repeats",
@@ -51,12 +51,12 @@ __getattr__, __dir__ = exports(
         "TailEstimate": "early_stopping",
         "Warmup": "warmup",
         "bootstrap": "intervals",
-        "find_changes": "change_points",
+        "find_changes": "changes.change_points",
         "find_outliers": "outliers",
         "find_warmup": "warmup",
         "fit_power_law": "scaling",
         "level_shift": "shift",
-        "level_since": "change_points",
+        "level_since": "changes.change_points",
         "paired_shift": "shift",
         "plan_repeats": "repeats",
         "quantile_interval": "intervals",

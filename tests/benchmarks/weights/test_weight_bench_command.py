@@ -11,7 +11,7 @@ import pytest
 
 from assay.benchmarks.weights.suite_registry import BUNDLED
 from assay.cli.main import main
-from assay.config.script import Script
+from assay.config.entries.script import Script
 
 
 @pytest.mark.parametrize(

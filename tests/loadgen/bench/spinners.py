@@ -15,8 +15,8 @@ from figures import Figures
 
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.group import pairs
 from assay.loadgen.colocation.matrix import run_matrix
+from assay.loadgen.colocation.running.group import pairs
 
 SECONDS = 2.0
 ITERATIONS = 20_000

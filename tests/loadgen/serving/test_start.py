@@ -16,8 +16,8 @@ words = sys.argv[1:]
 args = _parser(_asked(words)).parse_args(words)
 args.after = None
 args.command_module._check(args)
-from assay.api.run_inputs import RunInputs
-from assay.api.session_run import run_new
+from assay.api.running.run_inputs import RunInputs
+from assay.api.running.session_run import run_new
 plan = RunInputs(load=("--url=http://localhost:1",), results_dir="results").plan()
 assert plan.entries[0].limits.cpus is None
 print(*{"numpy", "yaml", "pyarrow", "pandas", "pydantic", "jinja2"} & sys.modules.keys())

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rag_graph import asked, decomposed, figures
 
-from assay.stages.self_rag.known_question import KnownQuestion
-from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.asked.known_question import KnownQuestion
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.scorecard import Scorecard
 from assay.stages.self_rag.towns.town_library import TownLibrary
 from assay.stages.self_rag.wording import holds

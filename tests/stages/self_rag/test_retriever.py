@@ -11,7 +11,7 @@ from assay.pipeline.resources import Worker
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.tiny_model import write_tiny_model
 from assay.stages.self_rag import Retriever
-from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.towns.town_files import DOCUMENTS, write_files
 from assay.stages.self_rag.towns.town_library import TownLibrary
 

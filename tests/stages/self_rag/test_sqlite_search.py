@@ -11,7 +11,7 @@ import pytest
 from assay.errors import DataError
 from assay.pipeline.resources import Worker
 from assay.stages.self_rag import SQLiteSearch
-from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.scorecard import Scorecard
 from assay.stages.self_rag.search.read_only_database import statement_in
 from assay.stages.self_rag.towns.town_files import DATABASE, write_files

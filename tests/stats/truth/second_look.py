@@ -11,8 +11,8 @@ from assay.analysis import Verdict, judge
 from assay.analysis.judging.evidence import evidence
 from assay.analysis.judging.judgement import Judgement, judged
 from assay.analysis.rules import DEFAULT_MARGIN
+from assay.stats.changes.nightly import nights as watched
 from assay.stats.false_discovery import adjusted, counted
-from assay.stats.nightly import nights as watched
 
 CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 Target = Callable[[str, float, float, bool], None]

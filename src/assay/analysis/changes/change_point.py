@@ -11,7 +11,7 @@ from assay.analysis.verdict import Verdict
 from assay.history import History, Point, Series
 from assay.record.metric import Better
 from assay.record.task_metrics import is_task_metric
-from assay.stats.change_points import FEWEST, LevelChange, find_changes
+from assay.stats.changes.change_points import FEWEST, LevelChange, find_changes
 
 TOGETHER = 2
 """Sessions that two steps may lie apart and still be one event: noise moves a step's place by that much."""

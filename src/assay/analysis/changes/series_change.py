@@ -11,7 +11,7 @@ from assay.analysis.plain_values import plain_numbers
 from assay.analysis.verdict import Verdict
 from assay.errors import UsageError
 from assay.record.metric import Better
-from assay.stats.change_points import find_changes
+from assay.stats.changes.change_points import find_changes
 
 _DIRECTIONS = (None, "higher", "lower")
 

@@ -18,8 +18,8 @@ from assay.analysis.sentences.note_sentences import sessions_compared
 from assay.analysis.sentences.verdict_sentences import unchanged
 from assay.analysis.verdict import Verdict, changed
 from assay.stats.biweight import middle
+from assay.stats.changes.nightly import watch
 from assay.stats.intervals import Floats
-from assay.stats.nightly import watch
 
 
 @dataclass(frozen=True)

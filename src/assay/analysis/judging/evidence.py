@@ -18,8 +18,8 @@ from assay.analysis.sentences.side_names import A_AND_B, SideNames
 from assay.analysis.verdict import Verdict, changed
 from assay.record.metric import Better
 from assay.stats.biweight import middle
+from assay.stats.changes.nightly import Night, watch
 from assay.stats.intervals import Floats
-from assay.stats.nightly import Night, watch
 from assay.stats.shift import Shift, at_least, level_shift, paired_shift, unpaired_shift
 from assay.stats.slow_runs import SlowRuns, slow_runs
 from assay.stats.ticks import tick

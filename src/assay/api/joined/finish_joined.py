@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.api.attached import Attached
 from assay.api.listeners.console import Console
-from assay.api.session_run import SessionRun
+from assay.api.running.session_run import SessionRun
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.history.sessions import SessionNotFound

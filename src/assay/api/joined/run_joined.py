@@ -12,9 +12,9 @@ from assay.api.listeners.history_listener import HISTORY_TROUBLE
 from assay.api.listeners.job_listener import JobListener
 from assay.api.listeners.progress import Progress
 from assay.api.past import HistoryPast
-from assay.api.run_inputs import RunInputs
-from assay.api.run_plan import run_plan
-from assay.api.session_run import SessionRun
+from assay.api.running.run_inputs import RunInputs
+from assay.api.running.run_plan import run_plan
+from assay.api.running.session_run import SessionRun
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.history.history import History

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.api.listeners.console import Console
 from assay.api.listeners.history_listener import HistoryListener
-from assay.api.resume_words import resume_words
+from assay.api.running.resume_words import resume_words
 from assay.record import Outcome, SessionFolder
 from assay.report.text.screen import PLAIN, Screen
 from assay.session.events import Event, SessionFinished, SessionStarted
@@ -42,7 +42,7 @@ class Summary:
         self._console.log(self._text(PLAIN))
         report = self._report()
         if report is not None:
-            from assay.report.terminal import shown_path
+            from assay.report.text.terminal import shown_path
 
             there = self._on_host(report)
             elsewhere = f" (on the host: {there})" if there != report else ""

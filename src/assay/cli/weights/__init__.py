@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from assay.cli.extras import missing
+from assay.cli.words.extras import missing
 from assay.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
-    from assay.cli.command import CommandModule
+    from assay.cli.words.command import CommandModule
 
 
 @dataclass(frozen=True)

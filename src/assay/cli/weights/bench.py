@@ -4,7 +4,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from assay.cli.extras import missing
+from assay.cli.words.extras import missing
 from assay.errors import MissingExtra
 
 
@@ -18,7 +18,7 @@ def run(args: Namespace) -> int:
     if lacking := missing("weights"):  # before any folder is made
         raise MissingExtra(f"What the suites need ({', '.join(lacking)})", "weights")
     from assay.benchmarks.weights import program
-    from assay.cli.kept_environment import keep_environment
+    from assay.cli.words.kept_environment import keep_environment
 
     if args.benchmark_results_path:
         return program.run(args)  # A session reads its results and has the environment itself; its report shows them.
@@ -36,7 +36,7 @@ def _draw(folder: Path) -> None:
     """Also of a run that was cut short: what its suites measured until then. One that measured nothing has no page."""
     from assay.analysis.results_folder import is_results_folder, read_results_folder
     from assay.record.writing.atomic_file import write_atomic
-    from assay.report.results_page import render_results
+    from assay.report.pages.results_page import render_results
 
     if not is_results_folder(folder) or set(read_results_folder(folder).script_metrics) <= {"is_success"}:
         return

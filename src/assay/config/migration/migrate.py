@@ -11,7 +11,7 @@ from assay.config.migration.block import Block, blocks
 from assay.config.migration.newest_form import is_newest, with_empty_variables
 from assay.config.migration.newest_form import plain as newest_plain
 from assay.config.migration.older_matrix import MOVED, OlderMatrix
-from assay.config.older_form import read_dataset_paths
+from assay.config.reading.older_form import read_dataset_paths
 from assay.config.session_config import SessionConfig
 from assay.document.config_text import read_config
 from assay.document.node import Node

@@ -8,7 +8,7 @@ import yaml
 
 from assay.config.migration.block import Block
 from assay.config.migration.sink_item import SinkItem
-from assay.config.older_form import SERVICES, asked_sink
+from assay.config.reading.older_form import SERVICES, asked_sink
 from assay.document.node import Node
 
 MOVED = (*SERVICES, "slack")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
-from assay.config.load import Config
 from assay.config.paths.named_path import NAME, NamedPath, NamedPaths
-from assay.config.placeholders import Datasets, UnknownPlaceholder, render
-from assay.config.repository import repository_of
+from assay.config.reading.load import Config
+from assay.config.reading.placeholders import Datasets, UnknownPlaceholder, render
+from assay.config.reading.repository import repository_of
 from assay.errors import ConfigError
 from assay.names import unknown
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from assay.config.entry_config import EntryConfig
-from assay.config.load import Config
+from assay.config.entries.entry_config import EntryConfig
 from assay.config.paths.named_path import IN_CONTAINER, NamedPath
 from assay.config.paths.session_paths import SessionPaths
-from assay.config.placeholders import Datasets, UnknownPlaceholder, render
+from assay.config.reading.load import Config
+from assay.config.reading.placeholders import Datasets, UnknownPlaceholder, render
 from assay.errors import ConfigError
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.config.merge import merge
+from assay.config.reading.merge import merge
 from assay.document.node import Node
 
 

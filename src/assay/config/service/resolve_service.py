@@ -3,8 +3,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from assay.config.placeholders import UnknownPlaceholder
-from assay.config.program import gpu_numbers, started
+from assay.config.entries.program import gpu_numbers, started
+from assay.config.reading.placeholders import UnknownPlaceholder
 from assay.config.service.service import Service
 from assay.config.service.service_config import ReadyConfig, ServiceConfig
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.config.placeholders import Datasets, render
-from assay.config.program_limits import ProgramLimits
+from assay.config.entries.program_limits import ProgramLimits
+from assay.config.reading.placeholders import Datasets, render
 
 if TYPE_CHECKING:
     from assay.config.service.service_config import ReadyConfig, ServiceMetricsConfig

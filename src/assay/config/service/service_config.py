@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from assay.config.limits import Limits
+from assay.config.entries.limits import Limits
 from assay.config.model import Model, ProgramVariables
 
 

@@ -7,13 +7,13 @@ from time import monotonic, monotonic_ns, sleep
 
 from assay.errors import UsageError
 from assay.loadgen.board import ENDED_AT, STARTED_AT
+from assay.loadgen.colocation.accelerators.gpu_usage import GpuUsage
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
-from assay.loadgen.colocation.gpu_usage import GpuUsage
-from assay.loadgen.colocation.pipeline_process import RELEASE_IN_NS, PipelineProcess
 from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.colocation.policies.policy_run import PolicyRun
-from assay.loadgen.colocation.progress import Progress
-from assay.loadgen.colocation.until import as_run
+from assay.loadgen.colocation.running.pipeline_process import RELEASE_IN_NS, PipelineProcess
+from assay.loadgen.colocation.running.progress import Progress
+from assay.loadgen.colocation.running.until import as_run
 from assay.loadgen.result import LoadResult
 from assay.process.termination import terminated_as_exit
 

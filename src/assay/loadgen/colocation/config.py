@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from assay.loadgen.colocation.polling import join_of
+from assay.loadgen.colocation.running.polling import join_of
 from assay.loadgen.drive.driver import Sender
 from assay.loadgen.graph.node import Place
 from assay.loadgen.graph.shape import Join

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import assay
+from assay.loadgen.colocation.accelerators.device import PipelineDevice
+from assay.loadgen.colocation.accelerators.mps import SHARE
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.device import PipelineDevice
-from assay.loadgen.colocation.mps import SHARE
 
 
 def pipeline_environment(config: PipelineConfig, device: PipelineDevice) -> dict[str, str]:

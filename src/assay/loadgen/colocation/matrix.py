@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from assay.errors import UsageError
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome, folder_name
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.group import Group, members, neighbours
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
+from assay.loadgen.colocation.running.group import Group, members, neighbours
 from assay.loadgen.colocation.slowdown.contrast import Contrast
 
 

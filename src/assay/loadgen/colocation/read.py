@@ -10,15 +10,15 @@ from assay.document.node import shown
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
 from assay.errors import AssayError, ConfigError
+from assay.loadgen.colocation.accelerators.device import VISIBLE, NoSuchDevice, find_device
+from assay.loadgen.colocation.accelerators.mps import SHARE, mps_problem
 from assay.loadgen.colocation.build import build_load, build_node, build_policy
 from assay.loadgen.colocation.components import SCHEDULERS, BadArguments
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig, PolicyConfig
-from assay.loadgen.colocation.device import VISIBLE, NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.listeners import listener_problem
-from assay.loadgen.colocation.mps import SHARE, mps_problem
 from assay.loadgen.colocation.pipeline_name import name_problem
-from assay.loadgen.colocation.polling import policy_problem
+from assay.loadgen.colocation.running.listeners import listener_problem
+from assay.loadgen.colocation.running.polling import policy_problem
 from assay.loadgen.graph.node import Node
 from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape

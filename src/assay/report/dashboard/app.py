@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from assay.errors import AssayError, MissingExtra
-from assay.report.dashboard import compare_page, entry_pages, home_page, run_pages, series_page, session_pages
-from assay.report.dashboard.acknowledge_request import acknowledge_asked, is_own
 from assay.report.dashboard.address import asked_of
 from assay.report.dashboard.asked import NotThere
-from assay.report.dashboard.kept_pages import Page
+from assay.report.dashboard.kept.acknowledge_request import acknowledge_asked, is_own
+from assay.report.dashboard.kept.kept_pages import Page
+from assay.report.dashboard.pages import compare_page, entry_pages, home_page, run_pages, series_page, session_pages
 from assay.report.dashboard.store import Store
 from assay.report.page_templates import SCRIPTS, templates
 from assay.report.style import SHEETS, TEMPLATES

@@ -11,8 +11,8 @@ from assay.analysis import Comparison, Verdict
 from assay.analysis.comparing.comparison import OWN
 from assay.history import History, RunRow, Series, Track
 from assay.record.task_metrics import is_task_metric
-from assay.report.dashboard.acknowledged import Acknowledgement
 from assay.report.dashboard.concern import Concern, failure_of, regression_of, with_acknowledgement
+from assay.report.dashboard.kept.acknowledged import Acknowledgement
 from assay.report.dashboard.trend import Trend, trend
 
 MOST_TRENDS = 60

@@ -10,7 +10,7 @@ from assay.analysis import Row, Verdict
 from assay.errors import AssayError
 from assay.history import History, RunRow
 from assay.record import Record, SessionFolder
-from assay.report.dashboard.acknowledged import Acknowledgement, Matter
+from assay.report.dashboard.kept.acknowledged import Acknowledgement, Matter
 from assay.report.dashboard.trend import Trend
 from assay.report.printable import printable
 from assay.report.run_folder import RunFolder

@@ -11,10 +11,10 @@ from typing import Any
 
 from assay.errors import AssayError
 from assay.record.writing.atomic_file import write_atomic
-from assay.report.dashboard import compare_page, entry_pages, home_page, series_page, session_pages
 from assay.report.dashboard.address import publishing
 from assay.report.dashboard.app import STATIC, rendered
 from assay.report.dashboard.asked import Listed
+from assay.report.dashboard.pages import compare_page, entry_pages, home_page, series_page, session_pages
 from assay.report.dashboard.store import Store
 
 _NOWHERE = "assay:not-published"

@@ -15,14 +15,14 @@ from assay.errors import AssayError, DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
 from assay.record import Environment, SessionFolder, SessionInfo
-from assay.report.dashboard.acknowledged import FILE_NAME as ACKNOWLEDGED
-from assay.report.dashboard.acknowledged import load_acknowledged
 from assay.report.dashboard.board import Board, BoardMaker
-from assay.report.dashboard.change_counter import ChangeCounter
-from assay.report.dashboard.kept_board import KeptBoard
-from assay.report.dashboard.kept_comparisons import KeptComparisons
-from assay.report.dashboard.kept_pages import KeptPages
-from assay.report.dashboard.live import LiveSession, live_session
+from assay.report.dashboard.kept.acknowledged import FILE_NAME as ACKNOWLEDGED
+from assay.report.dashboard.kept.acknowledged import load_acknowledged
+from assay.report.dashboard.kept.change_counter import ChangeCounter
+from assay.report.dashboard.kept.kept_board import KeptBoard
+from assay.report.dashboard.kept.kept_comparisons import KeptComparisons
+from assay.report.dashboard.kept.kept_pages import KeptPages
+from assay.report.dashboard.pages.live import LiveSession, live_session
 from assay.report.view import SessionView
 
 _LOOKED_AT = 30

@@ -11,9 +11,9 @@ from assay.analysis.changes.change_point import ChangePoint, levels, series_chan
 from assay.analysis.direction import direction
 from assay.history import History, Point, Series
 from assay.record.metric import Better
-from assay.report.change_text import change_size
 from assay.report.printable import printable
 from assay.report.quantity import quantity
+from assay.report.text.change_text import change_size
 
 SHOWN = 60
 """Sessions of a spark line."""

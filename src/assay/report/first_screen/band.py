@@ -6,7 +6,7 @@ from typing import Literal
 
 from assay.analysis import Comparison, Verdict
 from assay.record import Outcome
-from assay.report.entry_page import EntryPage
+from assay.report.pages.entry_page import EntryPage
 from assay.report.view import SessionView
 
 Tone = Literal["bad", "warn", "good"]

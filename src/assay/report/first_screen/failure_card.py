@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from assay.record import Outcome
 from assay.report.earlier.earlier import Earlier
-from assay.report.entry_page import EntryPage
 from assay.report.first_screen.since import Since
+from assay.report.pages.entry_page import EntryPage
 
 LOG_LINES = 5
 _NO_LOG = (Outcome.MISSED, Outcome.NOT_STARTED, Outcome.SKIPPED)

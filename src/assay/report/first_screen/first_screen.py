@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from assay.analysis import Comparison
 from assay.record import Outcome
 from assay.report.earlier.earlier import Earlier
-from assay.report.entry_page import EntryPage
 from assay.report.first_screen.band import Band
 from assay.report.first_screen.failure_card import FailureCard
 from assay.report.first_screen.regression_card import RegressionCard
+from assay.report.pages.entry_page import EntryPage
 from assay.report.view import SessionView
 
 MOST_CARDS = 8

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from assay.analysis import Comparison, Row
 from assay.report.earlier.earlier import Earlier
 from assay.report.earlier.moved import Moved, most_telling
-from assay.report.entry_page import EntryPage
 from assay.report.first_screen.since import Since
+from assay.report.pages.entry_page import EntryPage
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from assay.analysis import Row, Verdict
 from assay.analysis.changes.change_point import ChangePoint
 from assay.analysis.changes.commits import commits_between
 from assay.record import Record
-from assay.report.change_text import change_commits, change_sessions
 from assay.report.earlier.earlier import Earlier
+from assay.report.text.change_text import change_commits, change_sessions
 
 _SHORT = 10
 """Characters of a commit."""

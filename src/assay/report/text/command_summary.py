@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.record import SessionFolder
-from assay.report.terminal import failures
 from assay.report.text.command_text import one_command, several_commands
 from assay.report.text.screen import PLAIN, Screen
+from assay.report.text.terminal import failures
 from assay.report.text.text_width import wrapped
 from assay.report.view import SessionView
 

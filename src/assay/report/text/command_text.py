@@ -12,9 +12,9 @@ from assay.report.printable import printable
 from assay.report.quantity import number, rounded
 from assay.report.text.entry_ranking_text import ranking_lines, relative_words
 from assay.report.text.screen import PLAIN, Screen
+from assay.report.text.text_table import text_table
 from assay.report.text.text_width import columns, middle_cut, padded, wrapped
 from assay.report.text.timing_text import TimeFormat, bar, distribution, mean_and_spread, plain_times
-from assay.report.text_table import text_table
 from assay.report.view import EntryView
 
 _LABEL = 10

@@ -13,10 +13,10 @@ from assay.report.exhibits.stages import stage_breakdown
 from assay.report.printable import printable
 from assay.report.quantity import duration, quantity
 from assay.report.run_folder import RunFolder
-from assay.report.terminal import log_path, metric_words
 from assay.report.text.entry_line import memory_words
 from assay.report.text.screen import PLAIN, Screen
-from assay.report.text_table import text_table
+from assay.report.text.terminal import log_path, metric_words
+from assay.report.text.text_table import text_table
 from assay.report.view import EntryView, SessionView
 
 _MOST_SHOWN = 200

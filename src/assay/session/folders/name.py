@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from assay.config.entry_name import check_name
+from assay.config.entries.entry_name import check_name
 from assay.errors import UsageError
 
 DEFAULT = "nightly-run"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.config.entry_name import is_name
+from assay.config.entries.entry_name import is_name
 
 _RUN = re.compile(r"(run|warmup)-\d{2,6}")
 _RETRY = re.compile(r"retry-(\d{1,4})")

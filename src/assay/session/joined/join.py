@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.capture.environment import capture_environment
-from assay.config.entry_name import check_name
+from assay.config.entries.entry_name import check_name
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.names import quoted

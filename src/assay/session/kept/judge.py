@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.capture.fingerprint import fingerprint
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.errors import DataError
 from assay.fallback.words import advice
 from assay.process.result import ProcessResult

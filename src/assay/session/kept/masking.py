@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.record import Environment
 from assay.record.secrecy.secret_words import is_secret, secret_variables, secrets_of_text, secrets_of_words

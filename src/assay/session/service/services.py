@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.capture import machine
-from assay.config.entry import Entry
+from assay.config.entries.entry import Entry
 from assay.config.service.service import Service
 from assay.errors import AssayError
 from assay.process.gpus.gpu_watch_spec import GpuWatchSpec

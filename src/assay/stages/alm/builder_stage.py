@@ -9,7 +9,7 @@ from assay.stages.alm.curated import Curated
 from assay.stages.alm.lines import Lines
 from assay.stages.alm.native_batch import NativeBatch
 from assay.stages.alm.parameters import BuilderParameters
-from assay.stages.alm.plain_builder import build
+from assay.stages.alm.plain.plain_builder import build
 from assay.stages.alm.recording import parse_recording
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from assay.pipeline import Stage
 from assay.stages.alm.curated import Curated
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
-from assay.stages.alm.plain_builder import build
-from assay.stages.alm.plain_overlap import filter_overlap
+from assay.stages.alm.plain.plain_builder import build
+from assay.stages.alm.plain.plain_overlap import filter_overlap
 from assay.stages.alm.recording import parse_recording
 
 

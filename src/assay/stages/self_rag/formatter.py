@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.stages.pytorch.prompt_batch import PromptBatch
+from assay.stages.self_rag.asked.question import Purpose, Question
+from assay.stages.self_rag.asked.reply import question_of
 from assay.stages.self_rag.chat import Chat
-from assay.stages.self_rag.question import Purpose, Question
-from assay.stages.self_rag.reply import question_of
 
 
 class Formatter(Stage[Any, PromptBatch]):

@@ -8,8 +8,8 @@ from typing import Any
 from assay.errors import UsageError
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.formatter import Formatter, listed_passages
-from assay.stages.self_rag.question import Question
 from assay.stages.self_rag.sqlite_search import SQLiteSearch
 
 

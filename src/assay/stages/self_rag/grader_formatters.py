@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.formatter import Formatter, listed_passages
-from assay.stages.self_rag.question import Question
 
 _ONE_WORD = "Answer with one word, yes or no."
 

@@ -7,8 +7,8 @@ from assay.names import unknown
 from assay.pipeline.resources import Worker
 from assay.pipeline.route import Routed, RouterStage
 from assay.record.metric import Metric
-from assay.stages.self_rag.question import Question
-from assay.stages.self_rag.reply import question_of
+from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.asked.reply import question_of
 from assay.stages.self_rag.wording import choice
 
 

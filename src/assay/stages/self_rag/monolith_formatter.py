@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.formatter import Formatter, listed_passages
-from assay.stages.self_rag.question import Question
 
 
 class MonolithFormatter(Formatter):

@@ -8,8 +8,8 @@ from typing import Any
 from assay.pipeline.resources import Worker
 from assay.pipeline.route import Routed, RouterStage
 from assay.record.metric import Metric
-from assay.stages.self_rag.question import Question
-from assay.stages.self_rag.reply import fields_of, question_of
+from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.asked.reply import fields_of, question_of
 from assay.stages.self_rag.retry_bound import RetryBound
 
 

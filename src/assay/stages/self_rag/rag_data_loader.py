@@ -8,10 +8,10 @@ from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
 from assay.stages.pytorch.prompt_batch import PromptBatch
+from assay.stages.self_rag.asked.known_question import KnownQuestion
+from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.asked.reply import question_of
 from assay.stages.self_rag.chat import Chat
-from assay.stages.self_rag.known_question import KnownQuestion
-from assay.stages.self_rag.question import Question
-from assay.stages.self_rag.reply import question_of
 from assay.stages.self_rag.scorecard import Scorecard
 from assay.stages.self_rag.text_rows import QuestionSetOptions, text_rows
 from assay.stages.self_rag.towns.town_library import TownLibrary

@@ -10,9 +10,9 @@ from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
 from assay.stages.pytorch.device import choose_device
 from assay.stages.pytorch.libraries import library
-from assay.stages.self_rag.passage import Passage
-from assay.stages.self_rag.question import Question
-from assay.stages.self_rag.reply import question_of
+from assay.stages.self_rag.asked.passage import Passage
+from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.asked.reply import question_of
 from assay.stages.self_rag.search.embedding import Embedding
 from assay.stages.self_rag.search.hashed_words import HASHED, HashedWords
 from assay.stages.self_rag.search.sentence_embedding import load_sentence_embedding

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.asked.question import Question
 
 
 class RetryBound:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.record.metric import Metric
-from assay.stages.self_rag.known_question import KnownQuestion
-from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.asked.known_question import KnownQuestion
+from assay.stages.self_rag.asked.question import Question
 from assay.stages.self_rag.wording import holds
 
 

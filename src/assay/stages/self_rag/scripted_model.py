@@ -9,7 +9,7 @@ from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
-from assay.stages.self_rag.question import Purpose, Question
+from assay.stages.self_rag.asked.question import Purpose, Question
 
 Script = Mapping[str, Any]
 """Purpose → an answer, or answers in order. YAML reads a bare yes or no as true or false."""

@@ -9,9 +9,9 @@ from typing import Any
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.record.metric import Metric
-from assay.stages.self_rag.passage import Passage
-from assay.stages.self_rag.question import Question
-from assay.stages.self_rag.reply import question_of
+from assay.stages.self_rag.asked.passage import Passage
+from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.asked.reply import question_of
 from assay.stages.self_rag.search.database_file import every_row, open_read_only, row_passage, schema_of
 from assay.stages.self_rag.search.read_only_database import ReadOnlyDatabase, statement_in
 from assay.stages.self_rag.search.text_index import MOST_INDEXED, TextIndex

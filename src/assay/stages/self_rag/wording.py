@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from assay.stages.self_rag.question import Question
-from assay.stages.self_rag.reply import fields_of
+from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.asked.reply import fields_of
 
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 

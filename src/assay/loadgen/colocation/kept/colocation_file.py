@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.loadgen.colocation.build import build_scheduler
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.kept.contrast_json import cells_json, contrast_json
 from assay.loadgen.colocation.kept.run_json import run_json
 from assay.loadgen.colocation.rates.rates_tried import RatesTried
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.slowdown.contrast import Contrast
 from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode

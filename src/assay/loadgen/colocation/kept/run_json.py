@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from assay.loadgen.board import OK
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import PipelineOutcome
 from assay.loadgen.colocation.kept.binned import edges, figures, histogram
 from assay.loadgen.colocation.kept.lanes import lanes
 from assay.loadgen.colocation.kept.series import series
 from assay.loadgen.colocation.overlap import Overlap
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.save import pipeline_json
 from assay.loadgen.colocation.slowdown.answers import Answers
 from assay.loadgen.measured import Ints

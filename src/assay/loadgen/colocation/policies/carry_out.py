@@ -3,11 +3,11 @@ from __future__ import annotations
 from time import monotonic_ns
 from typing import Any
 
+from assay.loadgen.colocation.accelerators.device import NoSuchDevice, find_device
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.device import NoSuchDevice, find_device
 from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.policies.request import Request
+from assay.loadgen.colocation.running.pipeline_process import PipelineProcess
 from assay.process.usage.processors import processors_problem
 
 

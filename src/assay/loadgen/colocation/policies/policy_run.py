@@ -5,12 +5,12 @@ from time import monotonic, monotonic_ns, sleep
 
 from assay.loadgen.colocation.build import build_policy
 from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig
-from assay.loadgen.colocation.pipeline_process import PipelineProcess
 from assay.loadgen.colocation.policies.carry_out import carry_out, plan
 from assay.loadgen.colocation.policies.decision import Action, Decision
 from assay.loadgen.colocation.policies.policy_thread import PolicyFailed, PolicyThread
 from assay.loadgen.colocation.policies.request import Request
 from assay.loadgen.colocation.policies.state_before import state_before
+from assay.loadgen.colocation.running.pipeline_process import PipelineProcess
 
 PATIENCE_S = 10.0
 """A policy may let nothing run for this long; then all go on and no longer stand still, so that a run always ends."""

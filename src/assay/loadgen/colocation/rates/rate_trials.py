@@ -4,11 +4,11 @@ import inspect
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation, PipelineOutcome
 from assay.loadgen.colocation.components import SCHEDULERS
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.rates.sent_rate import SentRate
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.save import EventFormat, save_group
 from assay.loadgen.latency.objective import queries_to_judge
 from assay.loadgen.latency.peak import Trial

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import UsageError
-from assay.loadgen.colocation.colocated_run import ColocatedRun
 from assay.loadgen.colocation.colocation import Colocation
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.loadgen.colocation.rates.rate_trials import RatedRun, RateTrials
+from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.save import EventFormat
 from assay.loadgen.latency.peak import Peak, Trial, find_peak, sweep
 

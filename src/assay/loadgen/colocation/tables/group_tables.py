@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from assay.loadgen.colocation.accelerators.gpu_usage import GpuUsage
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
 from assay.loadgen.colocation.figure_lines import figure_lines
-from assay.loadgen.colocation.gpu_usage import GpuUsage
 from assay.loadgen.colocation.kept.run_json import stage_window, window_json
 from assay.loadgen.colocation.overlap import Overlap
 from assay.loadgen.colocation.policies.words import policy_text

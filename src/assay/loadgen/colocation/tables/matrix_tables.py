@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from assay.loadgen.colocation.group import Group, neighbours
 from assay.loadgen.colocation.matrix import Matrix
+from assay.loadgen.colocation.running.group import Group, neighbours
 from assay.loadgen.colocation.slowdown.contrast import Contrast
 from assay.loadgen.colocation.slowdown.slowdown import Slowdown, What
 from assay.loadgen.colocation.tables.group_tables import run_text

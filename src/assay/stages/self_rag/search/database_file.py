@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from assay.errors import DataError
-from assay.stages.self_rag.passage import Passage
+from assay.stages.self_rag.asked.passage import Passage
 
 MOST_TEXT = 2000
 """Characters of one row as text."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from assay.stages.self_rag.passage import Passage
+from assay.stages.self_rag.asked.passage import Passage
 
 MOST_INDEXED = 200_000
 """Passages of one index: it is held in memory."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from assay.stages.self_rag.known_question import KnownQuestion
-from assay.stages.self_rag.passage import Passage
+from assay.stages.self_rag.asked.known_question import KnownQuestion
+from assay.stages.self_rag.asked.passage import Passage
 from assay.stages.self_rag.towns.town import MOST_TOWNS, Town, another_product, towns
 
 

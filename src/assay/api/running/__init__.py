@@ -1,0 +1,1 @@
+"""Plans composed and run with their listeners."""

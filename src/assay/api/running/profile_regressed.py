@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.analysis import what_changed
+from assay.api.running.run_plan import run_plan
+from assay.api.running.session_run import SessionRun
+from assay.config.entries.entry import Entry
+from assay.history import History
+from assay.report.html import write_report
+from assay.session.kept.masking import session_masker
+from assay.session.start import start_session
+
+PROFILES = "profiles"
+
+
+@dataclass(frozen=True)
+class ProfiledEntry:
+    entry: str
+    graph: Path | None
+    why: str = ""
+    """There is no graph."""
+
+
+def profile_regressed(ran: SessionRun, command: Sequence[str]) -> list[ProfiledEntry]:
+    """Each entry that regressed once more under py-spy; the flame graphs go into the report.
+
+    A profiled run is slower, so it is no result: it has a session of its own inside this one's folder, where neither
+    the history nor a comparison looks, and nobody listens to it.
+    """
+    with History.beside(ran.plan.results_dir) as history:
+        comparison = what_changed(ran.records, history)
+        regressed = {row.entry for row in comparison.regressed} if comparison else set()
+        if not regressed:
+            return []
+        profiles = _profiled([entry for entry in ran.plan.entries if entry.name in regressed], ran, command)
+        write_report(ran.folder, history=history, comparison=comparison)
+    return profiles
+
+
+def _profiled(entries: Sequence[Entry], ran: SessionRun, command: Sequence[str]) -> list[ProfiledEntry]:
+    inside = ran.folder.path / PROFILES
+    alone = tuple(
+        replace(entry, profiler="py-spy", repeat=1, warmup=0, retries=0, needs=(), requirements=()) for entry in entries
+    )
+    plan = replace(ran.plan, entries=alone, results_dir=inside, artifacts_dir=inside / "artifacts", sinks=())
+    reason = f"profiles of what regressed in {ran.folder.path.name}"
+    session = start_session(plan, "profile", reason, command, session_masker(plan, os.environ, command), "profile")
+    profiles = []
+    for record in run_plan(plan, session):
+        if "profile" not in record.files:
+            profiles.append(ProfiledEntry(record.name, None, "; ".join(record.reasons) or str(record.outcome)))
+            continue
+        target = inside / f"{record.name}.svg"
+        shutil.copyfile(session.folder.path / record.files["profile"], target)
+        profiles.append(ProfiledEntry(record.name, target))
+    return profiles

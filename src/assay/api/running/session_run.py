@@ -1,0 +1,120 @@
+"""The three ways to run a session: a new one, one that was cut short, one entry of an earlier one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.api.last_results_dir import remember_results_dir
+from assay.api.listeners.voice import Voice
+from assay.api.running.kept_inputs import kept_inputs
+from assay.api.running.run_inputs import RunInputs
+from assay.api.running.run_plan import run_attached
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.history.sessions import find_session
+from assay.names import unknown
+from assay.record import Record, SessionFolder
+from assay.record.session_files.session_kind import SessionKind
+from assay.session.kept.masking import session_masker
+from assay.session.resume import is_complete, reopen_session
+from assay.session.start import start_session
+from assay.sinks.delivery.status import is_told
+from assay.sinks.spec import SinkSpec
+
+
+@dataclass(frozen=True)
+class Change:
+    """What may differ when the files of an earlier session are read again: its variables may be gone by now."""
+
+    lenient_config: bool = False
+    no_sink: tuple[str, ...] = ()
+
+    def apply(self, inputs: RunInputs) -> RunInputs:
+        return replace(
+            inputs,
+            lenient_config=inputs.lenient_config or self.lenient_config,
+            no_sink=(*inputs.no_sink, *self.no_sink),
+        )
+
+
+NO_CHANGE = Change()
+
+
+@dataclass(frozen=True)
+class SessionRun:
+    """What came of it. `interrupted`: the user cut it short. `regressed`: it is worse than earlier sessions were."""
+
+    plan: Plan
+    folder: SessionFolder
+    records: tuple[Record, ...]
+    interrupted: bool = False
+    regressed: bool = False
+    untouched: bool = False
+    """It was complete: nothing was run, and nothing of it was changed."""
+
+
+def run_new(
+    inputs: RunInputs,
+    *,
+    name: str | None = None,
+    reason: str | None = None,
+    command: Sequence[str],
+    voice: Voice = Voice.NORMAL,
+) -> SessionRun:
+    plan = inputs.plan()
+    name = name or (plan.entries[0].name if inputs.without_files else None)
+    return _run_new(plan, name, reason, command, voice)
+
+
+def inputs_of(session: str, results_dir: Path, change: Change = NO_CHANGE) -> RunInputs:
+    """What a session was started with."""
+    return change.apply(kept_inputs(find_session(session, results_dir).info(), os.environ))
+
+
+def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE, voice: Voice = Voice.NORMAL) -> SessionRun:
+    """Goes on with a session that was cut short, from the files and options it was started with."""
+    folder = SessionFolder(find_session(session, results_dir).path.absolute())
+    info = folder.info()
+    if info.joined and info.status == "running":
+        raise UsageError(
+            f"session {info.name} is open for jobs: finish it first (assay run --join {info.name} --finish), "
+            "then --resume runs what is missing"
+        )
+    plan = inputs_of(session, results_dir, change).plan().with_results_dir(folder.path.parent)
+    remember_results_dir(plan.results_dir)
+    if is_complete(folder, plan) and is_told(folder.path, [SinkSpec.parse(spec) for spec in plan.sinks]):
+        return SessionRun(plan, folder, tuple(folder.records()), untouched=True)
+    ran = run_attached(plan, reopen_session(folder, plan), voice)
+    return SessionRun(plan, folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)
+
+
+def run_again(run: str, results_dir: Path, command: Sequence[str], change: Change = NO_CHANGE) -> SessionRun:
+    """One entry once more, in a session of its own, from the files and options its session was started with.
+
+    `run` is a run's id, or SESSION/ENTRY.
+    """
+    word, _, rest = run.partition("/")
+    name = rest.partition("/")[0]
+    folder = find_session(word, results_dir)
+    info = folder.info()
+    if name not in info.planned:
+        raise UsageError(unknown("entry", name, info.planned, of=f"session {info.name}"))
+    plan = change.apply(kept_inputs(info, os.environ)).plan()
+    entries = tuple(entry for entry in plan.entries if entry.name == name)
+    if not entries:
+        raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")
+    alone = replace(entries[0], repeat=1, warmup=0, needs=())
+    plan = replace(plan, entries=(alone,)).with_results_dir(folder.path.absolute().parent)
+    return _run_new(plan, f"rerun-{name}"[:120], f"rerun of {info.name}/{name}", command, Voice.NORMAL, kind="rerun")
+
+
+def _run_new(
+    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], voice: Voice, kind: SessionKind = "run"
+) -> SessionRun:
+    session = start_session(plan, name, reason, command, session_masker(plan, os.environ, command), kind)
+    remember_results_dir(plan.results_dir)
+    ran = run_attached(plan, session, voice)
+    return SessionRun(plan, session.folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)

@@ -1,0 +1,1 @@
+"""Commands that keep house: data, sinks, schemas, old files."""

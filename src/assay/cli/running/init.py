@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay.names import unknown
+
+CONFIG = """\
+# A session of benchmarks. Run it:      assay run --config assay.yaml
+# What would run, without running it:   assay plan --config assay.yaml
+# All keys:                             assay schema
+results_dir: results
+default_timeout_s: 600
+
+entries:
+  - name: sort_small
+    script: my_benchmark.py        # found in scripts/ beside this file
+    args: --rows 100000
+    repeat: 6                      # six runs: enough to say what changed
+    requirements:
+      - metric: is_success
+        exact_value: true
+      - metric: rows_per_s
+        min_value: 1
+
+  - name: sort_large
+    script: my_benchmark.py
+    args: --rows 1000000
+    repeat: 6
+    timeout_s: 120                 # of each run; instead of default_timeout_s
+"""
+
+SCRIPT = '''\
+"""A first benchmark: replace the sorting by what you want to measure.
+
+Alone, without Assay:   python scripts/my_benchmark.py --rows 1000
+"""
+
+import random
+
+import assay
+
+with assay.benchmark() as b:
+    rows = b.param("rows", 100_000)
+    with b.task("generate"):
+        data = [random.random() for _ in range(rows)]
+    with b.task("sort") as sort:
+        data.sort()
+    print(f"sorted {rows:,} rows in {sort.seconds:.3f} s")
+    # Rows a second of the sorting alone: what made the rows is not in it.
+    b.metric("rows_per_s", rows / sort.seconds, unit="1/s", better="higher")
+'''
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """Where the files for a scheduler go, and what its user does next."""
+
+    folder: str
+    then: str
+    prefix: str = ""
+
+
+CI = {
+    "github": Scheduler(
+        ".github/workflows", "They run assay.yaml, at the top of the repository: commit it too.", "assay-"
+    ),
+    "gitlab": Scheduler(".gitlab", "Include it in .gitlab-ci.yml:\n\ninclude:\n  - local: .gitlab/assay.yml"),
+    "slurm": Scheduler("slurm", "Submit a night, from the folder with assay.yaml:  slurm/assay-night.sh"),
+}
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="where to (default: here)")
+    parser.add_argument(
+        "--ci",
+        metavar="NAME",
+        nargs="?",
+        const="github",
+        help="instead: pull requests, nights and releases for github (the default) or gitlab; nights for slurm",
+    )
+
+
+def run(args: Namespace) -> int:
+    """A config and a benchmark script to start from. What is there already is never overwritten."""
+    files = _ci(args.ci, args.folder) if args.ci is not None else _first(args.folder)
+    there = [path for path in files if path.exists()]
+    if there:
+        raise UsageError(f"{there[0]} exists already; choose another folder: assay init FOLDER")
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        if content.startswith("#!"):
+            path.chmod(0o755)
+        print(f"wrote {path}")
+    print(f"\nRun it:  assay run --config {args.folder / 'assay.yaml'}" if args.ci is None else f"\n{CI[args.ci].then}")
+    return 0
+
+
+def _first(folder: Path) -> dict[Path, str]:
+    return {folder / "assay.yaml": CONFIG, folder / "scripts" / "my_benchmark.py": SCRIPT}
+
+
+def _ci(name: str, folder: Path) -> dict[Path, str]:
+    if name not in CI:
+        raise UsageError(f"--ci: {unknown('scheduler', name, CI)}; the folder comes first: assay init FOLDER --ci NAME")
+    return {
+        folder / CI[name].folder / f"{CI[name].prefix}{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted((Path(__file__).parents[1] / "ci" / name).iterdir())
+        if path.is_file()
+    }

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from assay.api.running.run_inputs import RunInputs
+from assay.cli.sentences import plan_sentences as said
+from assay.cli.words.config_arguments import (
+    choice_arguments,
+    exact_names,
+    is_lenient,
+    no_sink_argument,
+    strictness_arguments,
+)
+from assay.cli.words.plan_service import service_lines
+from assay.config.entries.entry import Entry
+from assay.config.plan import Plan
+from assay.errors import UsageError
+from assay.record.secrecy.secrets import Masker
+from assay.session.kept.masking import session_masker
+from assay.session.kept.requirement_check import bounds_in_words
+from assay.session.preflight import missing_datasets, missing_interpreter, preflight
+from assay.session.run import ordered_runs
+from assay.session.watching.neighbours import Neighbours
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--config", metavar="FILE", action="append", default=[], help="session YAML; several are merged"
+    )
+    parser.add_argument("--matrix", metavar="FILE", help="older form: matrix YAML")
+    parser.add_argument("--datasets", metavar="FILE", help="older form: JSON with the data sets' paths")
+    parser.add_argument("--sink", metavar="NAME", default="none", help="older form: the sink to use")
+    choice_arguments(parser)
+    strictness_arguments(parser)
+    no_sink_argument(parser)
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="override a value")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--volumes",
+        action="store_true",
+        help="print only what a container must be given: a line `host<TAB>container<TAB>ro|rw` each",
+    )
+    instead.add_argument(
+        "--jobs",
+        action="store_true",
+        help="print only the entries' limits as jobs of their own: a line `name<TAB>seconds` each",
+    )
+
+
+def run(args: Namespace) -> int:
+    """What would run, resolved; data sets and interpreters are looked for, nothing is run. 1 if an entry would fail."""
+    if bool(args.config) == bool(args.matrix):
+        raise UsageError("give --config FILE or --matrix FILE")
+    inputs = RunInputs(
+        config=tuple(str(Path(file).absolute()) for file in args.config),
+        matrix=args.matrix,
+        datasets=args.datasets,
+        sink=args.sink,
+        set=tuple(args.set),
+        entries=args.entries,
+        entries_exact=exact_names(args),
+        lenient_config=is_lenient(args),
+        no_sink=tuple(args.no_sink),
+    )
+    if args.volumes:
+        print("".join(f"{volume}\n" for volume in inputs.volumes()), end="")
+        return 0
+    plan = inputs.plan()
+    if args.jobs:
+        print("\n".join(f"{entry.name}\t{entry.job_timeout_s:g}" for entry in plan.entries if not entry.is_setup))
+        return 0
+    return _shown(plan)
+
+
+def _shown(plan: Plan) -> int:
+    masker = session_masker(plan, os.environ, sys.argv[1:])
+    problems = 0
+    print(said.places(plan.results_dir, plan.artifacts_dir))
+    print(said.counted(len(plan.entries), len(ordered_runs(plan))))
+    for entry in plan.entries:
+        wrong = [*([entry.problem] if entry.problem else []), *missing_interpreter(entry), *missing_datasets(entry)]
+        problems += bool(wrong)
+        lines = [*_lines(entry, masker), *map(said.problem, wrong)]
+        print("\n".join([f"\n{entry.name}  ({entry.where})", *(f"  {line}" for line in lines)]))
+    sinks = [str(sink.get("name") or sink.get("class")) for sink in plan.sinks]
+    print("\n".join([f"\n{said.sinks(sinks)}", *(f"  {note}" for note in plan.notes)]))
+    for warning in preflight(plan, Neighbours(), session=""):
+        print(said.warning(warning))
+    return 1 if problems else 0
+
+
+def _lines(entry: Entry, masker: Masker) -> list[str]:
+    lines = [
+        shlex.join(masker.words([*entry.program, *entry.args])),
+        said.runs(entry.repeat, entry.warmup, entry.retries, entry.timeout_s),
+    ]
+    if entry.needs:
+        lines.append(said.after(entry.needs))
+    if entry.ray is not None:
+        lines.append(said.cluster(entry.ray.model_dump(exclude_unset=True)))
+    if entry.service is not None:
+        lines += [line.removeprefix("  ") for line in service_lines(entry.service, masker)]
+    return [*lines, *(said.requires(item.metric, bounds_in_words(item)) for item in entry.requirements)]

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from assay.api.running.session_run import Change, run_again
+from assay.cli.words.config_arguments import lenient_argument, no_sink_argument
+from assay.cli.words.exit_code import exit_code
+from assay.cli.words.results_dir import results_dir, results_dir_argument
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "run", metavar="RUN", help="a run's id, or SESSION/ENTRY; `latest/ENTRY` is the newest session's"
+    )
+    lenient_argument(parser)
+    no_sink_argument(parser)
+    results_dir_argument(parser)
+
+
+def run(args: Namespace) -> int:
+    change = Change(args.lenient_config, tuple(args.no_sink))
+    return exit_code(run_again(args.run, results_dir(args), ["assay", *sys.argv[1:]], change))

@@ -1,0 +1,1 @@
+"""Words that commands share: options, messages, exit codes, streams."""

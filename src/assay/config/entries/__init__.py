@@ -1,0 +1,1 @@
+"""An entry and what it may say."""

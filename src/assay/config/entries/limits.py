@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from assay.config.entries.program_limits import ProgramLimits
+from assay.config.model import Model
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
+
+
+def megabytes(value: Any) -> Any:
+    """`2GB`, `512 MB` as megabytes; a plain number is megabytes already."""
+    if not isinstance(value, str):
+        return value
+    match = _SIZE.fullmatch(value.strip())
+    if not match:
+        raise ValueError("is not a size such as 512MB or 2GB")
+    power = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}[match[2].lower()]
+    return float(match[1]) * 1024**power / 1024**2
+
+
+class Limits(Model):
+    cpus: int | None = Field(default=None, ge=1, description="Processors the run may use.")
+    memory: Annotated[float | None, BeforeValidator(megabytes)] = Field(
+        default=None, gt=0, description="Of the whole tree, in MB or as 2GB; the run is ended above it."
+    )
+
+    def resolved(self) -> ProgramLimits:
+        return ProgramLimits(self.cpus, self.memory)

@@ -1,0 +1,1 @@
+"""Files read, merged and resolved."""

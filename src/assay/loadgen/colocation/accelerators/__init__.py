@@ -1,0 +1,1 @@
+"""Devices that pipelines are put on."""

@@ -1,0 +1,1 @@
+"""Pipelines in processes of their own, started, paused and ended together."""

@@ -1,0 +1,361 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from time import monotonic, monotonic_ns
+
+import numpy as np
+
+from assay.loadgen.board import (
+    COMPLETED,
+    ENDED_AT,
+    FAILED,
+    HEAD,
+    OK,
+    PIPELINE,
+    READY,
+    RUNNING,
+    SENT,
+    START_AT,
+    STARTED_AT,
+    STATE,
+    STOP,
+    Board,
+)
+from assay.loadgen.colocation.accelerators.device import find_device
+from assay.loadgen.colocation.accelerators.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
+from assay.loadgen.colocation.build import build_objectives, build_scheduler, build_stop
+from assay.loadgen.colocation.config import LimitsConfig, PipelineConfig
+from assay.loadgen.colocation.environment import pipeline_environment
+from assay.loadgen.colocation.limits import ControlGroup
+from assay.loadgen.colocation.policies.pipeline_state import Condition, PipelineState
+from assay.loadgen.colocation.policies.recent import Recent
+from assay.loadgen.colocation.policies.state_before import state_before
+from assay.loadgen.colocation.running.listeners import listener_notes
+from assay.loadgen.colocation.running.pause import Pause
+from assay.loadgen.colocation.running.progress import Progress
+from assay.loadgen.colocation.running.worker import BOARD, CONFIG, ENDING, REPORTS
+from assay.loadgen.drive.ending import Ending, How, where
+from assay.loadgen.early_stop import EarlyStop
+from assay.loadgen.latency.histogram import Histogram
+from assay.loadgen.recording.spool import Rows, Spool, read_rows
+from assay.loadgen.result import LoadResult, summarise
+from assay.loadgen.shared_folder import SharedFolder
+from assay.loadgen.stage_report import StageReport
+from assay.process.result import ProcessResult
+from assay.process.spec import ProcessSpec
+from assay.process.supervised import Status, Supervised
+from assay.process.usage.processors import move_tree
+from assay.untrusted.json_text import read_json
+from assay.untrusted.read_limit import LOG, SESSION
+from assay.untrusted.text_file import last_lines
+from assay.untrusted.unreadable import Unreadable
+
+_GRACE_S = 1.0
+"""A worker ends itself at its time limit; this much later it is ended."""
+GPU_SAMPLE_HZ = 5.0
+"""Energy is known between two samples only: more of them than of what the kernel counts exactly."""
+_CLOSING_S = 10.0
+"""For tear-down after the last answer."""
+RELEASE_IN_NS = 50_000_000
+"""Pipelines are told their start this long before."""
+_TOLD_NS = 5_000_000
+"""A pipeline looks for its start every millisecond."""
+
+
+class PipelineProcess:
+    """One pipeline from the outside: started, watched, drained, ended."""
+
+    def __init__(self, config: PipelineConfig, results: Path, window_s: float | None = None) -> None:
+        """`window_s`: of the recent figures that a policy is told; None where there is no policy."""
+        self.config = config
+        self.results = results
+        self.cpus, self.limits = config.cpus, config.limits
+        results.mkdir(parents=True, exist_ok=True)
+        self._shared = SharedFolder()
+        self._folder = self._shared.path
+        self.board = Board(self._folder / BOARD)
+        self._scheduler = build_scheduler(config)
+        self._objectives = build_objectives(config)
+        self._before = state_before(config)
+        self._live = Histogram()
+        self._early = EarlyStop(self.board, build_stop(config), self._objectives)
+        self._spool = Spool(self.board, results / "events.rows", self._see)
+        self._recent = None if window_s is None else Recent(self._objectives, window_s)
+        self._group = ControlGroup(self._folder.name, config.limits, freezable=window_s is not None)
+        self._device = find_device(config.device)
+        written = {
+            "pipeline": config.model_dump(mode="json", exclude={"env"}),
+            "device": self._device.for_stages,
+            "control_groups": self._group.entrances,
+        }
+        (self._folder / CONFIG).write_text(json.dumps(written))
+        self._supervised = Supervised(self._spec())
+        self.pause = Pause(self.board, self._supervised, self._group)
+        self._statuses: deque[Status] = deque([Status(0.0, 0.0, 0.0)] * 2, maxlen=2)
+        self._release_at: int | None = None
+        self._answered = 0
+        self._answered_at = 0
+        self.ended: ProcessResult | None = None
+        self._thread = Thread(target=self._wait, daemon=True, name=f"wait-{config.name}")
+        self._thread.start()
+        self._moved_at = monotonic()
+        self._moved = (-1, -1)
+        self._why = ""
+        self._place: tuple[str, int | None, int | None] = ("", None, None)
+        self.usage: dict[str, float] = {}
+        self.gpu: GpuUsage | None = None
+
+    def _spec(self) -> ProcessSpec:
+        gpus = gpu_watch(self._device)
+        return ProcessSpec(
+            argv=[sys.executable, "-m", "assay.loadgen.colocation.running.worker", str(self._folder)],
+            env=pipeline_environment(self.config, self._device),
+            cwd=Path.cwd(),
+            stdout=self.results / "stdout.log",
+            stderr=self.results / "stderr.log",
+            combined=self.results / "stdouterr.log",
+            usage_csv=self.results / "usage.csv",
+            grace_s=0.5,
+            sample_hz=2.0 if gpus is None else GPU_SAMPLE_HZ,
+            gpus=gpus,
+            cpus=self.config.cpus,
+            nice=self.config.nice,
+            freezer=self._group.freezer,
+        )
+
+    def _wait(self) -> None:
+        for status in self._supervised.statuses():
+            if status is not None:
+                self._statuses.append(status)
+        self.ended = self._supervised.result
+
+    def _see(self, rows: Rows) -> None:
+        queries = rows[(rows["stage"] == PIPELINE) & (rows["query"] >= 0) & (rows["status"] == OK)]
+        self._live.add(np.asarray(queries["end"] - queries["intended"]))
+        self._early(rows)
+        if self._recent is not None:
+            self._recent.see(rows)
+
+    @property
+    def ready(self) -> bool:
+        return self.board.page[STATE] >= READY
+
+    @property
+    def over(self) -> bool:
+        """It has ended, or has said how it ended and is only closing."""
+        return self.ended is not None or (self._folder / ENDING).exists()
+
+    @property
+    def failed(self) -> bool:
+        """It has ended, and not as it should."""
+        if self._why:
+            return True
+        written = self._folder / ENDING
+        if written.exists():
+            return not Ending.from_json(read_json(written, SESSION, own=True)).success
+        return self.ended is not None
+
+    @property
+    def condition(self) -> Condition:
+        if self.over:
+            return "ended"
+        if self.pause.since:
+            return "paused"
+        return "running" if 0 < self.board.page[START_AT] <= monotonic_ns() else "waiting"
+
+    @property
+    def released(self) -> bool:
+        """Its start is named to it, and can no longer be put off."""
+        return bool(self.board.page[START_AT])
+
+    @property
+    def held(self) -> bool:
+        """It stands still until somebody lets it go on."""
+        return not self.over and (bool(self.pause.since) or (not self.released and self._release_at is None))
+
+    def start(self, at: int | None) -> None:
+        """At this instant of the monotonic clock; None: not before another is named."""
+        self._release_at = at
+        self.release_due()
+
+    def release_due(self) -> None:
+        if self._release_at is not None and not self.released and self._release_at < monotonic_ns() + RELEASE_IN_NS:
+            # Every pipeline is told a moment before, so that none begins late.
+            self.board.page[START_AT] = max(self._release_at, monotonic_ns() + _TOLD_NS)
+
+    def stop(self) -> None:
+        """No more queries; those in flight are finished."""
+        self.board.page[STOP] = 1
+        self.pause.end()
+
+    @property
+    def stopping(self) -> bool:
+        return bool(self.board.page[STOP])
+
+    def place(self, cpus: tuple[int, ...]) -> None:
+        move_tree(self._supervised.tree, cpus)
+        self.cpus = cpus
+
+    def resize(self, limits: LimitsConfig) -> None:
+        paused = bool(self.pause.since)
+        # It may change groups, and out of a frozen one it would go on.
+        self.pause.end()
+        try:
+            self._group.resize(limits, self._supervised.tree)
+        finally:
+            if paused:
+                self.pause.begin()
+        self.limits = limits
+
+    def drain(self) -> None:
+        self._spool.drain()
+        if self._recent is None:
+            return
+        if self.over:
+            self.pause.end()
+        page = self.board.page
+        answered = page[COMPLETED] + page[FAILED]
+        if answered != self._answered or self.pause.since or not self._in_flight:
+            self._answered, self._answered_at = answered, monotonic_ns()
+
+    def check(self, stall_timeout: float) -> None:
+        """Ends a pipeline that has passed its time limit or does not move."""
+        page = self.board.page
+        if self.over or self._why or page[STATE] != RUNNING:
+            return
+        now = monotonic()
+        moved = (page[COMPLETED] + page[FAILED], page[HEAD])
+        if moved != self._moved or self.pause.since or not self.board.places():
+            self._moved, self._moved_at = moved, now
+        limit = self.config.loadgen.timeout
+        running = (monotonic_ns() - page[STARTED_AT]) / 1e9 - self.pause.seconds
+        if limit is not None and running > limit + _GRACE_S:
+            self.end(f"the time limit of {limit:g} s was reached")
+        elif now - self._moved_at > stall_timeout:
+            self.end(f"nothing has moved for {stall_timeout:g} s (stall_timeout)")
+
+    def end(self, why: str) -> None:
+        """From outside, whatever it does."""
+        self._why = why
+        if self.board.page[STATE] >= RUNNING:
+            self._place = where(self.board, self._names)
+        self._supervised.end(why)
+
+    def finish(self, listeners: Sequence[str] = ()) -> LoadResult:
+        """Waits until no process is left, and says what was measured, and what of `listeners` was not."""
+        self.pause.end()
+        self._thread.join(_CLOSING_S)
+        if self.ended is None:
+            self._supervised.end("closing")
+            self._thread.join()
+        assert self.ended is not None
+        self._spool.close()
+        self.usage = {name: value for name, value in self.ended.usage.items() if isinstance(value, int | float)}
+        result = summarise(
+            read_rows(self._spool.path),
+            self.board,
+            self._ending(self.ended),
+            self._names,
+            self._scheduler,
+            self.config.queries_at_once,
+            self._objectives,
+            self._reports(),
+            [stage.id for stage in self.config.stages if stage.disable_logs],
+            listener_notes(listeners, self.results / "usage.csv"),
+        )
+        self.gpu = read_gpu_usage(self._device, self.ended.usage, self.results / "usage.csv", result)
+        self._group.close()
+        self._shared.close()
+        return result
+
+    def _reports(self) -> dict[int, StageReport]:
+        written = self._folder / REPORTS
+        found = read_json(written, SESSION, own=True) if written.exists() else {}
+        return {int(stage): StageReport.from_json(report) for stage, report in found.items()}
+
+    @property
+    def _names(self) -> dict[int, str]:
+        return {stage.id: stage.name or stage.component.rpartition(".")[2] for stage in self.config.stages}
+
+    def _ending(self, ended: ProcessResult) -> Ending:
+        written = self._folder / ENDING
+        if written.exists():
+            told = Ending.from_json(read_json(written, SESSION, own=True))
+            # One that was ended from outside knows only that it was stopped; who ended it knows why.
+            if not (self._why and told.how is How.KILLED):
+                return told
+        if ended.failure:
+            return Ending(How.FAILED, ended.failure)
+        if self._why:
+            words, query, stage = self._place
+            how = How.TIMED_OUT if "limit" in self._why or "stall" in self._why else How.KILLED
+            return Ending(how, f"{self._why} {words}".strip(), query, stage)
+        words, query, stage = where(self.board, self._names)
+        code = ended.returncode
+        died = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
+        tail = _last_line(self.results / "stderr.log")
+        return Ending(How.KILLED, f"its process {died} {words}" + (f": {tail}" if tail else ""), query, stage)
+
+    @property
+    def _in_flight(self) -> int:
+        """A closed loop does not count every send as it happens, but the board says who is inside a stage."""
+        return max(self.board.in_flight, len(self.board.places()))
+
+    def state(self, released_at: int) -> PipelineState:
+        """For a policy; with `window_s` only."""
+        assert self._recent is not None
+        now, page, condition = monotonic_ns(), self.board.page, self.condition
+        started, ended = page[STARTED_AT], page[ENDED_AT]
+        before, last = self._statuses
+        throughput, p50, p99 = self._recent.figures(now, started)
+        return replace(
+            self._before,
+            condition=condition,
+            seconds=max(((ended or now) - started) / 1e9, 0.0) if started else 0.0,
+            paused_s=self.pause.seconds,
+            sent=page[SENT],
+            completed=page[COMPLETED],
+            failed=page[FAILED],
+            in_flight=self._in_flight,
+            throughput=throughput,
+            p50_s=p50,
+            p99_s=p99,
+            silent_s=(now - self._answered_at) / 1e9 if condition == "running" else 0.0,
+            objectives=self._recent.objectives(now, released_at),
+            cpu_s=last.cpu_s,
+            cpus_busy=max(last.cpu_s - before.cpu_s, 0.0) / max(last.elapsed_s - before.elapsed_s, 0.1),
+            rss_mb=last.rss_mb,
+            gpu_pct=last.gpu_pct,
+            gpu_memory_mb=last.gpu_memory_mb,
+            cpus=self.cpus,
+        )
+
+    def progress(self) -> Progress:
+        page = self.board.page
+        started, ended = page[STARTED_AT], page[ENDED_AT]
+        seconds = max(((ended or monotonic_ns()) - started) / 1e9, 0.0) if started else 0.0
+        return Progress(
+            pipeline=self.config.name,
+            seconds=seconds,
+            asked_rate=self._scheduler.rate,
+            achieved_rate=page[COMPLETED] / seconds if seconds else 0.0,
+            sent=page[SENT],
+            completed=page[COMPLETED],
+            failed=page[FAILED],
+            in_flight=self.board.in_flight,
+            p99_s=self._live.percentile(0.99) / 1e9,
+        )
+
+
+def _last_line(path: Path) -> str:
+    try:
+        lines = [line for line in last_lines(path, LOG, 4096) if line.strip()]
+    except (FileNotFoundError, Unreadable):
+        return ""
+    return lines[-1].strip()[:300] if lines else ""

@@ -1,0 +1,1 @@
+"""What the dashboard keeps: pages by the count of changes, acknowledgements."""

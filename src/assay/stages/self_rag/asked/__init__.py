@@ -1,0 +1,1 @@
+"""Questions, what is known of them, passages and replies."""

@@ -1,0 +1,1 @@
+"""Change points and the noise that hides them."""

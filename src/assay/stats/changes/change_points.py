@@ -1,0 +1,191 @@
+"""Where a series changed its level: several steps, close together, there and back, up to the newest values.
+
+1. Logarithms where every value is positive, plain values otherwise (zeros, negative scores) and for counts (whole
+   numbers, some below ten), whose noise does not grow in proportion.
+2. Spikes are brought to the running median of seven ± 2σ, σ from differences of neighbours. A bump of up to three
+   values is a spike, not a level, unless it is the newest.
+3. The exact least-squares segmentation (`segmentation`) at a low price gives all steps there might be. The weakest is
+   taken out until it is worth `PRICE` · long-run variance · ln n, the variance being measured around the steps that
+   are left; at that price the exact segmentation decides. Beginning with too many steps matters: a step that is not
+   taken out passes for autocorrelation and hides itself and all others (Chakar et al., "A robust approach for
+   estimating change-points in the mean of an AR(1) process", Bernoulli 23, 2017, use differences alone instead, which
+   tell the autocorrelation less well).
+4. Each step is placed on the values as they were, with the range it may lie in (`change_range`).
+
+A step smaller than `FLOOR` of the level is not worth a person's time and is merged away. At 5% noise a step of 5%
+cannot be found reliably by any method we tried; `make bench-truth` says how often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from assay.stats.changes.change_range import Place, place_step
+from assay.stats.changes.segmentation import MIN_SIZE, Segments, segment
+from assay.stats.changes.series_noise import SILENCE, Noise, noise_around, white_sigma
+from assay.stats.clipping import running_median
+from assay.stats.intervals import Floats, finite
+
+FLOOR = 0.02
+PRICE = 3.5
+NIGHTLY_PRICE = 6.0
+FEWEST = 8
+"""Values of a series in which a step can be told from noise."""
+CONFIRMED = 5
+"""Values at a new level after which it hardly ever turns out to have been noise."""
+_LOW_PRICE = 3.0
+_SPIKE = 2.0
+_TAIL = 3.0
+_FEW = 8
+"""Values of a level that one spike among them can make."""
+_KNOWN = 10
+"""Values at which what is seen beside a step counts as much as the noise of the whole series."""
+_SHORT = 50
+"""Values below which a series pays the price of this many: its noise is not well known."""
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    index: int
+    """The first value at the new level."""
+    ratio: float | None
+    """None where `before` is 0."""
+    before: float
+    after: float
+    earliest: int
+    """The first value at the new level lies from here to `latest`, in 95 of 100 steps."""
+    latest: int
+
+
+def find_changes(series: ArrayLike, *, price: float = PRICE, floor: float = FLOOR) -> list[LevelChange]:
+    values = finite(series)
+    if values.size < FEWEST:
+        return []
+    scaled, logs = _scale(values)
+    sigma = white_sigma(scaled)
+    centre = running_median(scaled)
+    clipped = np.clip(scaled, centre - _SPIKE * sigma, centre + _SPIKE * sigma)
+    cuts, noise, full = _cuts(scaled, clipped, sigma, price)
+    least = np.log1p(floor) if logs else floor
+    cuts = _merge_small(scaled, cuts, least, relative=not logs)
+    places = _placed(scaled, cuts, noise, full)
+    levels = [float(np.median(part)) for part in np.split(values, [place.index for place in places])]
+    return [
+        LevelChange(place.index, _ratio(before, after), before, after, place.earliest, place.latest)
+        for place, (before, after) in zip(places, pairwise(levels), strict=True)
+    ]
+
+
+def level_since(series: ArrayLike) -> int:
+    """Index of the first value of the current level: that of the last change with `CONFIRMED` values behind it, or 0.
+
+    Made for looking every night: the higher price keeps a year of looks from finding what one look would not, and one
+    more value moves it only when it confirms a change or, rarely, takes one back (`make bench-truth` counts).
+    """
+    values = finite(series)
+    found = find_changes(values, price=NIGHTLY_PRICE)
+    confirmed = [change.index for change in found if change.latest <= values.size - CONFIRMED]
+    return confirmed[-1] if confirmed else 0
+
+
+def _scale(values: Floats) -> tuple[Floats, bool]:
+    lowest = values.min()
+    counts = lowest < 10 and bool((values == np.round(values)).all())
+    if lowest > 0 and not counts:
+        return np.log(values), True
+    return values, False
+
+
+def _cuts(scaled: Floats, clipped: Floats, sigma: float, price: float) -> tuple[list[int], Noise, float]:
+    """And the noise around them, and what a step costs in it."""
+    size = float(np.log(max(scaled.size, _SHORT)))
+    cuts = segment(clipped, _LOW_PRICE * sigma**2 * size)
+    noise = SILENCE
+    while cuts:
+        parts = Segments.of(clipped, cuts)
+        order = np.argsort(parts.gains, kind="stable")
+        reach = max(float(parts.heights[order[0]]), _SPIKE * sigma)
+        noise = noise_around(scaled - np.repeat(parts.levels, parts.lengths), len(cuts), reach)
+        full = price * noise.long_run * size
+        if parts.gains[order[0]] >= full:
+            return _worth_it(scaled, segment(clipped, full), noise, full), noise, full
+        # One at a time; of the hundreds that a trend or a random walk has, a twentieth.
+        weakest = order[: max(1, len(cuts) // 20)]
+        cuts = np.delete(cuts, weakest[parts.gains[weakest] < full]).tolist()
+    return [], noise, 0.0
+
+
+def _worth_it(scaled: Floats, cuts: list[int], noise: Noise, full: float) -> list[int]:
+    """Noise is not the same everywhere (zeros, then errors): a step also pays for that of the levels beside it."""
+    kept, usual = list(cuts), noise.sigma**2
+    while kept and usual > 0:
+        parts = Segments.of(_within_tails(scaled, noise), kept)
+        worth = parts.gains / (full * np.maximum(1.0, parts.variances(usual, _KNOWN) / usual))
+        weakest = int(np.argmin(worth))
+        if worth[weakest] >= 1:
+            break
+        del kept[weakest]
+    return kept
+
+
+def _within_tails(scaled: Floats, noise: Noise) -> Floats:
+    centre, reach = running_median(scaled), _TAIL * noise.sigma
+    return np.clip(scaled, centre - reach, centre + reach)
+
+
+def _merge_small(series: Floats, cuts: list[int], least: float, *, relative: bool) -> list[int]:
+    kept = list(cuts)
+    while kept:
+        levels = [float(np.median(part)) for part in np.split(series, kept)]
+        sizes = [abs(b - a) / (max(abs(a), abs(b)) if relative and a != b else 1.0) for a, b in pairwise(levels)]
+        smallest = int(np.argmin(sizes))
+        if sizes[smallest] >= least and sizes[smallest] > 0:
+            break
+        del kept[smallest]
+    return kept
+
+
+def _placed(series: Floats, cuts: list[int], noise: Noise, full: float) -> list[Place]:
+    kept = list(cuts)
+    while True:
+        places = _places(series, kept, noise)
+        ends = [0, *(place.index for place in places), series.size]
+        spans = zip(ends, ends[1:], ends[2:], strict=False)
+        unfit = next((i for i, (a, b, c) in enumerate(spans) if _is_spike(series[a:b], series[b:c], noise, full)), None)
+        if unfit is None:
+            return places
+        del kept[unfit]
+
+
+def _places(series: Floats, cuts: list[int], noise: Noise) -> list[Place]:
+    edges = [0, *cuts, series.size]
+    levels = [float(np.median(series[a:b])) for a, b in pairwise(edges)]
+    usual = noise.sigma**2
+    places = []
+    for i, seen in enumerate(Segments.of(_within_tails(series, noise), cuts).larger_variances(usual, _KNOWN)):
+        variance = max(usual, float(seen))
+        start, end = edges[i], edges[i + 2]
+        place = place_step(series[start:end], levels[i], levels[i + 1], Noise(variance**0.5, noise.rho))
+        places.append(Place(start + place.index, start + place.earliest, start + place.latest))
+    return places
+
+
+def _is_spike(before: Floats, after: Floats, noise: Noise, full: float) -> bool:
+    """A level of few values rests on one or two of them: without those far from it, it is not worth the price."""
+    if min(before.size, after.size) >= _FEW:
+        return False
+    if min(before.size, after.size) < MIN_SIZE:
+        return True
+    old, new = float(np.median(before)), float(np.median(after))
+    olds, news = (
+        int((np.abs(part - level) <= _TAIL * noise.sigma).sum()) for part, level in ((before, old), (after, new))
+    )
+    return (new - old) ** 2 * olds * news < full * (olds + news)
+
+
+def _ratio(before: float, after: float) -> float | None:
+    return after / before if before else None
