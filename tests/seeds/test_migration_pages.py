@@ -12,7 +12,7 @@ from tests.seeds.conftest import PlannedRuns
 from tests.seeds.migration_page import FOLDER, PAGES, MigrationPage
 from workplace import Workplace
 
-from assay.benchmarks.weights import program
+from assay.benchmarks.weights.orchestration import program
 from assay.cli.main import main
 from assay.cli.words.command import COMMANDS
 

@@ -21,8 +21,8 @@ from tests.sinks.moody_server import Answer, MoodyServer, Request
 from tests.sinks.otlp_collector import Collector, fields
 from tests.sinks.sessions import Told, a_record, wait_for
 
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import BenchmarkResults, ScenarioResult, SuiteResult
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
 from assay.errors import UsageError
 from assay.history import History
 from assay.record import Outcome, SessionFolder

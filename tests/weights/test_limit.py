@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.scenario_data import SCENARIOS, scenario_data
+from assay.benchmarks.weights.scenarios.scenario_data import SCENARIOS, scenario_data
 from assay.weights.limit import ordered, repository_limit, tensor_limit, zigzag_difference
 
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from assay.benchmarks.weights import accuracy
-from assay.benchmarks.weights.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.case_verdict import judge, judge_in_second_process
-from assay.benchmarks.weights.corruption import CorruptionResult, flip_bytes
-from assay.benchmarks.weights.program import main
-from assay.benchmarks.weights.result import ScenarioResult, SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.orchestration.program import main
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.probes.corruption import CorruptionResult, flip_bytes
+from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.case_verdict import judge, judge_in_second_process
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.tables.result import ScenarioResult, SuiteResult
 from assay.weights.dtype import ELEMENT_TYPES
 
 TINY = "suites: [accuracy]\niterations: 1\nmodels: [tiny]\ntimeout: 120\n"

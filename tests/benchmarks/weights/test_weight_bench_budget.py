@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights import orchestrator
-from assay.benchmarks.weights.bench_plan import BenchPlan
-from assay.benchmarks.weights.budget import Budget
 from assay.benchmarks.weights.compression import CompressionSuite
-from assay.benchmarks.weights.machine import Machine, probe_machine
-from assay.benchmarks.weights.profile import Profile
-from assay.benchmarks.weights.progress import Progress, clock_face
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_estimates import estimate_of_stores
+from assay.benchmarks.weights.orchestration import orchestrator
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan
+from assay.benchmarks.weights.orchestration.profile import Profile
+from assay.benchmarks.weights.orchestration.progress import Progress, clock_face
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
+from assay.benchmarks.weights.probes.machine import Machine, probe_machine
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 
 
 class Clock:

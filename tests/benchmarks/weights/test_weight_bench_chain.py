@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.chain import Chain, best_of, bytes_on_disk, differences, run_chain, timed
-from assay.benchmarks.weights.scenario_data import scenario_data
-from assay.benchmarks.weights.store_kind import store_kind
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.scenarios.chain import Chain, best_of, bytes_on_disk, differences, run_chain, timed
+from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.errors import DataError, UsageError
 from assay.weights.peers.zstd_store import ZstdStore
 from assay.weights.store import Tensor

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.suite_registry import BUNDLED
+from assay.benchmarks.weights.orchestration.suite_registry import BUNDLED
 from assay.cli.main import main
 from assay.config.entries.script import Script
 

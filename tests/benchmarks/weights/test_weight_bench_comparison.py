@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import BenchmarkResults, ScenarioResult, SuiteResult
-from assay.benchmarks.weights.store_comparison import comparison
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
+from assay.benchmarks.weights.tables.store_comparison import comparison
 
 
 def compression(**stores: tuple[float, float]) -> SuiteResult:

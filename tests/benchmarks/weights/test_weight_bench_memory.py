@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.fresh_process import ask_fresh_process
-from assay.benchmarks.weights.growth import growth
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.usage_meter import UsageMeter
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.probes.growth import growth
+from assay.benchmarks.weights.probes.usage_meter import UsageMeter
 from assay.errors import DataError
 
 
@@ -34,7 +34,7 @@ def test_the_peak_within_a_block_is_seen_although_it_is_gone_at_its_end() -> Non
     # In a process of its own: what this one frees meanwhile would count against the peak.
     code = (
         "import numpy as np\n"
-        "from assay.benchmarks.weights.memory_meter import MemoryMeter\n"
+        "from assay.benchmarks.weights.probes.memory_meter import MemoryMeter\n"
         "with MemoryMeter() as meter:\n"
         "    np.ones(100_000_000, np.uint8).sum()\n"
         "print(meter.extra, meter.after - meter.before)"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.benchmarks.weights import BenchmarkProfile
-from assay.benchmarks.weights.profile import load_profile
-from assay.benchmarks.weights.suite_registry import BUNDLED
+from assay.benchmarks.weights.orchestration.profile import load_profile
+from assay.benchmarks.weights.orchestration.suite_registry import BUNDLED
 from assay.errors import ConfigError, UsageError
 
 

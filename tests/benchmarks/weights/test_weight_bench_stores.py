@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import store_kind
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.weights.config import RepositoryConfig
 from assay.weights.repository import Repository
 

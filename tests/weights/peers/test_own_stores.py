@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights import store_kind as kinds
-from assay.benchmarks.weights.chain import Chain, run_chain
-from assay.benchmarks.weights.scenario_data import scenario_data
-from assay.benchmarks.weights.store_kind import installed_stores, store_kind
+from assay.benchmarks.weights.orchestration import store_kind as kinds
+from assay.benchmarks.weights.orchestration.store_kind import installed_stores, store_kind
+from assay.benchmarks.weights.scenarios.chain import Chain, run_chain
+from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.errors import AssayError
 from assay.weights.peers import own_store as module
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.case_verdict import CaseVerdict, judge, judge_in_second_process
-from assay.benchmarks.weights.corruption import CorruptionResult, flip_bytes
-from assay.benchmarks.weights.detection_rate import FEWEST
-from assay.benchmarks.weights.merge_case import judge_merge
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.probes.corruption import CorruptionResult, flip_bytes
+from assay.benchmarks.weights.probes.detection_rate import FEWEST
+from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
+from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process
+from assay.benchmarks.weights.scenarios.merge_case import judge_merge
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 
 CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
     "bit_perfect": bit_perfect,
@@ -149,6 +149,6 @@ def _add(readings: Readings, store: str, verdicts: list[CaseVerdict]) -> None:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.program import main
+    from assay.benchmarks.weights.orchestration.program import main
 
     raise SystemExit(main("accuracy"))

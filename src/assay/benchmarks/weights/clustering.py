@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.chain import BOOKKEEPING, bytes_on_disk
-from assay.benchmarks.weights.clustering_table import details_table, strategies_table
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, bytes_on_disk
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.scenarios.tensor_families import TensorFamilies, tensor_families
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
-from assay.benchmarks.weights.tensor_families import TensorFamilies, tensor_families
+from assay.benchmarks.weights.tables.clustering_table import details_table, strategies_table
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 from assay.stats.scaling import fit_power_law
 from assay.weights.bases.clusters import Clusters, cluster, rebalance
 from assay.weights.store import Tensor
@@ -212,6 +212,6 @@ def _members(config: ScenarioConfig) -> int:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.program import main
+    from assay.benchmarks.weights.orchestration.program import main
 
     raise SystemExit(main("clustering"))

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.chain import BOOKKEEPING, Chain, ChainRun, best_of, run_chain
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.scenario_data import scenario_data
-from assay.benchmarks.weights.store_kind import FLOOR
+from assay.benchmarks.weights.orchestration.store_kind import FLOOR
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, Chain, ChainRun, best_of, run_chain
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 from assay.weights.dtype import ELEMENT_TYPES
 
 TITLES = {
@@ -189,6 +189,6 @@ def _megabytes(name: str, config: ScenarioConfig, dtype: str) -> float:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.program import main
+    from assay.benchmarks.weights.orchestration.program import main
 
     raise SystemExit(main("compression"))

@@ -19,9 +19,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from assay.benchmarks.weights.chain import Chain, ChainRun, best_of, run_chain
-from assay.benchmarks.weights.scenario_data import REFERENCE_PARAMETERS, SCENARIOS, ScenarioData, scenario_data
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.scenarios.chain import Chain, ChainRun, best_of, run_chain
+from assay.benchmarks.weights.scenarios.scenario_data import (
+    REFERENCE_PARAMETERS,
+    SCENARIOS,
+    ScenarioData,
+    scenario_data,
+)
+from assay.benchmarks.weights.tables.table import Table
 from assay.weights.dtype import bits_of
 from assay.weights.limit import RepositoryLimit
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from assay.benchmarks.weights.fresh_process import ask_fresh_process
-from assay.benchmarks.weights.growth import growth
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.probes.growth import growth
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 
 JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}
 OPERATIONS = ("commit", "delta_commit", "checkout", "delta_checkout")
@@ -137,6 +137,6 @@ def _rows(scenario: str, readings: Readings) -> Iterable[tuple[str, str, str]]:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.program import main
+    from assay.benchmarks.weights.orchestration.program import main
 
     raise SystemExit(main("memory"))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.operation import Timings, add_timings, time_operations
-from assay.benchmarks.weights.performance_operations import BATCH, OPERATIONS
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.store_kind import FLOOR, Handle, store_kind
+from assay.benchmarks.weights.orchestration.store_kind import FLOOR, Handle, store_kind
+from assay.benchmarks.weights.probes.operation import Timings, add_timings, time_operations
+from assay.benchmarks.weights.probes.performance_operations import BATCH, OPERATIONS
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 from assay.record import Metric
 
 SAMPLES_PER_ITERATION = 20
@@ -108,6 +108,6 @@ def _add_batch_gain(readings: Readings, store: str) -> None:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.program import main
+    from assay.benchmarks.weights.orchestration.program import main
 
     raise SystemExit(main("performance"))

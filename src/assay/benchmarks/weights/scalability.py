@@ -7,19 +7,19 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.chain import timed
-from assay.benchmarks.weights.concurrency import read_concurrently
-from assay.benchmarks.weights.memory_meter import MemoryMeter
-from assay.benchmarks.weights.model_size import SIZES, ModelSize
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
+from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
+from assay.benchmarks.weights.probes.concurrency import read_concurrently
+from assay.benchmarks.weights.probes.memory_meter import MemoryMeter
+from assay.benchmarks.weights.probes.usage_meter import UsageMeter
 from assay.benchmarks.weights.scaling_points import Cost, Point, add_degradation, add_fits, commit_and_checkout, moved
-from assay.benchmarks.weights.scaling_table import fits_table, points_table
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.store_kind import Handle, store_kind
+from assay.benchmarks.weights.scenarios.chain import timed
+from assay.benchmarks.weights.scenarios.model_size import SIZES, ModelSize
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
-from assay.benchmarks.weights.usage_meter import UsageMeter
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.scaling_table import fits_table, points_table
+from assay.benchmarks.weights.tables.table import Table
 from assay.stats.scaling import parallel_efficiency
 from assay.weights.store import Tensor
 
@@ -188,6 +188,6 @@ def _seconds(config: ScenarioConfig) -> float:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.program import main
+    from assay.benchmarks.weights.orchestration.program import main
 
     raise SystemExit(main("scalability"))

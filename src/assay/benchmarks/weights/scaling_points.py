@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.chain import timed
-from assay.benchmarks.weights.model_size import ModelSize
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.store_kind import Handle, store_kind
+from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
+from assay.benchmarks.weights.scenarios.chain import timed
+from assay.benchmarks.weights.scenarios.model_size import ModelSize
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.tables.readings import Readings
 from assay.stats.scaling import fit_power_law
 from assay.weights.store import Tensor
 

@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 
 
 class BenchmarkSuite(ABC):

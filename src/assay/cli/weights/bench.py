@@ -9,7 +9,7 @@ from assay.errors import MissingExtra
 
 
 def arguments(parser: ArgumentParser) -> None:
-    from assay.benchmarks.weights import program
+    from assay.benchmarks.weights.orchestration import program
 
     program.arguments(parser)
 
@@ -17,7 +17,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if lacking := missing("weights"):  # before any folder is made
         raise MissingExtra(f"What the suites need ({', '.join(lacking)})", "weights")
-    from assay.benchmarks.weights import program
+    from assay.benchmarks.weights.orchestration import program
     from assay.cli.words.kept_environment import keep_environment
 
     if args.benchmark_results_path:

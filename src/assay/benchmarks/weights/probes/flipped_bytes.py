@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
-from assay.benchmarks.weights.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.memory_meter import MemoryMeter, settle
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import Handle, close, store_kind
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import Handle, close, store_kind
+from assay.benchmarks.weights.probes.memory_meter import MemoryMeter, settle
 from assay.weights.store import Tensor
 
 Question = dict[str, Any]

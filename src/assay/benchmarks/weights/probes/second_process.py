@@ -6,9 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import StoreKind, close, store_kind
-from assay.benchmarks.weights.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import StoreKind, close, store_kind
+from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
 
 
 def main() -> None:

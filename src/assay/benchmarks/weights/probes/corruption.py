@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.chain import bytes_on_disk
-from assay.benchmarks.weights.detection_rate import FEWEST, DetectionRate
-from assay.benchmarks.weights.fresh_process import start_probe
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
-from assay.benchmarks.weights.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.probes.detection_rate import FEWEST, DetectionRate
+from assay.benchmarks.weights.probes.fresh_process import start_probe
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.chain import bytes_on_disk
+from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
 from assay.weights.store import Tensor
 
 MORE_S = 10.0

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from assay.benchmarks.weights.machine import Machine
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.probes.machine import Machine
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 
 
 def estimate_of_stores(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import Settings
 from assay.errors import DataError
 
 

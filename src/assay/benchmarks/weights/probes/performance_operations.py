@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.operation import Operation
-from assay.benchmarks.weights.scenario_data import scenario_data
-from assay.benchmarks.weights.store_kind import Handle
+from assay.benchmarks.weights.orchestration.store_kind import Handle
+from assay.benchmarks.weights.probes.operation import Operation
+from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.weights.store import Tensor
 
 WEIGHT_SHAPE = (512, 512)

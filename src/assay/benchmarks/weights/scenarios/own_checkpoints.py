@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from assay.benchmarks.weights.chain import BOOKKEEPING, Chain
 from assay.benchmarks.weights.compression import CompressionSuite, measure_chain
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.scenario_data import ScenarioData, Version
-from assay.benchmarks.weights.store_kind import FLOOR, OWN
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.orchestration.store_kind import FLOOR, OWN
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, Chain
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.scenarios.scenario_data import ScenarioData, Version
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 from assay.errors import DataError
 from assay.record import Metric
 from assay.weights.files.model_source import open_model

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.machine import Machine
-from assay.benchmarks.weights.model_size import ModelSize, model_size
-from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.probes.machine import Machine
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.model_size import ModelSize, model_size
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.fresh_process import start_probe
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
-from assay.benchmarks.weights.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.probes.fresh_process import start_probe
+from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
 from assay.errors import DataError
 from assay.weights.store import Tensor
 

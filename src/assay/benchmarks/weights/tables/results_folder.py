@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.benchmarks.weights.profile import Profile
-from assay.benchmarks.weights.result import BenchmarkResults, SuiteResult
+from assay.benchmarks.weights.orchestration.profile import Profile
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.result import BenchmarkResults, SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 from assay.errors import UsageError
 from assay.record import TaskPerf
 from assay.record.benchmark import Benchmark
 
 if TYPE_CHECKING:
-    from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
+    from assay.benchmarks.weights.orchestration.orchestrator import BenchmarkOrchestrator
 
 
 @dataclass

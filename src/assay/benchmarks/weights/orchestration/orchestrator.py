@@ -9,20 +9,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.benchmarks.weights.bench_plan import BenchPlan, Step
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.machine import Machine, probe_machine, this_machine
-from assay.benchmarks.weights.profile import BenchmarkProfile, Profile
-from assay.benchmarks.weights.progress import Progress, Silent
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.result import BenchmarkResults, ScenarioResult, SuiteResult
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_estimates import estimate_of_stores
-from assay.benchmarks.weights.store_kind import store_kind
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, Step
+from assay.benchmarks.weights.orchestration.profile import BenchmarkProfile, Profile
+from assay.benchmarks.weights.orchestration.progress import Progress, Silent
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.orchestration.suite_registry import load_suites, unknown_suite
+from assay.benchmarks.weights.orchestration.system_requirements import SystemRequirements, check_system
+from assay.benchmarks.weights.probes.machine import Machine, probe_machine, this_machine
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.suite_registry import load_suites, unknown_suite
-from assay.benchmarks.weights.system_requirements import SystemRequirements, check_system
+from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
 from assay.errors import AssayError
 
 log = logging.getLogger("assay.weights.bench")

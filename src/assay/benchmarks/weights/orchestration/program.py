@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.benchmarks.exit_code import exit_code
-from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import Settings
 from assay.errors import AssayError, UsageError
 from assay.process.termination import terminated_as_exit
 
 if TYPE_CHECKING:
-    from assay.benchmarks.weights.own_checkpoints import OwnCheckpoints
-    from assay.benchmarks.weights.results_folder import ResultsFolder
+    from assay.benchmarks.weights.scenarios.own_checkpoints import OwnCheckpoints
+    from assay.benchmarks.weights.tables.results_folder import ResultsFolder
 
 
 def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
@@ -66,15 +66,15 @@ def run(args: Namespace, suite: str | None = None) -> int:
     os.environ.update(settings.without_simd())
     _log(settings, args.verbose)
 
-    from assay.benchmarks.weights.legacy import run_legacy
-    from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
-    from assay.benchmarks.weights.own_checkpoints import DEFAULT_STORES
-    from assay.benchmarks.weights.profile import load_profile
-    from assay.benchmarks.weights.progress import Progress
-    from assay.benchmarks.weights.results_folder import ResultsFolder
-    from assay.benchmarks.weights.store_comparison import comparison
-    from assay.benchmarks.weights.store_kind import installed_stores, missing_stores
-    from assay.benchmarks.weights.suite_registry import own_suite
+    from assay.benchmarks.weights.orchestration.legacy import run_legacy
+    from assay.benchmarks.weights.orchestration.orchestrator import BenchmarkOrchestrator
+    from assay.benchmarks.weights.orchestration.profile import load_profile
+    from assay.benchmarks.weights.orchestration.progress import Progress
+    from assay.benchmarks.weights.orchestration.store_kind import installed_stores, missing_stores
+    from assay.benchmarks.weights.orchestration.suite_registry import own_suite
+    from assay.benchmarks.weights.scenarios.own_checkpoints import DEFAULT_STORES
+    from assay.benchmarks.weights.tables.results_folder import ResultsFolder
+    from assay.benchmarks.weights.tables.store_comparison import comparison
     from assay.fallback.loading import loading_user_code
     from assay.fallback.words import saying_stand_ins
 
@@ -135,7 +135,7 @@ def _checkpoints(args: Namespace, suite: str | None) -> OwnCheckpoints | None:
         return None
     if suite is None and args.suite and args.suite != ["compression"]:
         raise UsageError("--checkpoints is a scenario of the compression suite: leave out --suite")
-    from assay.benchmarks.weights.own_checkpoints import OwnCheckpoints
+    from assay.benchmarks.weights.scenarios.own_checkpoints import OwnCheckpoints
 
     return OwnCheckpoints(files)
 
@@ -155,7 +155,7 @@ def _log(settings: Settings, verbose: bool) -> None:
 
 
 def _failures(results: object) -> list[str]:
-    from assay.benchmarks.weights.result import BenchmarkResults
+    from assay.benchmarks.weights.tables.result import BenchmarkResults
 
     assert isinstance(results, BenchmarkResults)
     lines = []

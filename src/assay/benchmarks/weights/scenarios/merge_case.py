@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.case_verdict import CaseVerdict
-from assay.benchmarks.weights.chain import differences
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict
+from assay.benchmarks.weights.scenarios.chain import differences
 
 
 def judge_merge(store: str, path: Path, settings: Settings) -> list[CaseVerdict]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.benchmarks.weights.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings
 from assay.record import Metric
 
 

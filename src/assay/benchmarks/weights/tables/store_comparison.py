@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.benchmarks.weights.result import BenchmarkResults, SuiteResult
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.result import BenchmarkResults, SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 
 OLDER = "coral-ml"
 OURS = "assay-balanced"

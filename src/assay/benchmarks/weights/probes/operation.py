@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assay.benchmarks.weights.budget import Budget
-from assay.benchmarks.weights.chain import timed
-from assay.benchmarks.weights.memory_meter import MemoryMeter
-from assay.benchmarks.weights.readings import Readings
-from assay.benchmarks.weights.store_kind import Handle
+from assay.benchmarks.weights.orchestration.store_kind import Handle
+from assay.benchmarks.weights.probes.memory_meter import MemoryMeter
+from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.chain import timed
+from assay.benchmarks.weights.tables.readings import Readings
 
 
 @dataclass(frozen=True)

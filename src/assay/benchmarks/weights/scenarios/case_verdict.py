@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.accuracy_case import AccuracyCase
-from assay.benchmarks.weights.chain import differences
-from assay.benchmarks.weights.fresh_process import ask_fresh_process
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import close, store_kind
-from assay.benchmarks.weights.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase
+from assay.benchmarks.weights.scenarios.chain import differences
+from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
 from assay.weights.limit import ordered
 from assay.weights.store import Tensor

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assay.benchmarks.weights.machine import Machine
-from assay.benchmarks.weights.profile import Profile
-from assay.benchmarks.weights.progress import clock_face
-from assay.benchmarks.weights.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.orchestration.profile import Profile
+from assay.benchmarks.weights.orchestration.progress import clock_face
+from assay.benchmarks.weights.probes.machine import Machine
+from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from assay.benchmarks.weights.result import SuiteResult
-from assay.benchmarks.weights.table import Table
+from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.table import Table
 from assay.record import Metric
 
 TITLES = {

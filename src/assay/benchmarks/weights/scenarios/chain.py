@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from assay.benchmarks.weights.memory_meter import settle_machine
-from assay.benchmarks.weights.scenario_data import ScenarioData, Version
-from assay.benchmarks.weights.settings import Settings
-from assay.benchmarks.weights.store_kind import Handle, store_kind
+from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
+from assay.benchmarks.weights.probes.memory_meter import settle_machine
+from assay.benchmarks.weights.scenarios.scenario_data import ScenarioData, Version
 from assay.weights.dtype import bits_of
 from assay.weights.limit import RepositoryLimit, repository_limit
 from assay.weights.store import StoreStats, Tensor, WeightStore

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from assay.benchmarks.weights.machine import Machine
+from assay.benchmarks.weights.probes.machine import Machine
 
 NEEDED = ("numpy", "numba", "zstandard", "ml_dtypes", "safetensors")
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from assay.benchmarks.weights.model_size import SIZES
-from assay.benchmarks.weights.store_kind import store_kind
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.scenarios.model_size import SIZES
 from assay.document.node import Mark, Node
 from assay.document.validate import validate
 from assay.document.yaml_file import parse_yaml, read_yaml

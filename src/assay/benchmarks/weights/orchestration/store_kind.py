@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.weights.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import Settings
 from assay.errors import UsageError
 from assay.names import unknown
 from assay.weights.peers.own_store import offered_stores, offered_that_load, own_store

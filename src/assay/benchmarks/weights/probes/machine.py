@@ -39,9 +39,9 @@ def probe_machine(store: str, scratch: Path) -> Machine:
     """A small chain through the store, timed. The first pass also compiles and loads what the store needs."""
     from dataclasses import replace
 
-    from assay.benchmarks.weights.chain import Chain, run_chain
-    from assay.benchmarks.weights.fresh_process import start_seconds
-    from assay.benchmarks.weights.scenario_data import scenario_data
+    from assay.benchmarks.weights.probes.fresh_process import start_seconds
+    from assay.benchmarks.weights.scenarios.chain import Chain, run_chain
+    from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 
     for dtype in ("bfloat16", "float32"):
         run_chain(store, Chain(scenario_data("similar", dtype, 50_000, 2)), scratch / f"warm-{dtype}")

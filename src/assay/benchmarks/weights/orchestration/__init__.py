@@ -1,0 +1,1 @@
+"""Which suites run, on which stores, with how much, and in which order."""

@@ -1,0 +1,1 @@
+"""Results of suites as readings, tables and folders."""
