@@ -37,7 +37,7 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
         "--store",
         action="append",
         metavar="NAME",
-        help="store to measure: small, balanced (default), fast, or another one; may be repeated",
+        help="store to measure: small, balanced (default), fast, another, or your own (my_store:MyStore); repeatable",
     )
     parser.add_argument("--peers", action="store_true", help="measure every store that is installed")
     parser.add_argument("--output", metavar="DIR", help="folder for results (default: benchmark_results_<time>)")

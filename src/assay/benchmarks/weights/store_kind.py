@@ -8,7 +8,7 @@ from typing import Any
 from assay.benchmarks.weights.settings import Settings
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.weights.peers.peer import PEERS, peer
+from assay.weights.peers.peer import PEERS, is_own, peer
 from assay.weights.store import WeightStore
 
 OWN = {"assay-small": "small", "assay-balanced": "balanced", "assay-fast": "fast"}
@@ -67,9 +67,9 @@ class Handle:
 
 
 def store_kind(name: str, settings: Settings | None = None) -> StoreKind:
-    """Short names are ours: `balanced` is `assay-balanced`."""
+    """Short names are ours: `balanced` is `assay-balanced`. A dotted path is one of the user's own."""
     full = f"assay-{name}" if f"assay-{name}" in OWN else name
-    if full not in OWN and full not in PEERS:
+    if full not in OWN and full not in PEERS and not is_own(full):
         raise UsageError(unknown("store", name, [*OWN, *PEERS]))
     return StoreKind(full, settings or Settings())
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,18 +31,32 @@ class Peer:
             from assay.weights.peers.coral_process import coral_python
 
             return coral_python() is not None
+        if is_own(self.name) and str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))  # beside what is measured, as a suite of one's own
         return find_spec(self.library) is not None
 
     def open(self, path: Path) -> WeightStore:
+        if is_own(self.name) and not self.installed:
+            raise UsageError(f"store {self.name}: there is no module {self.module} here, nor is it installed")
         # coral-ml is in no extra of ours; its own store says where it comes from.
         if self.library != "coral" and not self.installed:
             raise MissingExtra(f"{self.library}, which the store {self.name!r} needs,", self.extra)
-        made: WeightStore = load(f"{self.module}:{self.store}")(path, **dict(self.options))
+        store = load(f"{self.module}:{self.store}")
+        made = store(path, **dict(self.options))
+        if not isinstance(made, WeightStore):
+            raise UsageError(f"store {self.name}: {self.store} lacks one of save, load, commit and stats")
         return made
 
 
 def _here(name: str, summary: str, file: str, store: str, library: str, **more: Any) -> Peer:
     return Peer(name, summary, f"assay.weights.peers.{file}", store, library, **more)
+
+
+_OWN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+
+
+def is_own(name: str) -> bool:
+    return _OWN.fullmatch(name) is not None
 
 
 PEERS = {
@@ -77,6 +93,10 @@ PEERS = {
 
 
 def peer(name: str) -> Peer:
+    """By its name, or one of the user's own by its dotted path: `my_module:MyStore`."""
+    if is_own(name):
+        module, _, store = name.partition(":")
+        return Peer(name, "a store of your own", module, store, module.partition(".")[0])
     try:
         return PEERS[name]
     except KeyError:

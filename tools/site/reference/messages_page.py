@@ -1,0 +1,125 @@
+"""Every message of an error that a user can cause, found in the syntax trees: raised or built, in whatever form."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from tools.site.reference.markdown import cell, page, prose, table
+from tools.site.reference.sources import room, trees
+
+SUMMARY = (
+    "Every message of an error that you can cause, by the part of Assay that says it. `‹…›` stands for what it names: "
+    "a file, a key, a value. All of them end with exit code 2 unless the run itself failed. "
+    "[Troubleshooting](../troubleshooting.md) explains the usual ones and what to do."
+)
+OF_USERS = {"ValueError"}
+"""Classes of the standard library whose messages reach a user through a configuration's place."""
+CONFIGURED = ("config", "loadgen", "benchmarks", "sinks", "document")
+"""Rooms in which that is so."""
+LEAST_LETTERS = 8
+_CALLS = {"str", "repr", "len", "listed", "quoted", "self", "f", "join", "map"}
+"""Words of an expression that say nothing of what stands there."""
+
+
+@dataclass(frozen=True, order=True)
+class Message:
+    room: str
+    text: str
+    """`‹name›` stands for a value."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        pieces = re.split(r"‹[^›]*›", self.text)
+        return re.compile(".*".join(map(re.escape, pieces)), re.DOTALL)
+
+
+def messages_page() -> str:
+    return page("Messages", SUMMARY, _parts())
+
+
+def _parts() -> Iterator[str]:
+    found = messages()
+    for name in sorted({message.room for message in found}):
+        yield f"## {name}"
+        yield table(["message"], [[prose(cell(message.text))] for message in found if message.room == name])
+
+
+@cache
+def messages() -> tuple[Message, ...]:
+    names = error_names()
+    found = {
+        Message(room(path), text)
+        for path, tree in trees().items()
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _says(call, names, room(path))
+        for text in _texts(call)
+        if len(re.sub(r"‹[^›]*›|\W", "", text)) >= LEAST_LETTERS
+    }
+    return tuple(sorted(found))
+
+
+@cache
+def error_names() -> frozenset[str]:
+    """`AssayError` and everything that inherits from it, by name."""
+    bases = {
+        node.name: {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {"AssayError"}
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _says(call: ast.Call, names: frozenset[str], where: str) -> bool:
+    called = ast.unparse(call.func).rpartition(".")[2]
+    return bool(call.args) and (called in names or (called in OF_USERS and where in CONFIGURED))
+
+
+def _texts(call: ast.Call) -> Iterator[str]:
+    """All forms of the message: of an `if` both, of a list each."""
+    if ast.unparse(call.func).endswith("MissingExtra"):
+        what = next(_said(call.args[0]), "‹what›")
+        yield f"{what} is not installed. Install it with: pip install 'assay-bench[‹extra›]'"
+        return
+    yield from _said(call.args[0])
+
+
+def _said(node: ast.expr) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=values):
+            yield "".join(_piece(value) for value in values)
+        case ast.IfExp(body=body, orelse=other):
+            yield from _said(body)
+            yield from _said(other)
+        case ast.List(elts=items):
+            for item in items:
+                yield from _said(item)
+        case ast.ListComp(elt=item):
+            yield from _said(item)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield from (f"{one}{other}" for one in _or_value(left) for other in _or_value(right))
+
+
+def _or_value(node: ast.expr) -> list[str]:
+    return list(_said(node)) or [_named(node)]
+
+
+def _piece(value: ast.expr) -> str:
+    return value.value if isinstance(value, ast.Constant) else _named(value)
+
+
+def _named(value: ast.expr) -> str:
+    """What stands in a message: the last word of the expression, which names it best."""
+    inner = value.value if isinstance(value, ast.FormattedValue) else value
+    words = re.findall(r"[A-Za-z_]\w*", re.sub(r"'[^']*'|\"[^\"]*\"", "", ast.unparse(inner)))
+    known = [word for word in words if word not in _CALLS]
+    return f"‹{(known or ['…'])[-1].strip('_').replace('_', ' ')}›"
