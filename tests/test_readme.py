@@ -1,4 +1,4 @@
-"""The README: what it links to is there. Its commands are run by tests/docs/test_blocks_run.py, like those of every page."""
+"""The README: what it links to is there. Its commands are run by tests/docs/test_blocks_run.py."""
 
 from __future__ import annotations
 

@@ -123,9 +123,7 @@ entries:
 
 def test_every_variable_that_the_code_names_is_there() -> None:
     text = variables_page()
-    assert named_in_code() - READ.keys() - SET.keys() == set(), (
-        "say what it does in tools/site/reference/variables_page.py"
-    )
+    assert named_in_code() - READ.keys() - SET.keys() == set(), "say what it does in variables_page.py"
     assert [name for name in (*READ, *SET) if f"`{name}`" not in text] == []
 
 
@@ -159,7 +157,7 @@ def test_a_message_that_is_printed_is_in_the_reference(workplace: Workplace, wor
 def test_messages_are_all_on_their_page() -> None:
     text = messages_page()
     assert len(messages()) > 500
-    assert text.count("\n| ") >= len({message for message in messages()})
+    assert text.count("\n| ") >= len(set(messages()))
 
 
 def test_the_files_of_a_session_are_described(workplace: Workplace) -> None:

@@ -1,4 +1,4 @@
-"""The documentation as a site: built with warnings as errors, no link or anchor that leads nowhere, no other host asked."""
+"""The documentation as a site: built with warnings as errors, no link leads nowhere, no other host is asked."""
 
 from __future__ import annotations
 

@@ -42,6 +42,8 @@ class Peer:
         if self.library != "coral" and not self.installed:
             raise MissingExtra(f"{self.library}, which the store {self.name!r} needs,", self.extra)
         store = load(f"{self.module}:{self.store}")
+        if store is None:
+            raise UsageError(f"store {self.name}: there is no {self.store} in that module")
         made = store(path, **dict(self.options))
         if not isinstance(made, WeightStore):
             raise UsageError(f"store {self.name}: {self.store} lacks one of save, load, commit and stats")
