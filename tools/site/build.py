@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from tools.site.flowchart import with_drawings
 from tools.site.llms_text import llms_text
 from tools.site.reference.commands_page import commands_page
 from tools.site.reference.exit_codes_page import exit_codes_page
@@ -56,6 +57,8 @@ def stage(source: Path, configuration: Path, site: Path) -> Path:
     """Everything that MkDocs reads."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "docs", source)
+    for page in source.rglob("*.md"):
+        page.write_text(with_drawings(page.read_text(encoding="utf-8")), encoding="utf-8")
     (source / "reference").mkdir()
     for name, made in PAGES.items():
         (source / "reference" / f"{name}.md").write_text(made(), encoding="utf-8")
