@@ -20,6 +20,8 @@ OF_USERS = {"ValueError"}
 """Classes of the standard library whose messages reach a user through a configuration's place."""
 CONFIGURED = ("config", "loadgen", "benchmarks", "sinks", "document")
 """Rooms in which that is so."""
+UNKNOWN = "unknown"
+"""`names.unknown`, which words every name that is not known."""
 LEAST_LETTERS = 8
 _CALLS = {"str", "repr", "len", "listed", "quoted", "self", "f", "join", "map"}
 """Words of an expression that say nothing of what stands there."""
@@ -33,8 +35,9 @@ class Message:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        pieces = re.split(r"‹[^›]*›", self.text)
-        return re.compile(".*".join(map(re.escape, pieces)), re.DOTALL)
+        """Of the message where it is printed: the second half of an unknown name is there only if there is one."""
+        text = self.text.partition("; did you mean ‹")[0]
+        return re.compile(".*".join(map(re.escape, re.split(r"‹[^›]*›", text))), re.DOTALL)
 
 
 def messages_page() -> str:
@@ -50,16 +53,27 @@ def _parts() -> Iterator[str]:
 
 @cache
 def messages() -> tuple[Message, ...]:
-    names = error_names()
     found = {
         Message(room(path), text)
         for path, tree in trees().items()
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call) and _says(call, names, room(path))
-        for text in _texts(call)
+        for node in ast.walk(tree)
+        for text in _spoken(node, room(path))
         if len(re.sub(r"‹[^›]*›|\W", "", text)) >= LEAST_LETTERS
     }
     return tuple(sorted(found))
+
+
+def _spoken(node: ast.AST, where: str) -> Iterator[str]:
+    """An error that is made, or a problem that is added to a list of them."""
+    match node:
+        case ast.Call() if _says(node, error_names(), where):
+            yield from _texts(node)
+        case ast.Call(func=ast.Attribute(attr="append"), args=[said]) if "problem" in ast.unparse(node.func):
+            yield from _said(said)
+        case ast.AugAssign(target=target, value=said) if "problem" in ast.unparse(target):
+            yield from _said(said)
+        case ast.Yield(value=ast.Tuple(elts=[*_, said])) if where in CONFIGURED:
+            yield from _said(said)
 
 
 @cache
@@ -79,7 +93,7 @@ def error_names() -> frozenset[str]:
 
 def _says(call: ast.Call, names: frozenset[str], where: str) -> bool:
     called = ast.unparse(call.func).rpartition(".")[2]
-    return bool(call.args) and (called in names or (called in OF_USERS and where in CONFIGURED))
+    return bool(call.args) and (called in names or called == UNKNOWN or (called in OF_USERS and where in CONFIGURED))
 
 
 def _texts(call: ast.Call) -> Iterator[str]:
@@ -87,6 +101,9 @@ def _texts(call: ast.Call) -> Iterator[str]:
     if ast.unparse(call.func).endswith("MissingExtra"):
         what = next(_said(call.args[0]), "‹what›")
         yield f"{what} is not installed. Install it with: pip install 'assay-bench[‹extra›]'"
+        return
+    if ast.unparse(call.func).endswith(UNKNOWN):
+        yield from (f"unknown {kind} ‹name›; did you mean ‹another›? (known: ‹names›)" for kind in _said(call.args[0]))
         return
     yield from _said(call.args[0])
 
