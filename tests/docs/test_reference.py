@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tools.site.reference.metric_inventory import metric_rows
 from tools.site.reference.metrics_page import USAGE, definitions, formulas, meaning, metrics_page
 from tools.site.reference.model_keys import keys, models
 from tools.site.reference.python_page import PACKAGES, public_names, python_page
+from tools.site.reference.sources import trees
 from tools.site.reference.variables_page import READ, SET, named_in_code, variables_page
 from tools.site.reference.yaml_page import colocation_page, profile_page, yaml_page
 from workplace import Workplace
@@ -175,3 +177,24 @@ def test_the_files_of_a_session_are_described(workplace: Workplace) -> None:
         and not any(word.endswith("/") and f"/{word}" in f"/{path.as_posix()}" for word in words)
     ]
     assert left_out == []
+
+
+def test_the_messages_of_the_troubleshooting_page_are_said_by_the_code() -> None:
+    root = Path(__file__).parents[2]
+    said = "\n".join(
+        [
+            *(node.value for tree in trees().values() for node in ast.walk(tree) if _is_text(node)),
+            *((root / name).read_text(encoding="utf-8") for name in ("Makefile", "hatch_build.py")),
+        ]
+    )
+    page = (root / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    headings = [
+        code for line in re.findall(r"^### (.*)$", page, re.MULTILINE) for code in re.findall(r"`([^`]+)`", line)
+    ]
+    pieces = [piece.strip(" '?;:") for heading in headings for piece in heading.split("…")]
+    assert len(pieces) > 25
+    assert [piece for piece in pieces if piece not in said] == []
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
