@@ -142,7 +142,6 @@ def test_every_variable_that_the_code_names_is_there() -> None:
         ("colocate", "missing.yml"),
         ("init", "--ci", "jenkins"),
         ("report", "--output", "x.docx"),
-        ("load", "not-an-address"),
         ("prune",),
     ],
 )

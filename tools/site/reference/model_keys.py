@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import annotated_types
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -70,19 +69,15 @@ def _type(field: FieldInfo) -> str:
     return ", ".join([type_words(field.annotation), *filter(None, bounds)])
 
 
+BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+
+
 def _bound(constraint: Any) -> str:
-    match constraint:
-        case annotated_types.Ge(ge):
-            return f"at least {ge}"
-        case annotated_types.Gt(gt):
-            return f"above {gt}"
-        case annotated_types.Le(le):
-            return f"at most {le}"
-        case annotated_types.Lt(lt):
-            return f"below {lt}"
-        case annotated_types.MinLen(least):
-            return f"at least {least} of them" if least else ""
-    return ""
+    """`ge=0` of a field as words; what says nothing of a number is left out."""
+    words = [f"{word} {value}" for key, word in BOUNDS.items() if (value := getattr(constraint, key, None)) is not None]
+    if least := getattr(constraint, "min_length", None):
+        words.append(f"at least {least} of them")
+    return ", ".join(words)
 
 
 def type_words(annotation: Any) -> str:
