@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
-PACKAGE = Path(__file__).parent.parent
 BUILT = "commit.txt"
 """Written into sdist and wheel by hatch_build.py; a checkout asks git."""
 
@@ -27,9 +25,11 @@ class ShowVersion(argparse.Action):
 
 
 def version_text() -> str:
+    from pathlib import Path
+
     from assay import __version__
 
-    commit = commit_of(PACKAGE)
+    commit = commit_of(Path(__file__).parent.parent)
     return f"assay {__version__} ({commit})" if commit else f"assay {__version__}"
 
 
@@ -48,6 +48,8 @@ def commit_of(package: Path) -> str:
 
 def _git(folder: Path, *words: str) -> str:
     """Its answer; empty where git is missing, slow or refuses."""
+    import subprocess
+
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words], capture_output=True, text=True, check=False, timeout=10
