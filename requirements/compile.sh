@@ -17,4 +17,6 @@ lock pyproject.toml --extra llm --extra llm-server --extra rag --extra torchtune
     $(printf -- '--no-emit-package %s ' torch torchvision "${cuda[@]}") -o requirements/models.txt
 # An S3 server and its client for tests, beside the environment, in the versions that both have.
 printf '%s\n' s3fs moto flask flask-cors | lock - --no-annotate --constraint requirements/lock.txt -o requirements/peer-s3.txt
+# MkDocs, for `make docs` and the test of the site, beside the environment.
+echo mkdocs-material | lock - --no-annotate --constraint requirements/lock.txt -o requirements/docs.txt
 echo "uv" | lock - -o requirements/bootstrap.txt

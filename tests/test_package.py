@@ -17,9 +17,12 @@ import pytest
 from browser import Watched, chromium
 from installed import ROOT, UV, Installed
 
+import assay
+
 pytestmark = pytest.mark.slow
 
 LIBRARY = "assay/native/lib/libassay.so"
+COMMIT = "assay/commit.txt"
 MOST_PACKAGES = 12
 MOST_MB = 150
 UNSEEN = """figures => figures.filter(figure => {
@@ -52,17 +55,48 @@ def measured_twice(installed: Installed, tmp_path_factory: pytest.TempPathFactor
 
 def sources() -> set[str]:
     """Everything of the package that is in the repository or would be with the next commit."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/assay"]
+    return {name.removeprefix("src/") for name in tracked("src/assay")}
+
+
+def tracked(folder: str) -> set[str]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
-    return {name.removeprefix("src/") for name in listed if name and (ROOT / name).is_file()}
+    return {name for name in listed if name and (ROOT / name).is_file()}
 
 
 def test_the_wheel_has_every_source_and_the_library_made_from_them(installed: Installed) -> None:
     with ZipFile(installed.wheel) as wheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    assert inside == sources() | {LIBRARY}
+    assert inside == sources() | {LIBRARY, COMMIT} | {f"assay/{name}" for name in tracked("examples")}
     assert "assay/native/c/alm/kernel.c" in inside
     assert [name for name in inside if name.endswith((".pyc", ".nbi", ".nbc"))] == []
+
+
+def test_an_installed_package_knows_its_version_and_commit(installed: Installed, tmp_path: Path) -> None:
+    """The version stands once in the repository; nothing else says it."""
+    command = ["git", "rev-parse", "--short=12", "HEAD"]
+    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    assert installed.assay("--version", folder=tmp_path).out == f"assay {assay.__version__} (commit {commit})\n"
+    assert installed.wheel.name.split("-")[1] == assay.__version__
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_the_examples_come_with_the_package(installed: Installed, tmp_path: Path) -> None:
+    answer = installed.assay("init", "--examples", folder=tmp_path)
+    assert answer.code == 0, answer.err
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")} == tracked("examples")
+    assert installed.assay("plan", "--config", "examples/quickstart.yaml", folder=tmp_path).code == 0
+
+
+def test_nothing_of_others_is_bundled(installed: Installed) -> None:
+    """LICENSE covers all that the wheel holds; docs/licences.md says so."""
+    with ZipFile(installed.wheel) as wheel:
+        texts = {name: wheel.read(name) for name in wheel.namelist() if ".dist-info/" not in name and name != LIBRARY}
+    foreign = re.compile(
+        rb"copyright|licensed under|spdx-license|all rights reserved|permission is hereby", re.IGNORECASE
+    )
+    assert [name for name, text in texts.items() if foreign.search(text)] == []
+    assert [name for name, text in texts.items() if b"\0" in text] == []
 
 
 def test_one_wheel_serves_every_python_of_its_platform(installed: Installed) -> None:
@@ -78,7 +112,8 @@ def test_the_sdist_has_the_package_and_what_describes_and_builds_it(installed: I
     with tarfile.open(installed.sdist) as sdist:
         inside = {name.partition("/")[2] for name in sdist.getnames()}
     described = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "hatch_build.py", "pyproject.toml"}
-    assert inside - {".gitignore"} == {f"src/{name}" for name in sources()} | described
+    package = {f"src/{name}" for name in sources() | {COMMIT}}
+    assert inside - {".gitignore"} == package | tracked("examples") | described
 
 
 def test_an_installed_package_needs_no_compiler(installed: Installed, tmp_path: Path) -> None:

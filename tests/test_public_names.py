@@ -26,8 +26,8 @@ PUBLIC = {
     "assay.stats": "Interval LevelChange Outlier PowerLaw Repeats Shift TailEstimate Warmup bootstrap find_changes "
     "find_outliers find_warmup fit_power_law level_shift level_since paired_shift plan_repeats quantile_interval "
     "tail_estimate unpaired_shift",
-    "assay.weights": "Commit Diff MergeConflict Repository RepositoryConfig StoreStats Verification WeightStore clone "
-    "pull push repository_limit tensor_limit verify",
+    "assay.weights": "Commit Diff MergeConflict Repository RepositoryConfig SnapshotStore StoreStats Tensor "
+    "Verification WeightStore clone pull push repository_limit tensor_limit verify",
 }
 HEAVY = "numpy scipy pandas pydantic yaml jinja2 pyarrow numba ray torch difflib"
 

@@ -5,6 +5,7 @@ import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from assay.cli.version import ShowVersion
 from assay.cli.words.command import COMMANDS, Command
 from assay.cli.words.global_words import put_results_dir, take_results_dir
 from assay.cli.words.standard_streams import StandardStream, take_standard_streams
@@ -108,7 +109,7 @@ def _parser(asked: Command | None) -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--version", action=ShowVersion)
     commands = parser.add_subparsers(metavar="command", required=True)
     for command in COMMANDS:
         sub = commands.add_parser(command.name, help=command.summary, description=command.summary, allow_abbrev=False)
@@ -117,12 +118,6 @@ def _parser(asked: Command | None) -> ArgumentParser:
             module.arguments(sub)
             sub.set_defaults(command_module=module)
     return parser
-
-
-def _version() -> str:
-    from assay import __version__
-
-    return f"assay {__version__}"
 
 
 if __name__ == "__main__":

@@ -7,9 +7,13 @@ from assay.config.session_config import SessionConfig
 _MATRIX = {
     "type": "object",
     "description": "A grid that expands to one entry a combination; {key} stands for its value anywhere in the entry.",
+    "examples": [{"executor": ["local", "ray_data"], "workers": [1, 4]}],
     "properties": {"exclude": {"type": "array", "items": {"type": "object"}}},
     "additionalProperties": {"type": "array", "minItems": 1},
 }
+
+_SAID = ("description", "default", "examples", "title")
+"""Of a key, whatever its type."""
 
 
 def session_schema() -> dict[str, Any]:
@@ -29,5 +33,5 @@ def _allow_variables(properties: dict[str, Any]) -> None:
     variable = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*(:[-+][^}]*)?\}"}
     for name, definition in properties.items():
         if definition.get("type") in ("number", "integer", "boolean"):
-            described = {key: definition.pop(key) for key in ("description", "default", "title") if key in definition}
+            described = {key: definition.pop(key) for key in _SAID if key in definition}
             properties[name] = {**described, "anyOf": [definition, variable]}

@@ -27,18 +27,36 @@ class RayConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    num_cpus: int | None = Field(default=None, ge=0)
-    num_gpus: int | None = Field(default=None, ge=0)
-    object_spilling: bool | None = None
-    enable_object_spilling: bool | None = Field(default=None, description="The older name of object_spilling.")
+    num_cpus: int | None = Field(
+        default=None, ge=0, description="Processors that the cluster offers; all by default.", examples=[8]
+    )
+    num_gpus: int | None = Field(
+        default=None, ge=0, description="GPUs that the cluster offers; those there are by default.", examples=[1]
+    )
+    object_spilling: bool | None = Field(
+        default=None,
+        description="Whether objects go to disk when the store is full; true by default.",
+        examples=[False],
+    )
+    enable_object_spilling: bool | None = Field(
+        default=None, description="The older name of object_spilling.", examples=[False]
+    )
     object_store_size: ObjectStoreSize = Field(
-        default=None, description="Bytes, a fraction of memory (0.5), or `default`: Ray's own."
+        default=None,
+        description="Size of the object store: bytes, a fraction of memory (0.5), or `default`: Ray's own.",
+        examples=[2_000_000_000],
     )
-    address: str | None = Field(default=None, description="Use this cluster; none is started.")
+    address: str | None = Field(
+        default=None, description="Use this cluster; none is started.", examples=["10.0.0.5:6379"]
+    )
     isolation: Literal["ports", "namespace"] = Field(
-        default="ports", description="`namespace`: entry and cluster see only each other and the loopback."
+        default="ports",
+        description="`namespace` (root): entry and cluster see only each other and the loopback.",
+        examples=["namespace"],
     )
-    start_timeout_s: float = Field(default=90.0, gt=0)
+    start_timeout_s: float = Field(
+        default=90.0, gt=0, description="Seconds the cluster may take to start.", examples=[180]
+    )
 
     @model_validator(mode="after")
     def _one_name(self) -> Self:

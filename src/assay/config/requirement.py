@@ -10,12 +10,18 @@ class Requirement(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    metric: str = Field(description="Name in metrics.json, or `exec_time_s`, or `usage.peak_rss_mb` and the like.")
-    exact_value: Any = Field(default=None, description="Must be equal; `1` is not `true`.")
-    min_value: float | None = None
-    max_value: float | None = None
+    metric: str = Field(
+        description="Name in metrics.json, or `exec_time_s`, or `usage.peak_rss_mb` and the like.",
+        examples=["rows_per_s"],
+    )
+    exact_value: Any = Field(default=None, description="Must be equal; `1` is not `true`.", examples=[True])
+    min_value: float | None = Field(default=None, description="Must be at least this.", examples=[1000])
+    max_value: float | None = Field(default=None, description="Must be at most this.", examples=[3000])
     max_regression: float | None = Field(
-        default=None, ge=0, description="Share by which it may be worse than the recent level: 0.05 or 5%."
+        default=None,
+        ge=0,
+        description="Share by which it may be worse than the recent level, or than `baseline`: 0.05 or 5%.",
+        examples=["5%"],
     )
 
     @field_validator("max_regression", mode="before")

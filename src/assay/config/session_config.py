@@ -14,78 +14,174 @@ from assay.config.viewer_url import check_template
 
 
 class DatasetFormat(Model):
-    type: str
-    path: str
+    """One copy of a data set, in one format."""
+
+    type: str = Field(description="Format that `{dataset:name,format}` asks for.", examples=["parquet"])
+    path: str = Field(
+        description="File, folder or address. A local one must be there when an entry that names it starts.",
+        examples=["/data/cc.parquet"],
+    )
 
 
 class DatasetConfig(Model):
-    name: str
-    enabled: bool = True
-    formats: list[DatasetFormat] = Field(min_length=1)
+    """Data under a name, so that entries do not repeat paths."""
+
+    name: str = Field(description="Name that `{dataset:name,format}` asks for.", examples=["cc"])
+    enabled: bool = Field(
+        default=True, description="`false`: as if it were not written; an entry that names it fails.", examples=[False]
+    )
+    formats: list[DatasetFormat] = Field(
+        min_length=1,
+        description="Where the data is, once for each format.",
+        examples=[[{"type": "parquet", "path": "/data/cc.parquet"}]],
+    )
 
 
 class GpuStatsRecorder(Model):
+    """How often the state of the GPUs is written down while a run goes on."""
+
     interval_s: float = Field(
-        default=GPU_STATS_INTERVAL_S, ge=0, description="Between two rows of a GPU; 0: none are written."
+        default=GPU_STATS_INTERVAL_S,
+        ge=0,
+        description="Seconds between two rows of a GPU; 0: none are written.",
+        examples=[0.5],
     )
 
 
 class SessionConfig(Model):
     """Everything the files of a session say."""
 
-    results_dir: str = Field(default="results", description="Relative to the working folder.")
-    artifacts_dir: str | None = Field(default=None, description="For what is large; results_dir/artifacts by default.")
-    results_path: str | None = Field(
-        default=None, description="One of the names under `paths:`, or a path: another way to say results_dir."
+    results_dir: str = Field(
+        default="results",
+        description="Folder of all sessions, relative to the working folder.",
+        examples=["/raid/results"],
     )
-    datasets_path: str | None = Field(default=None, description="The placeholder's; better in `paths:`.")
-    model_weights_path: str | None = Field(default=None, description="The placeholder's; better in `paths:`.")
-    default_timeout_s: float = Field(default=7200.0, gt=0)
-    max_timeout_s: float | None = Field(default=None, gt=0, description="No entry runs longer, whatever it asks for.")
+    artifacts_dir: str | None = Field(
+        default=None,
+        description="Folder for what is large (scratch, Ray logs); results_dir/artifacts by default.",
+        examples=["/big/disk/artifacts"],
+    )
+    results_path: str | None = Field(
+        default=None,
+        description="One of the names under `paths:`, or a path: another way to say results_dir.",
+        examples=["results_path"],
+    )
+    datasets_path: str | None = Field(
+        default=None,
+        description="Value of the placeholder {datasets_path}; better said in `paths:`.",
+        examples=["/raid/datasets"],
+    )
+    model_weights_path: str | None = Field(
+        default=None,
+        description="Value of the placeholder {model_weights_path}; better said in `paths:`.",
+        examples=["/raid/models"],
+    )
+    default_timeout_s: float = Field(
+        default=7200.0, gt=0, description="Seconds a run may take where its entry has no timeout_s.", examples=[1800]
+    )
+    max_timeout_s: float | None = Field(
+        default=None, gt=0, description="Seconds that no run exceeds, whatever its entry asks for.", examples=[3600]
+    )
     cleanup_timeout_s: float | None = Field(
-        default=None, ge=0, description="Between a run's limit and its end at most; part of a job's limit."
+        default=None,
+        ge=0,
+        description="Seconds between a run's limit and its end at most; part of a job's limit.",
+        examples=[30],
     )
     min_timeout_s: float | None = Field(
-        default=None, ge=0, description="Least limit of a job that runs one entry (`assay plan --jobs`)."
+        default=None,
+        ge=0,
+        description="Least limit, in seconds, of a job that runs one entry (`assay plan --jobs`).",
+        examples=[600],
     )
-    delete_scratch: bool = True
-    sinks: list[dict[str, Any]] = []
-    datasets: list[DatasetConfig] = []
-    paths: PathsConfig = Field(default={}, description="Each becomes a placeholder: {name}.")
+    delete_scratch: bool = Field(
+        default=True, description="Whether {scratch_dir} is deleted after each run.", examples=[False]
+    )
+    sinks: list[dict[str, Any]] = Field(
+        default=[],
+        description="Systems that are told of results: each has a `name` (or `class`) and keys of its own.",
+        examples=[[{"name": "csv", "path": "/raid/metrics.csv"}]],
+    )
+    datasets: list[DatasetConfig] = Field(
+        default=[],
+        description="Data that arguments name as {dataset:name,format}.",
+        examples=[[{"name": "cc", "formats": [{"type": "parquet", "path": "/data/cc.parquet"}]}]],
+    )
+    paths: PathsConfig = Field(
+        default={},
+        description="Each becomes a placeholder: {name}. In a list, each has a place on the host and in a container.",
+        examples=[{"models": "/data/models"}],
+    )
     ray: RayConfig | None = Field(
         default=None,
         description="A Ray cluster for every entry; its own `ray:` changes single keys, and `ray: null` has none.",
+        examples=[{"num_cpus": 8}],
     )
     service: ServiceConfig | None = Field(
         default=None,
         description="A server for every entry; its own `service:` changes single keys, and `service: null` has none.",
+        examples=[{"command": "vllm serve {models}/llama --port {port}"}],
     )
     object_store_size: ObjectStoreSize = Field(
-        default=None, description="Of every entry's Ray cluster: bytes, a fraction of memory (0.5), or `default`."
+        default=None,
+        description="Object store of every entry's Ray cluster: bytes, a fraction of memory, or `default`.",
+        examples=[0.5],
     )
     gpu_stats_recorder: GpuStatsRecorder | None = Field(
-        default=None, description="Rows of every GPU in gpustats.csv while an entry runs; every second by default."
+        default=None,
+        description="Rows of every GPU in gpustats.csv while an entry runs; every second by default.",
+        examples=[{"interval_s": 0.5}],
     )
     gpu_mem_use_warning_threshold: float | None = Field(
-        default=None, ge=0, le=1, description="Share of a GPU's memory in use before or after a run that is warned of."
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of a GPU's memory in use before or after a run that is warned of.",
+        examples=[0.01],
     )
-    viewer_url: str | None = Field(default=None, description="Address where the session can be looked at.")
+    viewer_url: str | None = Field(
+        default=None,
+        description="Address where the session can be looked at; printed, kept and sent to Slack.",
+        examples=["https://bench.example.org/nightly"],
+    )
     viewer_url_template: str | None = Field(
-        default=None, description="The same with {results_path}, {session_name}, {session_path}, each also as {…_url}."
+        default=None,
+        description="The same with {results_path}, {session_name}, {session_path}, each also as {…_url}.",
+        examples=["https://bench.example.org/{session_name_url}"],
     )
-    data_setups: list[EntryConfig] = Field(default=[], description="Entries that prepare data; they run first.")
-    entries: list[EntryConfig] = []
-    baseline: str | None = Field(default=None, description="Session or folder that results are held against.")
+    data_setups: list[EntryConfig] = Field(
+        default=[],
+        description="Entries that prepare data; they run first and need write no results.",
+        examples=[[{"name": "fetch", "script": "fetch.py"}]],
+    )
+    entries: list[EntryConfig] = Field(
+        default=[],
+        description="The benchmarks, in the order they run.",
+        examples=[[{"name": "sort", "script": "sort.py", "repeat": 6}]],
+    )
+    baseline: str | None = Field(
+        default=None,
+        description="Session, folder or git revision that results are held against; the last comparable by default.",
+        examples=["release-1.4"],
+    )
     metrics: dict[str, MetricRule] = Field(
-        default={}, description="Direction, unit and margin of metrics, for all entries."
+        default={},
+        description="Direction, unit and margin of metrics, for all entries.",
+        examples=[{"quality": {"better": "higher", "margin": "2%"}}],
     )
     interpreter: str | None = Field(
-        default=None, description="Python of all scripts that name none; bundled ones go on with Assay's."
+        default=None,
+        description="Python of all scripts that name none; bundled ones go on with Assay's.",
+        examples=["/opt/curator/bin/python"],
+    )
+    reserve_disk_mb: float = Field(
+        default=512.0, ge=0, description="Megabytes: less free space than this is warned of.", examples=[2048]
     )
     tags: list[Tag] = Field(
-        default=[], description="What the session is found by on the dashboard; `assay run --tag` adds to them."
+        default=[],
+        description="What the session is found by on the dashboard; `assay run --tag` adds to them.",
+        examples=[["release", "gpu"]],
     )
-    reserve_disk_mb: float = Field(default=512.0, ge=0, description="Less free space than this is said before the run.")
 
     @field_validator("viewer_url_template")
     @classmethod

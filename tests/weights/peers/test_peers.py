@@ -136,3 +136,45 @@ def test_coral_without_its_environment_says_how_to_install_it(tmp_path: Path, mo
     assert not peer("coral-ml").installed
     with pytest.raises(UsageError, match="make peers-weights"):
         peer("coral-ml").open(tmp_path)
+
+
+OWN = """\
+import numpy as np
+
+from assay.weights import SnapshotStore
+
+
+class NpzStore(SnapshotStore):
+    suffix = ".npz"
+
+    def write(self, file, tensors):
+        with file.open("wb") as out:
+            np.savez(out, **tensors)
+
+    def read(self, file, names):
+        with np.load(file) as found:
+            return {name: found[name] for name in names or found.files}
+
+
+class NoStore:
+    def __init__(self, path):
+        pass
+"""
+
+
+def test_a_store_of_ones_own_is_found_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay.benchmarks.weights.orchestration.store_kind import store_kind
+
+    (tmp_path / "own_npz_store.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    store = store_kind("own_npz_store:NpzStore").open(tmp_path / "kept")
+    version = store.commit({"w": np.arange(4, dtype=np.float32)}, "first")
+    assert np.array_equal(store.load(version)["w"], np.arange(4, dtype=np.float32))
+    for name, said in {
+        "own_npz_store:NoStore": "own_npz_store:NoStore: NoStore lacks one of save, load, commit and stats",
+        "own_npz_store:Nothing": "own_npz_store:Nothing: there is no Nothing in that module",
+        "no_such_module:Store": "no_such_module:Store: there is no module no_such_module here, nor is it installed",
+    }.items():
+        with pytest.raises(UsageError, match=said):
+            store_kind(name).open(tmp_path / "other")

@@ -15,13 +15,13 @@ def arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="action")
 
     listed = actions.add_parser("list", help="the series there are (the default)", allow_abbrev=False)
-    listed.add_argument("--entry", metavar="NAME")
-    listed.add_argument("--metric", metavar="NAME")
+    listed.add_argument("--entry", metavar="NAME", help="only series of this entry")
+    listed.add_argument("--metric", metavar="NAME", help="only series of this metric")
     listed.set_defaults(action=_list)
 
     shown = actions.add_parser("show", help="one series: its trend and change points", allow_abbrev=False)
-    shown.add_argument("entry")
-    shown.add_argument("metric", nargs="?", default="exec_time_s")
+    shown.add_argument("entry", help="name of the entry")
+    shown.add_argument("metric", nargs="?", default="exec_time_s", help="name of the metric (default: exec_time_s)")
     shown.add_argument("--last", type=int, default=120, metavar="N", help="how many values (default: 120)")
     shown.set_defaults(action=_show)
 

@@ -12,7 +12,7 @@ POLL_S = 0.2
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("entry")
+    parser.add_argument("entry", help="name of the entry")
     parser.add_argument("--session", default="latest", help="latest, latest~1, a name, a folder, a git revision")
     parser.add_argument("--repeat", type=int, metavar="N", help="which run, where an entry has several (default: last)")
     which = parser.add_mutually_exclusive_group()

@@ -81,11 +81,12 @@ def arguments(parser: ArgumentParser) -> None:
         const="github",
         help="instead: pull requests, nights and releases for github (the default) or gitlab; nights for slurm",
     )
+    parser.add_argument("--examples", action="store_true", help="instead: the example files, in examples/")
 
 
 def run(args: Namespace) -> int:
     """A config and a benchmark script to start from. What is there already is never overwritten."""
-    files = _ci(args.ci, args.folder) if args.ci is not None else _first(args.folder)
+    files = _files(args)
     there = [path for path in files if path.exists()]
     if there:
         raise UsageError(f"{there[0]} exists already; choose another folder: assay init FOLDER")
@@ -95,8 +96,22 @@ def run(args: Namespace) -> int:
         if content.startswith("#!"):
             path.chmod(0o755)
         print(f"wrote {path}")
-    print(f"\nRun it:  assay run --config {args.folder / 'assay.yaml'}" if args.ci is None else f"\n{CI[args.ci].then}")
+    print(f"\n{_then(args)}")
     return 0
+
+
+def _files(args: Namespace) -> dict[Path, str]:
+    if args.examples:
+        from assay.cli.examples import example_files
+
+        return example_files(args.folder)
+    return _first(args.folder) if args.ci is None else _ci(args.ci, args.folder)
+
+
+def _then(args: Namespace) -> str:
+    if args.examples:
+        return f"Run one:  assay run --config {args.folder / 'examples' / 'quickstart.yaml'}"
+    return f"Run it:  assay run --config {args.folder / 'assay.yaml'}" if args.ci is None else CI[args.ci].then
 
 
 def _first(folder: Path) -> dict[Path, str]:

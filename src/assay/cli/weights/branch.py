@@ -4,11 +4,13 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("name", nargs="?", help="make this branch (none: list them)")
     parser.add_argument("ref", nargs="?", help="where it begins (default: the tip of the current branch)")
     parser.add_argument("--switch", action="store_true", help="commits go to it from now on")
-    parser.add_argument("--delete", action="store_true")
+    parser.add_argument(
+        "--delete", action="store_true", help="delete the branch; versions that nothing else leads to go with gc"
+    )
 
 
 def run(args: Namespace) -> int:

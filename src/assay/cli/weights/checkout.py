@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("ref", help="branch, tag or commit")
     parser.add_argument("target", help="a .safetensors file")
     parser.add_argument("--name", default="*", help="only tensors whose name fits this pattern (* and ?)")

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("a", help="branch, tag or commit")
     parser.add_argument("b", help="branch, tag or commit")
 

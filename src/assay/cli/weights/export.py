@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("ref", help="branch, tag or commit")
     parser.add_argument("target", help="a .safetensors file, or with --shard-mb a folder")
     parser.add_argument("--shard-mb", type=int, help="write shards of at most this size, and an index")

@@ -4,9 +4,9 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("model", help=".safetensors, PyTorch .pt/.pth/.bin/.ckpt, or a folder of shards")
-    parser.add_argument("-m", "--message", default="")
+    parser.add_argument("-m", "--message", default="", help="what this version is, for the log")
     parser.add_argument("--branch", help="made from the current one if it is new (default: the current one)")
 
 

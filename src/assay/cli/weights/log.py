@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("ref", nargs="?", help="list the tensors of this version instead of the versions")
     parser.add_argument("--name", default="*", help="only tensors whose name fits this pattern (* and ?)")
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("url", help="a folder, or any address that fsspec knows")
     parser.add_argument("--branch", help="default: all of them")
 

@@ -4,8 +4,8 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("repo", help="folder of the repository")
+    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
 def run(args: Namespace) -> int:

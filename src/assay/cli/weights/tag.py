@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("repo")
+    parser.add_argument("repo", help="folder of the repository")
     parser.add_argument("name", nargs="?", help="make this tag (none: list them)")
     parser.add_argument("ref", nargs="?", help="what it names (default: the tip of the current branch)")
 

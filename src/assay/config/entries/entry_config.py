@@ -18,12 +18,23 @@ Tag = Annotated[str, AfterValidator(check_tag)]
 class MetricRule(Model):
     """What cannot be told from a metric's name."""
 
-    better: Literal["higher", "lower"] | None = None
-    unit: str | None = None
-    exact: bool | None = Field(
-        default=None, description="Counted, not timed: any change counts, from one run. Default: as the program says."
+    better: Literal["higher", "lower"] | None = Field(
+        default=None,
+        description="Which direction is good; otherwise as the program or the name says.",
+        examples=["higher"],
     )
-    margin: float | None = Field(default=None, gt=0, description="Smaller changes count as none: 0.05 or 5%.")
+    unit: str | None = Field(default=None, description="Unit shown behind the value.", examples=["rows/s"])
+    exact: bool | None = Field(
+        default=None,
+        description="Counted, not timed: any change counts, from one run. Default: as the program says.",
+        examples=[True],
+    )
+    margin: float | None = Field(
+        default=None,
+        gt=0,
+        description="Smaller changes count as none: 0.05 or 5%.",
+        examples=["5%"],
+    )
 
     @field_validator("margin", mode="before")
     @classmethod
@@ -34,52 +45,127 @@ class MetricRule(Model):
 class EntryConfig(Model):
     """One benchmark of a session, as the files say it."""
 
-    name: Annotated[str, Field(description="Unique; also the folder of its results.")]
-    enabled: bool = True
+    name: Annotated[str, Field(description="Unique; also the folder of its results.", examples=["removal"])]
+    enabled: bool = Field(
+        default=True, description="`false`: nothing else of the entry is looked at.", examples=[False]
+    )
     script: str | None = Field(
         default=None,
         description="Looked for in script_base_dir, beside this file, in scripts/, then among the bundled ones.",
+        examples=["removal_benchmark.py"],
     )
-    script_base_dir: str | None = None
+    script_base_dir: str | None = Field(
+        default=None, description="Folder where `script` is looked for first.", examples=["benchmarks/"]
+    )
     command: str | list[str] | None = Field(
-        default=None, description="Instead of a script: any program; its output files are optional."
+        default=None,
+        description="Instead of a script: any program; its output files are optional.",
+        examples=["./bench --rows 1000000"],
     )
     interpreter: str | None = Field(
         default=None,
-        description="For Python scripts; by default the session's, or Assay's. Ray and packages are those it has.",
+        description="Python of the script; by default the session's, or Assay's. Ray and packages are those it has.",
+        examples=["/opt/curator/bin/python"],
     )
     args: str | list[str] = Field(
-        default="", description="Split like a shell would, before values are put in; no shell runs."
+        default="",
+        description="Arguments, split like a shell would, before values are put in; no shell runs.",
+        examples=["--input {dataset:cc,parquet} --output {scratch_dir}/out"],
     )
-    timeout_s: float | None = Field(default=None, gt=0)
-    grace_s: float = Field(default=5.0, ge=0, description="Between SIGTERM and SIGKILL.")
-    ray: RayConfig | None = Field(default=None, description="Over the session's `ray:`; null: no cluster.")
-    object_store_size: ObjectStoreSize = Field(default=None, description="Of its Ray cluster, over the session's.")
-    gpu_mem_use_warning_threshold: float | None = Field(default=None, ge=0, le=1, description="Over the session's.")
-    delete_scratch: bool | None = None
-    requirements: list[Requirement] = []
-    metrics: dict[str, MetricRule] = {}
-    repeat: int = Field(default=1, ge=1, le=10_000)
+    timeout_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds each of its runs may take; default_timeout_s by default.",
+        examples=[1800],
+    )
+    grace_s: float = Field(default=5.0, ge=0, description="Seconds between SIGTERM and SIGKILL.", examples=[30])
+    ray: RayConfig | None = Field(
+        default=None,
+        description="A Ray cluster of its own, over the session's `ray:`; null: no cluster.",
+        examples=[{"num_cpus": 8}],
+    )
+    object_store_size: ObjectStoreSize = Field(
+        default=None, description="Object store of its Ray cluster, over the session's.", examples=[2_000_000_000]
+    )
+    gpu_mem_use_warning_threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of a GPU's memory in use that is warned of, over the session's.",
+        examples=[0.05],
+    )
+    delete_scratch: bool | None = Field(
+        default=None, description="Whether its {scratch_dir} is deleted, over the session's.", examples=[False]
+    )
+    requirements: list[Requirement] = Field(
+        default=[],
+        description="Bounds that metrics must keep for the entry to pass.",
+        examples=[[{"metric": "rows_per_s", "max_regression": "5%"}]],
+    )
+    metrics: dict[str, MetricRule] = Field(
+        default={},
+        description="Direction, unit and margin of its metrics, over the session's.",
+        examples=[{"num_documents": {"exact": True}}],
+    )
+    repeat: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="Measured runs; they are interleaved with those of other entries. Six are enough for a verdict.",
+        examples=[6],
+    )
     warmup: int = Field(
-        default=0, ge=0, le=1_000, description="Runs before the measured ones, recorded but not counted."
+        default=0,
+        ge=0,
+        le=1_000,
+        description="Runs before the measured ones, recorded but not counted.",
+        examples=[1],
     )
-    retries: int = Field(default=0, ge=0, le=100, description="More attempts after a failure; each is recorded.")
-    needs: list[str] = Field(default=[], description="Entries that must have passed.")
-    env: ProgramVariables = {}
+    retries: int = Field(
+        default=0, ge=0, le=100, description="More attempts after a failure; each is recorded.", examples=[1]
+    )
+    needs: list[str] = Field(
+        default=[], description="Entries that must have passed; otherwise it is skipped.", examples=[["fetch"]]
+    )
+    env: ProgramVariables = Field(
+        default={},
+        description="Environment variables of the program, over Assay's own.",
+        examples=[{"OMP_NUM_THREADS": "2"}],
+    )
     service: ServiceConfig | None = Field(
-        default=None, description="A server that is started before each run; over the session's; null: none."
+        default=None,
+        description="A server that is started before each run; over the session's; null: none.",
+        examples=[{"command": "./server --port {port}", "ready": "/health"}],
     )
-    limits: Limits = Limits()
-    gpus: int | list[int] | None = Field(default=None, description="How many, or which.")
-    profiler: Literal["py-spy", "cprofile", "memray"] | None = None
-    sink_data: list[dict[str, Any]] | dict[str, Any] = []
+    limits: Limits = Field(
+        default=Limits(),
+        description="Processors and memory that a run may use.",
+        examples=[{"cpus": 2, "memory": "4GB"}],
+    )
+    gpus: int | list[int] | None = Field(
+        default=None, description="How many GPUs it sees, or which, by number.", examples=[[0, 1]]
+    )
+    profiler: Literal["py-spy", "cprofile", "memray"] | None = Field(
+        default=None, description="Profiler around each run; the report links what it wrote.", examples=["py-spy"]
+    )
+    sink_data: list[dict[str, Any]] | dict[str, Any] = Field(
+        default=[],
+        description="What this entry tells single sinks, each by its `name`.",
+        examples=[[{"name": "slack", "additional_metrics": ["rows_per_s"]}]],
+    )
     baseline: str | None = Field(
-        default=None, description="Session to hold max_regression against; the last comparable one by default."
+        default=None,
+        description="Session to hold max_regression against; the recent level by default.",
+        examples=["release-1.4"],
     )
     canary: bool = Field(
-        default=False, description="Its code is fixed: what changes in it is the machine, and a comparison says so."
+        default=False,
+        description="Its code is fixed: what changes in it is the machine, and a comparison says so.",
+        examples=[True],
     )
-    tags: list[Tag] = Field(default=[], description="What it is found by on the dashboard: words without spaces.")
+    tags: list[Tag] = Field(
+        default=[], description="What it is found by on the dashboard: words without spaces.", examples=[["nightly"]]
+    )
 
     @field_validator("name")
     @classmethod

@@ -23,9 +23,14 @@ def megabytes(value: Any) -> Any:
 
 
 class Limits(Model):
-    cpus: int | None = Field(default=None, ge=1, description="Processors the run may use.")
+    """What a run may use of the machine."""
+
+    cpus: int | None = Field(default=None, ge=1, description="Processors the run may use.", examples=[2])
     memory: Annotated[float | None, BeforeValidator(megabytes)] = Field(
-        default=None, gt=0, description="Of the whole tree, in MB or as 2GB; the run is ended above it."
+        default=None,
+        gt=0,
+        description="Memory of the whole process tree, in MB or as 2GB; the run is ended above it.",
+        examples=["4GB"],
     )
 
     def resolved(self) -> ProgramLimits:

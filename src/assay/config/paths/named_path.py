@@ -20,12 +20,19 @@ MOUNT = "/MOUNT"
 class NamedPath(Model):
     """A file or folder that has one path on the host and another in a container."""
 
-    name: str = Field(description="Of the placeholder: {name}.", pattern=f"^{NAME.pattern}$")
-    host_path: str
-    container_path: str | None = Field(default=None, description="/MOUNT and the host path by default.")
+    name: str = Field(
+        description="Name of the placeholder: {name}.", pattern=f"^{NAME.pattern}$", examples=["datasets_path"]
+    )
+    host_path: str = Field(description="Where it is on the host.", examples=["/raid/datasets"])
+    container_path: str | None = Field(
+        default=None,
+        description="Where a container has it; /MOUNT and the host path by default.",
+        examples=["/datasets"],
+    )
     writable: bool | None = Field(
         default=None,
-        description="In a container. By default what results, artifacts and data setups are written to, nothing else.",
+        description="Whether a container may write there; by default to results, artifacts and what data setups name.",
+        examples=[True],
     )
 
     @field_validator("host_path", "container_path")

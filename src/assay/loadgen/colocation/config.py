@@ -24,26 +24,39 @@ Keys = Annotated[dict[str, Any], BeforeValidator(lambda given: {} if given is No
 
 
 class ComponentConfig(_Model):
+    """A class and what its constructor is given."""
+
     component: str
+    """A registered name (`poisson`), a dotted path, or one under `assay.`."""
     config: Keys = {}
+    """Keys of the component's constructor."""
 
 
 class StageConfig(ComponentConfig):
+    """One stage of a pipeline."""
+
     id: int = Field(ge=0)
+    """Number that other stages name it by."""
     name: str = ""
+    """Name in tables and events; the class's own by default."""
     outputs: Annotated[tuple[int, ...], AfterValidator(lambda ids: tuple(dict.fromkeys(ids)))] = ()
-    """Each once: a router with the same stage for two of its answers may name it twice."""
+    """Ids of the stages that its results go to; each counts once, though a router may name one twice."""
     join: Join | None = None
+    """What several inputs do: `merge` waits for all, `first` takes the first, `each` runs on each."""
     polling_policy: str | None = None
     """`join` by the class names that users have; see `polling`."""
     disable_logs: bool = False
     """No rows are recorded of this stage."""
     max_input_queue_depth: Count | None = None
+    """Accepted where stages run inline, which need no queue; refused where they have workers."""
     fan_out: Literal["copy", "share"] = "copy"
+    """Whether several outputs get a copy of the payload each, or share one."""
     max_visits: Count | None = None
+    """How often one query may come here, where stages form a cycle."""
     run: Place | None = None
     """Where the stage runs; not given, where its class asks, which is inline unless it says otherwise."""
     workers: Count = 1
+    """Threads or processes of the stage, where it does not run inline."""
 
     @property
     def joined(self) -> Join | None:
@@ -52,31 +65,54 @@ class StageConfig(ComponentConfig):
 
 
 class WarmupConfig(_Model):
+    """Load before the measured one; it is in no figure."""
+
     queries: Count | None = None
+    """How many queries."""
     seconds: Seconds | None = None
+    """How long."""
     component: str | None = None
+    """A load scheduler of its own; the measured load's by default."""
     config: dict[str, Any] = {}
+    """Keys of that scheduler."""
 
 
 class LoadgenConfig(ComponentConfig):
+    """When queries are sent, and until when. Its component is a load scheduler."""
+
     queue_depth: Count | None = None
+    """Queries in flight at most; what is sent beyond it waits, and its wait counts. No bound by default."""
     max_queries: Count | None = None
+    """Ends the load after so many queries."""
     duration: Seconds | None = None
+    """Ends the load after so many seconds."""
     timeout: Seconds | None = None
+    """Seconds after which the pipeline has failed."""
     percentile: Share | None = None
+    """Ends the load as soon as this percentile of the latency is known well enough (MLPerf's rule)."""
     min_duration: float = Field(default=0.0, ge=0)
+    """Seconds that the load lasts at least, where `percentile` would end it earlier."""
     seed: int = 0
+    """Of the schedule and of the order of samples: the same seed sends the same queries at the same times."""
     sender: Sender = "auto"
+    """Who sends: the pipeline's process (`inline`) or a process of its own; `auto` decides."""
     max_failures: int = Field(default=0, ge=0)
+    """Queries that may fail without the pipeline having failed."""
     is_training: bool | None = None
     """Stages that can do both train (true) or only infer (false); left out, they do as the data's split says."""
     warmup: WarmupConfig | None = None
+    """Load before the measured one."""
 
 
 class ObjectiveConfig(_Model):
+    """What a pipeline must keep: so many of its queries within so many seconds."""
+
     percentile: Share
+    """Share of queries, such as 0.99."""
     seconds: Seconds
+    """Time that they may take."""
     of: Of = "latency"
+    """Which time."""
 
 
 class LimitsConfig(_Model):
@@ -87,21 +123,34 @@ class LimitsConfig(_Model):
     cpu_weight: Annotated[int, Field(ge=1, le=10_000)] | None = None
     """Share of processors that others want too, in proportion to theirs; 100 is the usual."""
     memory_mb: Annotated[int, Field(ge=16)] | None = None
+    """Megabytes of memory, at most."""
 
 
 class PipelineConfig(_Model):
+    """Stages under one load, in a process of their own."""
+
     name: str = Field(min_length=1)
+    """Unique; also the folder of its results."""
     inputs: tuple[int, ...] | None = None
+    """Ids of the stages that take the queries; left out, those that nothing leads to."""
     outputs: tuple[int, ...] | None = None
+    """Ids of the stages whose end is the query's; left out, those that lead nowhere."""
     dataset_stage_id: int | None = None
+    """Id of the stage whose length is the number of samples; a query carries a sample's number."""
     serialize_queries: bool = False
     """One query at a time, whatever `queue_depth` says."""
     loadgen: LoadgenConfig
+    """The load."""
     stages: tuple[StageConfig, ...]
+    """The stages, as a graph: each names those that its results go to."""
     objectives: tuple[ObjectiveConfig, ...] = ()
+    """Latencies that it must keep to end well."""
     cpus: tuple[int, ...] = ()
+    """Numbers of the processors it may use; all by default."""
     nice: int = Field(default=0, ge=-20, le=19)
+    """Priority, as `nice` has it: 19 gives way to everybody."""
     limits: LimitsConfig | None = None
+    """What the kernel lets it use; refused where the machine does not permit control groups."""
     until: Literal["own", "others_end"] = "own"
     """What ends it: its own load, or the end of all pipelines whose load ends them."""
     device: str | None = None
@@ -136,17 +185,23 @@ class PipelineConfig(_Model):
 
 
 class PolicyConfig(ComponentConfig):
+    """Who decides while pipelines run beside each other."""
+
     timeout: Seconds = 10.0
     """A policy that has not come back from one call for this long hangs."""
 
 
 class ColocationConfig(_Model):
+    """A file for `assay colocate`."""
+
     name: str = "colocation"
+    """Name of the results' folder, before the time."""
     pipelines: tuple[PipelineConfig, ...]
+    """The pipelines."""
     policy: PolicyConfig | None = None
     """Who decides while pipelines run beside each other; without one, all are released at once and left alone."""
     listeners: tuple[str, ...] = ()
-    """What users want to see of the machine; see `listeners`."""
+    """What is wanted of the machine: `top`, `ps`, `free`, `iostat`, `smi`, `dcgmi`, `macmon`."""
     setup_timeout: Seconds = 600.0
     """For models to load: a pipeline that is not ready by then has failed."""
     stall_timeout: Seconds = 300.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -58,6 +59,9 @@ class Peer:
 
 def _here(name: str, summary: str, file: str, store: str, library: str, **more: Any) -> Peer:
     return Peer(name, summary, f"assay.weights.peers.{file}", store, library, **more)
+
+
+_OWN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 
 PEERS = {

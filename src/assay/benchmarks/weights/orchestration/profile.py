@@ -46,20 +46,27 @@ class Profile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: str = "custom"
+    """Name in tables; that of its file by default."""
     description: str = ""
+    """One sentence for readers of the file."""
     suites: list[str] = Field(
         default=["compression", "performance", "clustering", "scalability", "memory", "accuracy"], min_length=1
     )
+    """Which suites run, in this order."""
     iterations: int = Field(default=3, ge=1)
+    """Repetitions at most."""
     models: list[Annotated[str, BeforeValidator(_size)]] = Field(default=["small"], min_length=1)
+    """Sizes of models: `tiny`, `small`, `medium`, `large`, `extra-large`."""
     timeout: float = Field(default=1200.0, gt=0, allow_inf_nan=False)
     """Seconds for all suites together: what has not begun by then is not run, and the result says so."""
     budget_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds aimed at, which bounds repetitions and optional sizes; without one, the time limit."""
     dtypes: list[Annotated[str, BeforeValidator(_dtype)]] = Field(default=["float32", "bfloat16"], min_length=1)
+    """Element types of the models."""
     versions: int = Field(default=4, ge=2)
+    """Versions in a chain."""
     stores: list[Annotated[str, BeforeValidator(_store)]] = []
-    """Empty: our store, at the setting that ASSAY_STORAGE_COMPRESSION names."""
+    """Which stores are measured. Empty: our store, at the setting that ASSAY_STORAGE_COMPRESSION names."""
     checkpoints: list[str] = []
     """Files of the user's own that were measured in place of made ones, as `--checkpoints` gave them."""
 

@@ -50,7 +50,7 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="to measure: small, balanced (default), fast, another one, or one of your own: module:Class",
+        help="store to measure: small, balanced (default), fast, another, or your own (my_store:MyStore); repeatable",
     )
     parser.add_argument("--peers", action="store_true", help="measure every store that is installed")
     parser.add_argument("--output", metavar="DIR", help="folder for results (default: benchmark_results_<time>)")
