@@ -8,6 +8,17 @@ $(VENV)/.weights-kernels: $(WEIGHTS_KERNELS) $(VENV)/.assay
 	$(BIN)/python -m assay.weights.codec.warm
 	@touch $@
 
+# Stores that keep versions of files, for tests and comparisons: each in an environment of its own, git-lfs from Debian.
+READY += .peers/dvc/.ready .peers/git-theta/.ready $(VENV)/.git-lfs
+.peers/dvc/.ready .peers/git-theta/.ready: .peers/%/.ready: requirements/peer-%.txt $(VENV)/.python
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .peers/$*
+	$(BIN)/uv pip install --quiet --python .peers/$*/bin/python --compile-bytecode -r requirements/peer-$*.txt
+	@touch $@
+
+$(VENV)/.git-lfs: $(VENV)/.python
+	@command -v git-lfs >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends git-lfs) >/dev/null
+	@touch $@
+
 .PHONY: bench-weights
 bench-weights: setup ## the weight store: size against the limit, CPU against safetensors, every scenario
 	$(BIN)/python -m assay.benchmarks.weights.curve

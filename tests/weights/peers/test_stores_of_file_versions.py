@@ -27,8 +27,7 @@ def version(seed: int, changed: int | None = None) -> dict[str, Tensor]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_versions_come_back_bit_for_bit_and_a_duplicate_costs_next_to_nothing(name: str, tmp_path: Path) -> None:
-    if not PEERS[name].installed:
-        pytest.skip(f"{name} is not installed: {PEERS[name].install}")
+    assert PEERS[name].installed, f"make setup installs it; by hand: {PEERS[name].install}"
     store = PEERS[name].open(tmp_path / "store")
     versions = [version(1), version(1, changed=2), version(1)]
     refs = [store.commit(tensors, "made") for tensors in versions]
