@@ -13,7 +13,7 @@ from tools.site.reference.sources import PACKAGE, trees
 GROUPS = {
     "record": "Every run",
     "session": "Services",
-    "pytest_plugin.py": "pytest",
+    "pytest_plugin": "pytest",
     "benchmarks/weights": "Weight suites",
     "benchmarks/colocation_metrics.py": "Colocation",
     "benchmarks/colocation_benchmark.py": "Colocation",

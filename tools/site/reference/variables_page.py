@@ -35,7 +35,6 @@ READ = {
     "MLFLOW_TRACKING_URI": "Server of the MLflow sink, where `tracking_uri` is not given.",
     "GOOGLE_APPLICATION_CREDENTIALS": "Key file of the Google Drive sink, where `service_account_file` is not given.",
     "GITHUB_STEP_SUMMARY": "File that the GitHub summary sink appends to; GitHub sets it.",
-    "PYTEST_XDIST_WORKER": "Set by pytest-xdist: each worker of the pytest plug-in writes a session of its own.",
     "ASSAY_BENCHMARK_WORKERS": "Weight suites: most concurrent users.",
     "ASSAY_BENCHMARK_MEMORY_LIMIT": "Weight suites, megabytes: larger models are left out.",
     "ASSAY_BENCHMARK_TEMP_DIR": "Weight suites: where stores are made.",
