@@ -1,6 +1,6 @@
 """Assay beside the reference on the same manifests: every output record equal, and what each one costs.
 
-    python peers/alm/compare.py --reference .peers/curator [--recordings 10000] [--executors xenna,ray_data]
+    python -m peers.alm.compare --reference .peers/curator [--recordings 10000] [--executors xenna,ray_data]
 
 The reference's bare functions are charged for their work only, its executors for every process they start, and Assay
 for its whole process: interpreter, imports and all.

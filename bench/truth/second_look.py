@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from tests.stats.truth.noises import NOISES, random_pairs
+from bench.truth.noises import NOISES, random_pairs
 
 from assay.analysis import Verdict, judge
 from assay.analysis.evidence import evidence

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from tests.stats.truth.change_methods import otava, pelt_bic
-from tests.stats.truth.change_series import NIGHTS, STEPPED, STILL, drifting, normal
+from bench.truth.change_methods import otava, pelt_bic
+from bench.truth.change_series import NIGHTS, STEPPED, STILL, drifting, normal
 
 from assay.stats.change_points import LevelChange, find_changes, level_since
 

@@ -9,15 +9,13 @@ included. Both must come to the same losses, or they were not the same work.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from time import process_time_ns
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import Figures
+from bench.figures import Figures
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.pipeline.resources import Worker
