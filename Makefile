@@ -27,8 +27,8 @@ test-fast: setup ## tests that take no more than a few seconds each
 	$(BIN)/python -m pytest -n 2 -m "not slow and not serial" tests
 
 lint: setup ## style, types, and the arrows between folders
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests bench peers tools
+	$(BIN)/ruff format --check src tests bench peers tools
 	$(BIN)/mypy
 	$(BIN)/python -m tools.draw_rooms --check
 

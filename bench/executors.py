@@ -20,8 +20,8 @@ from assay.benchmarks.data.documents import Corpus, write_documents
 from assay.pipeline import Pipeline, executor_named
 from assay.pipeline.executors.registry import EXECUTORS
 from assay.stages.text.alike.document_keys import ExactKeys
-from assay.stages.text.document_reader import DocumentReader
 from assay.stages.text.alike.key_store import KeyWriter
+from assay.stages.text.document_reader import DocumentReader
 
 FILES, DOCUMENTS, TIMES = 16, 8_000, 8
 

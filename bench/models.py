@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 
-
-from bench.figures import Figures
-
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader
 from assay.stages.pytorch.libraries import library
+from bench.figures import Figures
 
 ROUNDS = 16
 """Each with models of its own: where in memory a model lies changes its speed by more than what is looked for."""

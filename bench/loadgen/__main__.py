@@ -16,11 +16,9 @@ from time import monotonic_ns, process_time_ns
 from typing import Any
 
 import numpy as np
-from scipy import stats
-
-
 from bench.figures import Figures
 from bench.loadgen.spinners import slowdown_figures
+from scipy import stats
 
 from assay.loadgen import (
     ConstantLoadScheduler,

@@ -110,7 +110,7 @@ def real_series(table: Table) -> None:
         values = _read(path)
         ours = ", ".join(_words(change) for change in find_changes(values)) or "none"
         theirs = otava([values])
-        rows.append([path.name, str(values.size), ours, _list(theirs and theirs[0]), _list(pelt_bic(values))])
+        rows.append([path.name, str(values.size), ours, _list(theirs[0] if theirs else None), _list(pelt_bic(values))])
     table(f"Real series of {folder}", ["file", "values", "assay", "Otava", "PELT, BIC"], rows)
 
 

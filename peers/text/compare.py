@@ -226,8 +226,8 @@ def show(name: str, contest: Contest, scratch: Path, rounds: int) -> bool:
     if BEFORE in others:
         was, now = quality[BEFORE], quality["Assay"]
         met = met and 3 * ours.cpu <= others[BEFORE].cpu and now.recall >= was.recall and now.precision >= was.precision
-    share = f"{ours.cpu / best:.2f} of the best other's CPU (target {contest.target})"
-    print(f"{'met' if met else 'MISSED'}: {share}", flush=True)
+    best_share = f"{ours.cpu / best:.2f} of the best other's CPU (target {contest.target})"
+    print(f"{'met' if met else 'MISSED'}: {best_share}", flush=True)
     return met
 
 

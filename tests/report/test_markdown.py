@@ -11,7 +11,7 @@ from test_terminal import check_golden
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Outcome
-from assay.report.markdown import escaped, session_markdown
+from assay.report.markdown import escaped, session_markdown  # type: ignore[attr-defined]
 
 
 def test_the_same_content_as_markdown(tmp_path: Path) -> None:
