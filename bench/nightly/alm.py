@@ -12,16 +12,15 @@ from assay.benchmarks.data.alm import SHAPES, write_manifest
 from bench.nightly.calibrated import Calibrated
 
 with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:
-    recordings = b.param("recordings", 10_000)
+    recordings = b.param("recordings", 100_000)
     manifest = Path(folder) / "manifest.jsonl"
     results = Path(folder) / "results"
     write_manifest(manifest, 500, SHAPES["short"], seed=1)
     words = ["--input-manifest", str(manifest), "--benchmark-results-path", str(results)]
     curate(words)
     measured = Calibrated(b, "alm", b.param("rounds", 5))
-    measured.measure(
-        "cpu_us_per_recording", lambda count: curate([*words, "--repeat-factor", str(count // 500)]), recordings
-    )
+    repeated = [*words, "--repeat-factor", str(recordings // 500)]
+    measured.measure("cpu_us_per_recording", lambda: curate(repeated), recordings)
     curate(words)
     found = json.loads((results / "metrics.json").read_text())
     b.counts(**{name: found[name] for name in ("total_builder_windows", "total_filtered_windows")})

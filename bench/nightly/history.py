@@ -20,17 +20,17 @@ with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:
     sessions = b.param("sessions", 100)
     numbers = count()
 
-    def put(values: int) -> None:
+    def put() -> None:
         with History(Path(folder) / f"history-{next(numbers)}.sqlite") as history:
-            fill(history, sessions=values // VALUES, entries=ENTRIES, metrics=METRICS)
+            fill(history, sessions=sessions, entries=ENTRIES, metrics=METRICS)
 
     measured = Calibrated(b, "history", b.param("rounds", 5))
     measured.measure("cpu_us_per_value", put, sessions * VALUES)
     with History(Path(folder) / "history-0.sqlite", read_only=True) as history:
         [series] = history.series(entry="entry-007", metric="metric_03")
 
-        def ask(times: int) -> None:
-            for _ in range(times):
+        def ask() -> None:
+            for _ in range(30):
                 history.runs(limit=20)
                 history.points(series.id, limit=100)
                 history.sessions(limit=50)

@@ -29,7 +29,6 @@ with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder, ScriptedSe
             raise SystemExit(f"the load ended with {code}")
 
     ask(16)
-    Calibrated(b, "serving", b.param("rounds", 5)).measure("cpu_us_per_request", ask, requests)
-    ask(requests)
+    Calibrated(b, "serving", b.param("rounds", 5)).measure("cpu_us_per_request", lambda: ask(requests), requests)
     found = json.loads((results / "metrics.json").read_text())
     b.counts(num_requests=found["requests"], num_errors=found["errors"])

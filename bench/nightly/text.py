@@ -12,31 +12,23 @@ from assay.benchmarks.dedup_benchmark import main as find_duplicates
 from assay.benchmarks.removal_benchmark import main as remove
 from bench.nightly.calibrated import Calibrated
 
-PARTS = 10
-"""Files of the documents: what is read is a number of them."""
-
 with assay.benchmark() as b, tempfile.TemporaryDirectory() as scratch:
-    documents = b.param("documents", 20_000)
+    documents = b.param("documents", 40_000)
     root = Path(scratch)
-    files = write_documents(root / "made", Corpus(documents, files=PARTS, seed=3))
-    # What a slowed run reads once more.
-    for number, path in enumerate(files[: PARTS // 2]):
-        (path.with_name(f"part-{PARTS + number:05d}.jsonl")).write_bytes(path.read_bytes())
+    write_documents(root / "made", Corpus(documents, seed=3))
     ids = root / "ids.jsonl"
     ids.write_text("".join(f'{{"id": "doc-3-{number:09d}"}}\n' for number in range(0, documents, 7)))
     common = ["--benchmark-results-path", str(root / "results"), "--input-path", str(root / "made" / "documents")]
 
-    def removed(count: int) -> None:
+    def removed() -> None:
         words = ["--ids-to-remove-path", str(ids), "--output-path", str(root / "kept"), "--id-field", "id"]
-        remove([*common, *words, "--max-files", str(PARTS * count // documents)])
+        remove([*common, *words])
 
-    def deduplicated(count: int) -> None:
-        words = ["--method", "exact", "--output-path", str(root / "same")]
-        find_duplicates([*common, *words, "--max-files", str(PARTS * count // documents)])
+    def deduplicated() -> None:
+        find_duplicates([*common, "--method", "exact", "--output-path", str(root / "same")])
 
     measured = Calibrated(b, "text", b.param("rounds", 5))
     measured.measure("cpu_us_per_document_removed", removed, documents)
     measured.measure("cpu_us_per_document_digested", deduplicated, documents)
-    deduplicated(documents)
     found = json.loads((root / "results" / "metrics.json").read_text())
     b.counts(num_documents=found["num_documents"], num_duplicates=found["num_duplicates"])
