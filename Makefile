@@ -12,7 +12,7 @@ include make/*.mk
 
 .PHONY: help setup demo test test-fast lint lock clean
 help: ## this list
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
+	@awk -f make/help.awk $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready ## everything in .venv, from hash-locked requirements: extras, compiled kernels, servers for tests
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECIPE = re.compile(r"^((?:bench|peers)-[a-z-]+):[^\n]*\n((?:\t[^\n]*\n?)+)", re.MULTILINE)
 
 
+def makefiles() -> list[str]:
+    return [file.read_text(encoding="utf-8") for file in (ROOT / "Makefile", *sorted((ROOT / "make").glob("*.mk")))]
+
+
 def recipes() -> dict[str, str]:
-    files = [ROOT / "Makefile", *sorted((ROOT / "make").glob("*.mk"))]
-    return dict(found for file in files for found in RECIPE.findall(file.read_text(encoding="utf-8")))
+    return dict(found for text in makefiles() for found in RECIPE.findall(text))
 
 
 def test_every_bench_and_every_comparison_runs_what_its_name_says() -> None:
@@ -40,3 +45,14 @@ def test_no_bench_hides_among_tests_or_tools() -> None:
     hidden = [str(path.relative_to(ROOT)) for top in ("tests", "tools") for path in (ROOT / top).rglob("*.py")
               if re.match(r"(bench|peers?)_|.*_bench\.py", path.name)]  # fmt: skip
     assert hidden == []
+
+
+def test_help_lists_every_described_target_once_under_a_section() -> None:
+    described = [name for text in makefiles() for name in re.findall(r"^([a-z][a-z0-9-]*):.*## ", text, re.MULTILINE)]
+    said = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert Counter(re.findall(r"^  ([a-z][a-z0-9-]*) +\S", said, re.MULTILINE)) == Counter(described)
+    sections = said.split("\n\n")
+    assert [section.splitlines()[0] for section in sections] == [
+        "Start here", "Work on it", "Measure Assay", "Beside other programs", "Attack it",
+    ]  # fmt: skip
+    assert all("\n  " in section for section in sections)
