@@ -1,6 +1,6 @@
 """CPU time that means the same on a busy machine and on an idle one.
 
-Neighbours on a shared core slow all code down, by a tenth or by half, for seconds or minutes. Every program of the
+Neighbours on a shared core slow all code down, by a tenth or by half, for seconds or minutes. A program of the
 nightly session therefore runs a fixed loop between its measurements, and divides by what that loop took in the same
 seconds. The least of several rounds counts: what else a machine does can only add.
 """
@@ -29,7 +29,7 @@ _SORTED = np.random.default_rng(1).integers(0, 1 << 30, 60_000, dtype=np.int32)
 
 
 def loop() -> None:
-    """Arithmetic, small objects and a pass over memory, about as much of each as the work that is measured."""
+    """Arithmetic, small objects and a pass over memory: neighbours slow each of them down differently."""
     total = 0
     for number in range(30_000):
         total += number * number % 7
