@@ -10,25 +10,32 @@ SHELL := /bin/bash
 
 include make/*.mk
 
-.PHONY: help setup demo test test-fast lint lock clean
+.PHONY: help setup demo test test-fast coverage-floors lint lock clean
 help: ## this list
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 20
+	@awk -f make/help.awk $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready ## everything in .venv, from hash-locked requirements: extras, compiled kernels, servers for tests
 
 demo: $(VENV)/.core ## run the quick session and write its HTML report; the core in .venv is all it sets up
 	$(BIN)/assay run --config examples/quickstart.yaml
 
-test: setup lint ## every test
-	$(BIN)/python -m pytest -n 2 -m "not serial" tests
+test: setup lint ## every test; COVERAGE=1: and how much of each room they reach, below its floor a room fails
+	rm -rf .coverage
+	$(if $(COVERAGE),ASSAY_COVERAGE=1) $(BIN)/python -m pytest -n 2 -m "not serial" tests
 	$(BIN)/python -m pytest -m serial tests
+	$(if $(COVERAGE),$(BIN)/python -m coverage combine --quiet)
+	$(if $(COVERAGE),$(BIN)/python -m coverage json --quiet -o .coverage/rooms.json)
+	$(if $(COVERAGE),$(BIN)/python -m tools.coverage_rooms .coverage/rooms.json)
+
+coverage-floors: setup ## what the last `make test COVERAGE=1` reached becomes the floor of each room
+	$(BIN)/python -m tools.coverage_rooms .coverage/rooms.json --write
 
 test-fast: setup ## tests that take no more than a few seconds each
 	$(BIN)/python -m pytest -n 2 -m "not slow and not serial" tests
 
 lint: setup ## style, types, and the arrows between folders
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests bench peers tools
+	$(BIN)/ruff format --check src tests bench peers tools
 	$(BIN)/mypy
 	$(BIN)/python -m tools.draw_rooms --check
 
@@ -36,4 +43,4 @@ lock: setup ## make the lock files anew
 	UV=$(BIN)/uv requirements/compile.sh
 
 clean: ## forget the environment and caches
-	rm -rf $(VENV) .peers .mypy_cache .pytest_cache .ruff_cache .grimp_cache
+	rm -rf $(VENV) .peers .coverage .mypy_cache .pytest_cache .ruff_cache .grimp_cache

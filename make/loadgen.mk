@@ -2,7 +2,7 @@
 # make bench-loadgen BENCH_LOADGEN=--realtime
 .PHONY: bench-loadgen peers-loadgen
 bench-loadgen: setup ## overhead, schedules, stalls and the slowdown matrix, against bare loops in the same run
-	$(BIN)/python tests/loadgen/bench/bench_loadgen.py $(BENCH_LOADGEN)
+	$(BIN)/python -m bench.loadgen $(BENCH_LOADGEN)
 
 .peers/loadgen/.ready:
 	$(PYTHON) -m venv .peers/loadgen
@@ -10,4 +10,4 @@ bench-loadgen: setup ## overhead, schedules, stalls and the slowdown matrix, aga
 	@touch $@
 
 peers-loadgen: setup .peers/loadgen/.ready ## MLPerf LoadGen and Assay side by side, from one run
-	$(BIN)/python tests/loadgen/bench/peers_loadgen.py .peers/loadgen/bin/python $(BENCH_LOADGEN)
+	$(BIN)/python -m peers.loadgen.compare .peers/loadgen/bin/python $(BENCH_LOADGEN)

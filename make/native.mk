@@ -10,4 +10,4 @@ native-arm64: setup ## the compiled library cross-compiled for arm64, run by qem
 	$(BIN)/python -m tools.native_arm64
 
 bench-native: setup ## a fresh wheel without a compiler: CPU of its first run beside that of its second
-	$(BIN)/python -m tools.bench_native
+	$(BIN)/python -m bench.native

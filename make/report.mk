@@ -1,10 +1,10 @@
 .PHONY: bench-history bench-dashboard screenshots
 
 bench-history: setup ## a million values in the history: how long questions take
-	PYTHONPATH=src:tests/support $(BIN)/python tests/history/bench_history.py
+	PYTHONPATH=tests/support $(BIN)/python -m bench.history
 
 bench-dashboard: setup ## the dashboard's pages with 100,000 records: how long they take
-	PYTHONPATH=src:tests/support $(BIN)/python tests/report/bench_dashboard.py
+	PYTHONPATH=tests/support $(BIN)/python -m bench.dashboard
 
 screenshots: setup ## the pictures in the docs
 	PYTHONPATH=src:tests/support $(BIN)/python tests/support/screenshots.py

@@ -7,4 +7,4 @@ $(VENV)/.hyperfine: $(VENV)/.python
 
 .PHONY: bench-runner
 bench-runner: setup ## CPU that Assay itself spends per run, its start-up, its sampler; measured times against hyperfine
-	$(BIN)/python -m tools.bench_runner
+	$(BIN)/python -m bench.runner

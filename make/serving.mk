@@ -2,4 +2,4 @@
 .PHONY: peers-serving
 peers-serving: setup ## guidellm, aiperf, a bare C loop and Assay on one null server: CPU a request, rate, lateness
 	peers/serving/install.sh .peers/serving $(BIN)/uv
-	$(BIN)/python peers/serving/compare.py --peers .peers/serving $(PEERS_SERVING)
+	$(BIN)/python -m peers.serving.compare --peers .peers/serving $(PEERS_SERVING)

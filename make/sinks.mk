@@ -8,4 +8,4 @@ $(VENV)/.prometheus: $(VENV)/.python
 
 .PHONY: bench-sinks
 bench-sinks: setup ## a session of 1,000 entries with every sink on: cost, memory, time until all is delivered
-	PYTHONPATH=src:. $(BIN)/python -m tests.sinks.bench_sinks
+	$(BIN)/python -m bench.sinks

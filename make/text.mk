@@ -6,7 +6,7 @@
 .PHONY: peers-text bench-executors
 PEERS_TEXT ?=
 peers-text: setup .peers/text/.ready ## text removal, duplicates and extraction beside polars, DuckDB and bare loops
-	$(BIN)/python peers/text/compare.py --peers .peers/text/bin/python $(PEERS_TEXT)
+	$(BIN)/python -m peers.text.compare --peers .peers/text/bin/python $(PEERS_TEXT)
 
 bench-executors: setup ## what each executor costs beside the work itself, and whether its driver grows with the data
-	$(BIN)/python -m tools.bench_executors
+	$(BIN)/python -m bench.executors

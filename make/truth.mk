@@ -5,8 +5,8 @@
 
 .PHONY: bench-truth
 bench-truth: setup .peers/otava/.ready ## how often the statistics are right, where the truth is known (about 10 minutes of CPU time; ASSAY_SERIES=DIR: real series too)
-	PYTHONPATH=. ASSAY_OTAVA=.peers/otava/bin/python $(BIN)/python -m tests.stats.truth
+	ASSAY_OTAVA=.peers/otava/bin/python $(BIN)/python -m bench.truth
 
 .PHONY: bench-ab
 bench-ab: setup ## is `assay ab` right on this machine? identical code and 10% more work, 20 times each (half an hour)
-	PYTHONPATH=. $(BIN)/python -m tests.experiment.bench_ab
+	$(BIN)/python -m bench.ab

@@ -17,7 +17,7 @@ def ours() -> frozenset[str]:
     beside = [file for file in declared.files() if not file.startswith("src/")]
     modules = {file.rpartition("/")[2].removesuffix(".py") for file in beside}
     packages = {file.split("/")[-2] for file in beside if file.endswith("/__init__.py")}
-    return frozenset({"_assay_stand_ins", "assay", "tests", "tools", *modules, *packages})
+    return frozenset({"_assay_stand_ins", "assay", "bench", "peers", "tests", "tools", *modules, *packages})
 
 
 @cache

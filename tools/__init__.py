@@ -1,1 +1,1 @@
-"""Programs for those who work on Assay: measurements of itself, and drawings made from its code."""
+"""Programs for those who work on Assay: checks of images and kernels, and drawings and tables made from its code."""

@@ -1,6 +1,6 @@
 """Assay beside the reference on the same manifests: every output record equal, and what each one costs.
 
-    python peers/alm/compare.py --reference .peers/curator [--recordings 10000] [--executors xenna,ray_data]
+    python -m peers.alm.compare --reference .peers/curator [--recordings 10000] [--executors xenna,ray_data]
 
 The reference's bare functions are charged for their work only, its executors for every process they start, and Assay
 for its whole process: interpreter, imports and all.
@@ -73,10 +73,8 @@ def short(python: str, scratch: Path, args: argparse.Namespace) -> bool:
             continue
         equal = found == lines
         ok &= equal
-        print(
-            f"  executor {name}: {cost.wall:.1f} s wall, {cost.cpu:.1f} s CPU; records {'equal' if equal else 'DIFFER'}",
-            flush=True,
-        )
+        said = "equal" if equal else "DIFFER"
+        print(f"  executor {name}: {cost.wall:.1f} s wall, {cost.cpu:.1f} s CPU; records {said}", flush=True)
         best = cost if best is None or cost.cpu < best.cpu else best
     if best is not None:
         print("against its best executor (its results thrown away in both rows):")

@@ -26,17 +26,14 @@ def bare(manifest, output):
     builder, overlap = stages()
     began, cpu = time.perf_counter(), time.process_time()
     count = 0
-    out = open(output, "w", encoding="utf-8") if output else None
-    with open(manifest, encoding="utf-8") as lines:
+    with open(manifest, encoding="utf-8") as lines, open(output or os.devnull, "w", encoding="utf-8") as out:
         for line in lines:
             if not line.strip():
                 continue
             result = overlap._filter_overlaps(builder._process_single_entry(json.loads(line)))
             count += 1
-            if out:
+            if output:
                 out.write(json.dumps(result, ensure_ascii=False) + "\n")
-    if out:
-        out.close()
     return {"entries": count, "wall_s": time.perf_counter() - began, "cpu_s": time.process_time() - cpu}
 
 

@@ -1,6 +1,6 @@
 """Assay beside guidellm and aiperf on one null server: CPU a request, start, highest rate, lateness.
 
-    python peers/serving/compare.py --peers .peers/serving [--repeats 3]
+    python -m peers.serving.compare --peers .peers/serving [--repeats 3]
 
 A request is a streamed chat answer of 32 tokens, 16 in flight. CPU is that of all processes of a command, reading the
 answers and writing the records included. What lies before the first request is left out, and what start and end cost
@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from clients import RATE, TOKENS, AIPerf, Assay, BareLoop, Client, GuideLLM
-from measured_command import CommandFailed, Measured, adopt_orphans, measure
+from peers.serving.clients import RATE, TOKENS, AIPerf, Assay, BareLoop, Client, GuideLLM
+from peers.serving.measured_command import CommandFailed, Measured, adopt_orphans, measure
 
 from assay.stages.pytorch.tiny_model import write_tiny_model
 

@@ -1,6 +1,6 @@
 """Text curation beside what people use: the same answers, CPU seconds with start-up and peak memory, on one core.
 
-    python peers/text/compare.py --peers .peers/text/bin/python [removal exact extraction near] [--documents 200000]
+    python -m peers.text.compare --peers .peers/text/bin/python [removal exact extraction near] [--documents 200000]
 
 Entrants take turns; the least of three rounds counts. Each contest is a function below that returns its entrants, the
 first of them Assay's; another contest is another function in CONTESTS.
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured import ROUNDS, Cost, Entrant, alternate
+from peers.text.measured import ROUNDS, Cost, Entrant, alternate
 
 HERE = Path(__file__).parent
 BEFORE = "Assay before"
@@ -232,8 +232,8 @@ def show(name: str, contest: Contest, scratch: Path, rounds: int) -> bool:
     if BEFORE in others:
         was, now = quality[BEFORE], quality["Assay"]
         met = met and 3 * ours.cpu <= others[BEFORE].cpu and now.recall >= was.recall and now.precision >= was.precision
-    share = f"{ours.cpu / best:.2f} of the best other's CPU (target {contest.target})"
-    print(f"{'met' if met else 'MISSED'}: {share}", flush=True)
+    best_share = f"{ours.cpu / best:.2f} of the best other's CPU (target {contest.target})"
+    print(f"{'met' if met else 'MISSED'}: {best_share}", flush=True)
     return met
 
 

@@ -1,6 +1,7 @@
 """What people who know DuckDB write for the tasks that peers/text/compare.py measures; imports no Assay."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -54,5 +55,5 @@ def exact_md5(folder: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    tasks = [removal_parsed, removal_lines, exact_hashed, exact_md5]
+    tasks: list[Callable[..., None]] = [removal_parsed, removal_lines, exact_hashed, exact_md5]
     {task.__name__: task for task in tasks}[sys.argv[1]](*(Path(word) for word in sys.argv[2:]))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROUNDS = 3
 ONE_THREAD = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
@@ -49,11 +50,11 @@ def run(command: Sequence[str], core: int, log: Path) -> Cost:
 
 def alternate(
     entrants: Sequence[Entrant], scratch: Path, rounds: int = ROUNDS, same: bool = True
-) -> tuple[dict[str, Cost], dict[str, object]]:
+) -> tuple[dict[str, Cost], dict[str, Any]]:
     """The least cost of each over the rounds, and its answer, which has to be the same for all if `same` says so."""
     core = max(os.sched_getaffinity(0))
     costs: dict[str, list[Cost]] = {entrant.name: [] for entrant in entrants}
-    answers: dict[str, object] = {}
+    answers: dict[str, Any] = {}
     for number in range(rounds):
         for entrant in entrants:
             out = scratch / "out"

@@ -83,7 +83,7 @@ def datasketch(folder, out):
     from datasketch import MinHash, MinHashLSH
 
     index = MinHashLSH(num_perm=PERMUTATIONS, params=(BANDS, PERMUTATIONS // BANDS))
-    held = {}
+    held: dict = {}
     for name, text in documents(folder):
         made = MinHash(num_perm=PERMUTATIONS, seed=SEED)
         made.update_batch([text[at : at + WIDTH] for at in range(max(1, len(text) - WIDTH + 1))])

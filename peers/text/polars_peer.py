@@ -1,6 +1,7 @@
 """What people who know polars write for the tasks that peers/text/compare.py measures; imports no Assay."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -43,5 +44,5 @@ def exact_grouped(folder: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    tasks = [removal_parsed, removal_lines, exact_hashed, exact_grouped]
+    tasks: list[Callable[..., None]] = [removal_parsed, removal_lines, exact_hashed, exact_grouped]
     {task.__name__: task for task in tasks}[sys.argv[1]](*(Path(word) for word in sys.argv[2:]))

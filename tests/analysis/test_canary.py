@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from records import noisy, side
+from tests.analysis.records import noisy, side
 from workplace import Workplace
 
 from assay.analysis import Verdict, compare

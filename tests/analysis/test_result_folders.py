@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ pipelines:
 """
 
 
-def _compared(capsys: pytest.CaptureFixture[str], *folders: Path) -> dict[str, object]:
+def _compared(capsys: pytest.CaptureFixture[str], *folders: Path) -> dict[str, Any]:
     capsys.readouterr()
     assert main(["compare", *map(str, folders), "--format", "json"]) in (0, 1)
     return json.loads(capsys.readouterr().out)

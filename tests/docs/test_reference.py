@@ -182,7 +182,7 @@ def test_the_messages_of_the_troubleshooting_page_are_said_by_the_code() -> None
     root = Path(__file__).parents[2]
     said = "\n".join(
         [
-            *(node.value for tree in trees().values() for node in ast.walk(tree) if _is_text(node)),
+            *(_text(node) for tree in trees().values() for node in ast.walk(tree)),
             *((root / name).read_text(encoding="utf-8") for name in ("Makefile", "hatch_build.py")),
         ]
     )
@@ -195,5 +195,5 @@ def test_the_messages_of_the_troubleshooting_page_are_said_by_the_code() -> None
     assert [piece for piece in pieces if piece not in said] == []
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _text(node: ast.AST) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -40,7 +40,7 @@ class Borrowing(Stage[Any, Any]):
     uses = (1,)
 
     def link(self, stages: Mapping[int, Stage[Any, Any]]) -> None:
-        self.model = stages[1]
+        self.model: Any = stages[1]
 
     def setup(self, worker: Worker) -> None:
         self.calls_at_set_up = self.model.calls  # There only if stage 1 was set up before.

@@ -29,7 +29,7 @@ def mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(memory_group, "_MOUNT", str(tmp_path / "fs"))
     monkeypatch.setattr(memory_group, "_OWN", str(tmp_path / "cgroup"))
-    monkeypatch.setattr(memory_group.os, "mkdir", mkdir)
+    monkeypatch.setattr(memory_group.os, "mkdir", mkdir)  # type: ignore[attr-defined]
     return own
 
 

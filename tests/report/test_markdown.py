@@ -11,7 +11,8 @@ from session_factory import START, MadeRun, make_session
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Outcome
-from assay.report.markdown_text.markdown import escaped, session_markdown
+from assay.report.markdown_text.markdown import session_markdown
+from assay.report.markdown_text.markdown_table import escaped
 
 GOLDEN = Path(__file__).parent / "golden"
 

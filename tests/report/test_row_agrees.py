@@ -95,7 +95,7 @@ def test_head_over_base_is_the_change(
             _agree(*cells[2:5])
     table = '{% from "parts.html" import change_table with context %}{{ change_table(rows, {}) }}'
     for cells in _cells(templates().from_string(table).render(rows=rows)):
-        _agree(*cells[:2], cells[2].split()[0])  # the verdict stands beside the change
+        _agree(cells[0], cells[1], cells[2].split()[0])  # the verdict stands beside the change
     for written in json.loads(encode(comparison.to_json()))["rows"]:
         if written["ratio"] is not None:
             assert math.isclose(written["head"] / written["base"], written["ratio"], rel_tol=1e-9)

@@ -87,7 +87,7 @@ def test_the_command_that_starts_a_cluster(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_the_install_command_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)  # type: ignore[attr-defined]
     cluster = RayCluster(RayConfig(), tmp_path, None)
     with pytest.raises(MissingExtra, match=r"pip install 'assay-bench\[ray\]'"):
         cluster.command()
@@ -127,7 +127,7 @@ def test_a_cluster_that_does_not_start_says_why_in_the_reason_and_in_the_logs(wo
 
 def test_an_object_store_of_a_fraction_is_told_to_ray_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "usable_memory_bytes", lambda: 4_000_000_000)
-    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: object())  # type: ignore[attr-defined]
     for size, words in ((0.25, ["--object-store-memory=1000000000"]), ("default", [])):
         cluster = RayCluster(RayConfig(object_store_size=size), tmp_path, None)
         assert [word for word in cluster.command() if word.startswith("--object-store-memory")] == words

@@ -53,7 +53,7 @@ def test_small_plain_files_start_no_process(folder: Path, monkeypatch: pytest.Mo
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(results_apart.subprocess, "Popen", refuse)
+    monkeypatch.setattr(results_apart.subprocess, "Popen", refuse)  # type: ignore[attr-defined]
     (folder / "tasks.jsonl").write_text('{"stage": "s", "metrics": {"t": 1}}')
     (folder / "tasks.pkl").write_bytes(PLAIN)  # beside the lines it is not read
     assert results_of(folder, required=True).metrics["rows"] == 5

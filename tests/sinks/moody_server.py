@@ -92,7 +92,7 @@ class MoodyServer:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
-            self._server.cut()
+            self._server.cut()  # type: ignore[attr-defined]
             self._server = None
 
     def fail_next(self, *answers: Answer) -> None:

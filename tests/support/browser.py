@@ -33,7 +33,7 @@ class Watched:
     def __init__(
         self, browser: Browser, own: str, size: str = "desktop", scheme: str = "light", scripts: bool = True
     ) -> None:
-        self.context = browser.new_context(viewport=SIZES[size], color_scheme=scheme, java_script_enabled=scripts)
+        self.context = browser.new_context(viewport=SIZES[size], color_scheme=scheme, java_script_enabled=scripts)  # type: ignore[arg-type]
         self.page: Page = self.context.new_page()
         # Generous, because a busy machine is no defect of the page.
         self.page.set_default_timeout(90_000)

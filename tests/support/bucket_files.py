@@ -10,7 +10,7 @@ import fsspec
 from fsspec.spec import AbstractFileSystem
 
 
-class BucketFiles(AbstractFileSystem):
+class BucketFiles(AbstractFileSystem):  # type: ignore[misc]
     protocol = ("bucket", "s3")
     cachable = False
 
@@ -52,7 +52,7 @@ class BucketFiles(AbstractFileSystem):
         return {"name": path, "size": len(self.cat_file(path)), "type": "file"}
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
-        host, _, prefix = self._strip_protocol(path).partition("/")
+        host, _, prefix = self._strip_protocol(path).partition("/")  # type: ignore[assignment]
         listed = json.loads(self._ask("GET", f"{path}/")[1])
         names = {key.removeprefix(f"{prefix}/").split("/")[0] for key in listed}
         if not names:

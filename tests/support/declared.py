@@ -65,7 +65,7 @@ def elsewhere() -> dict[str, str]:
 
 def files() -> list[str]:
     """Every source file that our own interpreter runs."""
-    found = (path for top in ("src", "tests", "tools", "peers") for path in (ROOT / top).rglob("*.py"))
+    found = (path for top in ("src", "tests", "bench", "peers", "tools") for path in (ROOT / top).rglob("*.py"))
     return sorted({path.relative_to(ROOT).as_posix() for path in found} - set(elsewhere()))
 
 

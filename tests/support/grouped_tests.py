@@ -13,7 +13,7 @@ TOGETHER = (
 """Whose tests share what takes long: a cluster or a browser to start, a session to run."""
 
 
-class GroupedTests(LoadScopeScheduling):
+class GroupedTests(LoadScopeScheduling):  # type: ignore[misc]
     """Tests go to whichever process is free, but those of one group all to the same, which starts what they share once.
 
     xdist's own groups are a suffix to a test's name that pytest 9.2 no longer reads.

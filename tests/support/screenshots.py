@@ -120,7 +120,7 @@ def _take(
     if box:
         top = box["y"] + watched.page.evaluate("scrollY")
         cut = {"x": box["x"], "y": top, "width": box["width"], "height": float(high or 0)}
-        watched.page.screenshot(path=path, full_page=True, clip=cut)
+        watched.page.screenshot(path=path, full_page=True, clip=cut)  # type: ignore[arg-type]
     else:
         (watched.page.locator(part) if part else watched.page).screenshot(path=path)
     watched.context.close()

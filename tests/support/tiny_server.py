@@ -27,7 +27,7 @@ def main() -> None:
     from transformers.cli.transformers import main as transformers
 
     sys.argv = ["transformers", "serve", str(args.folder), "--host", "127.0.0.1", "--port", args.port]
-    transformers()
+    transformers()  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

@@ -242,4 +242,4 @@ TestRepositoryMachine = RepositoryMachine.TestCase
 TestRepositoryMachine.settings = settings(
     max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
-TestRepositoryMachine.pytestmark = [pytest.mark.slow]
+TestRepositoryMachine.pytestmark = [pytest.mark.slow]  # type: ignore[attr-defined]

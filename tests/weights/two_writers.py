@@ -17,6 +17,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tests.support.bucket_files  # noqa: F401  (its addresses)
@@ -78,7 +79,7 @@ def hammer(url: str, folder: Path, writers: int, pushes: int) -> Outcome:
     return Outcome(acknowledged, copy.references.branches, collections, tuple(failures))
 
 
-def _write(url: str, folder: Path, number: int, pushes: int, begin: object, said: object) -> None:
+def _write(url: str, folder: Path, number: int, pushes: int, begin: Any, said: Any) -> None:
     try:
         repository = Repository.open(folder / f"writer-{number}")
         shared = np.arange(300, dtype=np.float32)
@@ -99,7 +100,7 @@ def _write(url: str, folder: Path, number: int, pushes: int, begin: object, said
         said.put(("failed", traceback.format_exc()))
 
 
-def _collect(url: str, folder: Path, writers: int, done: Event, said: object) -> None:
+def _collect(url: str, folder: Path, writers: int, done: Event, said: Any) -> None:
     try:
         count = 0
         while not done.is_set():

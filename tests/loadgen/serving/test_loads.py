@@ -66,7 +66,7 @@ def echo() -> Any:
     handler = type("Echo", (_Echo,), {"bodies": []})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", handler.bodies
+        yield f"http://127.0.0.1:{server.server_port}", handler.bodies  # type: ignore[attr-defined]
         server.shutdown()
 
 

@@ -131,7 +131,7 @@ def _or_value(node: ast.expr) -> list[str]:
 
 
 def _piece(value: ast.expr) -> str:
-    return value.value if isinstance(value, ast.Constant) else _named(value)
+    return str(value.value) if isinstance(value, ast.Constant) else _named(value)
 
 
 def _named(value: ast.expr) -> str:

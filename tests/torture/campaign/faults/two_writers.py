@@ -92,7 +92,7 @@ class Pushes:
 
     def attempt(self, case: Case, folder: Path) -> Trial:
         servers = {"folder": nullcontext(), "bucket": bucket_server(), "s3": s3_server()}
-        with servers[case["to"]] as server:
+        with servers[case["to"]] as server:  # type: ignore[attr-defined]
             urls = {"folder": lambda: str(folder / "remote"), "s3": lambda: f"{server}/remote",
                     "bucket": lambda: f"bucket://127.0.0.1:{server.server_address[1]}/remote"}  # fmt: skip
             (folder / "work").mkdir()

@@ -60,7 +60,8 @@ def bare(folder: Path, entries: int) -> tuple[float, float]:
 def per_run(folder: Path) -> None:
     (folder / "no_op.py").write_text(NO_OP)
     session(folder, 1)
-    cpu, wall = [], []
+    cpu: list[float] = []
+    wall: list[float] = []
     for _ in range(PAIRS):
         order = [
             lambda: ("s", session(folder, ENTRIES)),

@@ -1,6 +1,6 @@
 """What an executor costs beside the work itself, and whether its driver grows with the data.
 
-    python -m tools.bench_executors [EXECUTOR…]
+    python -m bench.executors [EXECUTOR…]
 
 The same pipeline over one and over eight times the data, in as many splits: CPU and memory of the driver, wall time,
 and the stages' own CPU. Run it in a namespace of its own if another Ray cluster is about (see docs/executors.md).
@@ -52,7 +52,7 @@ def main(names: list[str]) -> None:
                 words = ["--one", name, str(Path(scratch) / str(times)), str(Path(scratch) / f"{name}-{times}")]
                 # A process each: a driver's peak is of one run only.
                 done = subprocess.run(
-                    [sys.executable, "-m", "tools.bench_executors", *words],
+                    [sys.executable, "-m", "bench.executors", *words],
                     capture_output=True, text=True, check=False, env=os.environ,
                 )  # fmt: skip
                 if done.returncode:

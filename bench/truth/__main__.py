@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from tests.stats.truth import change_bench, change_methods, second_look
-from tests.stats.truth.generator import KINDS, LEVELS, Kind, blocks, pairs, series
-from tests.stats.truth.methods import USUAL, paired_bootstrap, peeking, sequential, share, verdicts
+from bench.truth import change_bench, change_methods, second_look
+from bench.truth.generator import KINDS, LEVELS, Kind, blocks, pairs, series
+from bench.truth.methods import USUAL, paired_bootstrap, peeking, sequential, share, verdicts
 
 from assay.analysis.verdict import Verdict
 
@@ -241,7 +241,7 @@ PARTS = (other_noise, identical_code, slower_code, until_sure, sessions_apart, w
 
 def main() -> int:
     """Names of parts as arguments: only those."""
-    print("# How often the statistics are right (tests/stats/truth/generator.py makes the data)", flush=True)
+    print("# How often the statistics are right (bench/truth/generator.py makes the data)", flush=True)
     start = time.process_time()
     asked = set(sys.argv[1:]) - {"--quick"}
     for part in PARTS:

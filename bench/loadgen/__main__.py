@@ -11,18 +11,14 @@ Everything compared is measured in this run, alternating, and reported as a rati
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from statistics import median
 from time import monotonic_ns, process_time_ns
 from typing import Any
 
 import numpy as np
+from bench.figures import Figures
+from bench.loadgen.spinners import slowdown_figures
 from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from figures import Figures
-from spinners import slowdown_figures
 
 from assay.loadgen import (
     ConstantLoadScheduler,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from tests.stats.truth.noises import NOISES, random_pairs
+from bench.truth.noises import NOISES, random_pairs
 
 from assay.analysis import Verdict, judge
 from assay.analysis.judging.evidence import evidence
@@ -24,8 +24,8 @@ def pairs_of_every_kind(trials: Callable[[int], int], target: Target) -> Table:
     rows = []
     for noise in NOISES:
         for level in (0.01, 0.02, 0.05):
-            same = [judge(*np.exp(pair), paired=True) for pair in _pairs(rng, noise, level, trials(4000), 0.0)]
-            slower = [judge(*np.exp(p), paired=True) for p in _pairs(rng, noise, level, trials(1000), 0.05)]
+            same = [_judged(pair) for pair in _pairs(rng, noise, level, trials(4000), 0.0)]
+            slower = [_judged(pair) for pair in _pairs(rng, noise, level, trials(1000), 0.05)]
             alarms = _share(same, lambda one: one.verdict in CHANGED)
             covered = _share(same, lambda one: one.interval[0] <= 1 <= one.interval[1])
             found = _share(slower, lambda one: one.verdict is Verdict.REGRESSED)
@@ -143,6 +143,11 @@ def _share(items, hit) -> float:  # type: ignore[no-untyped-def]
     return float(np.mean([bool(hit(item)) for item in items]))
 
 
+def _judged(pair: Sequence[np.ndarray]) -> Judgement:
+    base, head = np.exp(pair)
+    return judge(base, head, paired=True)
+
+
 def _session(rng: np.random.Generator, levels: np.ndarray, effect: float) -> Judgement:
     runs = [np.exp(level + rng.normal(0, 0.02, 10)) for level in levels]
     past = [float(np.median(run)) for run in runs[:-2]]
@@ -150,7 +155,8 @@ def _session(rng: np.random.Generator, levels: np.ndarray, effect: float) -> Jud
 
 
 def _without_past(rng: np.random.Generator) -> Verdict:
-    return judge(*(np.exp(rng.normal(0, 0.03) + rng.normal(0, 0.01, 10)) for _ in range(2))).verdict
+    one, other = (np.exp(rng.normal(0, 0.03) + rng.normal(0, 0.01, 10)).tolist() for _ in range(2))
+    return judge(one, other).verdict
 
 
 def _tonight(nights: np.ndarray) -> Verdict:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from tests.stats.truth.change_methods import otava, pelt_bic
-from tests.stats.truth.change_series import NIGHTS, STEPPED, STILL, drifting, normal
+from bench.truth.change_methods import otava, pelt_bic
+from bench.truth.change_series import NIGHTS, STEPPED, STILL, drifting, normal
 
 from assay.stats.changes.change_points import LevelChange, find_changes, level_since
 
@@ -110,7 +110,7 @@ def real_series(table: Table) -> None:
         values = _read(path)
         ours = ", ".join(_words(change) for change in find_changes(values)) or "none"
         theirs = otava([values])
-        rows.append([path.name, str(values.size), ours, _list(theirs and theirs[0]), _list(pelt_bic(values))])
+        rows.append([path.name, str(values.size), ours, _list(theirs[0] if theirs else None), _list(pelt_bic(values))])
     table(f"Real series of {folder}", ["file", "values", "assay", "Otava", "PELT, BIC"], rows)
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from figures import Figures
+from bench.figures import Figures
 
 HERE = Path(__file__).parent
 ROUNDS = 5

@@ -1,6 +1,6 @@
 """A wheel just installed, in an environment without a compiler: what its first run costs beside its second.
 
-    python -m tools.bench_native [--recordings 3000] [--rounds 5]
+    python -m bench.native [--recordings 3000] [--rounds 5]
 
 Every round has an environment of its own. Bytecode is compiled by the install, as pip does it.
 """

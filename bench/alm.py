@@ -1,6 +1,6 @@
 """What ALM curation costs on this machine: against a recording's length, over workers, in memory, and for a small run.
 
-python -m assay.benchmarks.alm_bench [--only length,forms,workers,memory,small] [--entries 1000000]
+python -m bench.alm [--only length,forms,workers,memory,small] [--entries 1000000]
 """
 
 from __future__ import annotations

@@ -9,21 +9,17 @@ included. Both must come to the same losses, or they were not the same work.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from time import process_time_ns
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from figures import Figures
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader
 from assay.stages.pytorch.libraries import library
+from bench.figures import Figures
 
 ROUNDS = 16
 """Each with models of its own: where in memory a model lies changes its speed by more than what is looked for."""
