@@ -8,11 +8,16 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from dashboard_demo import demo_nights
+from history_rows import fill
 from nightly import HOSTILE
 from session_factory import MadeRun, make_session
+from starlette.testclient import TestClient
 
 from assay.cli.main import main
 from assay.history import History
+from assay.report.dashboard.app import STATIC, dashboard
+from assay.report.dashboard.home_page import ROWS
+from assay.report.dashboard.trend import SHOWN
 
 _LINK = re.compile(r'(?:href|src|action)="([^"]*)"')
 
@@ -76,3 +81,15 @@ def test_a_folder_without_a_history_has_a_page_too(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     assert main(["publish", str(tmp_path / "site"), "--results-dir", str(tmp_path / "results")]) == 0
     assert "Nothing has been recorded yet" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_full_grid_of_long_trends_is_under_a_megabyte(tmp_path: Path) -> None:
+    """A hundred rows of seven metrics, each over as many sessions as a spark line shows; more rows are in other files."""
+    with History.beside(tmp_path) as history:
+        fill(history, sessions=SHOWN, entries=8, metrics=6)
+    client = TestClient(dashboard(tmp_path), base_url="http://localhost")
+    columns = "&".join(f"metric=metric_{number:02}" for number in range(6)) + "&metric=exec_time_s"
+    whole, without_rows = (len(client.get(f"/?{columns}{name}").content) for name in ("", "&name=no-such-entry"))
+    static = sum(source.stat().st_size for source, _ in STATIC.values())
+    assert client.get(f"/?{columns}").text.count('class="trend"') == 8 * 7
+    assert without_rows + (whole - without_rows) / 8 * ROWS + static < 1_000_000

@@ -1,0 +1,1 @@
+"""Measurements of Assay by itself: `make bench-NAME` runs `bench/NAME.py`."""
