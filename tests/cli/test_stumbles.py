@@ -227,10 +227,12 @@ def test_a_store_without_what_it_needs_says_so_and_leaves_nothing(workplace: Wor
     "hidden",
     [
         "sys.modules['threadpoolctl'] = None",
-        "class Blocked:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'threadpoolctl': raise ImportError('threadpoolctl')\n"
-        "sys.meta_path.insert(0, Blocked())",
+        (
+            "class Blocked:\n"
+            "    def find_spec(self, name, path=None, target=None):\n"
+            "        if name == 'threadpoolctl': raise ImportError('threadpoolctl')\n"
+            "sys.meta_path.insert(0, Blocked())"
+        ),
     ],
 )
 def test_weight_suites_without_what_they_need_say_so_before_anything_is_made(workplace: Workplace, hidden: str) -> None:

@@ -84,7 +84,7 @@ def test_a_folder_without_a_history_has_a_page_too(tmp_path: Path) -> None:
 
 
 def test_a_full_grid_of_long_trends_is_under_a_megabyte(tmp_path: Path) -> None:
-    """A hundred rows of seven metrics, each over as many sessions as a spark line shows; more rows are in other files."""
+    """A hundred rows of seven metrics, each over as many sessions as a spark line shows; others are in other files."""
     with History.beside(tmp_path) as history:
         fill(history, sessions=SHOWN, entries=8, metrics=6)
     client = TestClient(dashboard(tmp_path), base_url="http://localhost")

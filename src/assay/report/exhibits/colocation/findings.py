@@ -61,7 +61,8 @@ def _unsure(pairs: Sequence[Sequence[SlowdownEstimate]], any_told: bool) -> list
         says = "Can't tell whether any pipeline is slower beside another: each may be as fast as alone (1×)."
     elif len(unsure) == 1:
         first = unsure[0][0]
-        says = f"Can't tell whether {first.pipeline} is slower beside {beside_words(first)}: it may be as fast as alone (1×)."
+        pair = f"{first.pipeline} is slower beside {beside_words(first)}"
+        says = f"Can't tell whether {pair}: it may be as fast as alone (1×)."
     else:
         says = f"{len(unsure)} cases are inconclusive: each may be as fast as alone (1×)."
     return [ColocationFinding("unsure", says, "try more rounds: --repeat")]
