@@ -54,6 +54,13 @@ def test_every_link_is_relative_and_leads_to_a_file(site: Path) -> None:
             assert (site / unquote(split.path)).is_file(), f"{page.name}: {link}"
 
 
+def test_what_failed_leads_to_its_entry(site: Path) -> None:
+    text = (site / "index.html").read_text()
+    failed = re.search(r'✕ failed</span> <a class="strong" href="(entry-\d+\.html)">removal_ray</a>', text)
+    assert failed
+    assert "removal_ray" in (site / failed[1]).read_text()
+
+
 def test_what_programs_say_is_text(site: Path) -> None:
     assert not [page for page in site.glob("*.html") if "<script>alert" in page.read_text()]
 
