@@ -221,3 +221,27 @@ def test_a_store_without_what_it_needs_says_so_and_leaves_nothing(workplace: Wor
     needs = "What the weight store needs (xxhash) is not installed. Install it with: pip install 'assay-bench[weights]'"
     assert answer.err.splitlines() == [f"assay: {needs}"]
     assert not (workplace.folder / "repo").exists()
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "sys.modules['threadpoolctl'] = None",
+        (
+            "class Blocked:\n"
+            "    def find_spec(self, name, path=None, target=None):\n"
+            "        if name == 'threadpoolctl': raise ImportError('threadpoolctl')\n"
+            "sys.meta_path.insert(0, Blocked())"
+        ),
+    ],
+)
+def test_weight_suites_without_what_they_need_say_so_before_anything_is_made(workplace: Workplace, hidden: str) -> None:
+    workplace.write("lacking/sitecustomize.py", f"import sys\n{hidden}\n")
+    path = f"{workplace.folder / 'lacking'}:{workplace.environment['PYTHONPATH']}"
+    for asked in (("--suite", "clustering"), ("--suite", "compression"), ()):
+        answer = workplace.assay("weights", "bench", "--profile", "quick", "--output", "out", *asked, PYTHONPATH=path)
+        assert (answer.code, answer.out) == (2, "")
+        assert "(threadpoolctl) is not installed" in answer.err
+        assert answer.err.splitlines()[-1].endswith("pip install 'assay-bench[weights]'")
+        assert len(answer.err.splitlines()) == 1
+        assert not (workplace.folder / "out").exists()

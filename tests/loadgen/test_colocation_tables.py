@@ -22,9 +22,9 @@ def told(*ratios: float, error: float = 0.02) -> str:
     [
         (told(1.5), "1.50 [1.44, 1.56] slower this time"),
         (told(0.5), "0.50 [0.48, 0.52] faster this time"),
-        (told(1.01), "1.01 [0.97, 1.05] cannot tell"),
+        (told(1.01), "1.01 [0.97, 1.05] inconclusive"),
         (told(1.5, 1.52, 1.48), "1.50 [1.45, 1.55] slower"),
-        (told(1.0, 40.0), "6.32 [<0.1, >100] cannot tell"),
+        (told(1.0, 40.0), "6.32 [<0.1, >100] inconclusive"),
         (cell_text(Slowdown("p99", None, (), "too few")), "–"),
     ],
 )

@@ -79,16 +79,16 @@ def test_every_cell_leads_to_the_stages_of_both(tmp_path: Path) -> None:
         assert f"Stages of {other}<" in body
 
 
-def test_the_answer_stands_first_and_what_cannot_be_told_is_said(tmp_path: Path) -> None:
+def test_the_answer_stands_first_and_what_is_inconclusive_last(tmp_path: Path) -> None:
     exhibit = shown(tmp_path, made_matrix(("api", "batch"), {("api", "batch"): 1.6, ("batch", "api"): 2.5}))
     assert [one.says for one in exhibit.findings] == [
         "batch is slower beside api",
         "api is slower beside batch",
-        "In 2 cases it cannot be told: every interval holds 1×.",
+        "2 cases are inconclusive: each may be as fast as alone (1×).",
     ]
     nothing = shown(tmp_path, made_matrix(("api", "batch"), {}))
     assert [one.says for one in nothing.findings] == [
-        "Beside each other, no pipeline can be told to be slower than alone: every interval holds 1×."
+        "Can't tell whether any pipeline is slower beside another: each may be as fast as alone (1×)."
     ]
 
 
@@ -328,7 +328,7 @@ def test_markdown_has_its_figures_too(tmp_path: Path) -> None:
     assert "- api is slower beside batch (throughput 1." in text
     assert "| suffers ↓ beside → | api | batch |" in text
     assert re.search(
-        r"\| api \| [\d.]+× \([\d.]+ to [\d.]+\), cannot tell \| \*\*1\.[\d]+× \([\d.]+ to [\d.]+\)\*\* \|", text
+        r"\| api \| [\d.]+× \([\d.]+ to [\d.]+\), inconclusive \| \*\*1\.[\d]+× \([\d.]+ to [\d.]+\)\*\* \|", text
     )
     assert re.search(
         r"\| api \| beside batch \| [\d.]+ ms \| [\d.]+ ms \| 1\d\d% \| the same 1,400 queries, 15.8 s \|", text

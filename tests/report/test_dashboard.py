@@ -84,6 +84,12 @@ def test_live_tells_what_changes(tmp_path: Path) -> None:
     running_session(tmp_path)
     client = TestClient(dashboard(tmp_path), base_url="http://localhost")
     assert "running-now" in client.get("/").text
+    facts = (
+        client.get("/session", params={"name": "running-now"})
+        .text.partition('<ul class="facts">')[2]
+        .partition("</ul>")[0]
+    )
+    assert "UTC</li>" in facts, "how long it has run is said once, by what follows its clock"
     now = client.get("/live", params={"name": "running-now"}).json()
     assert (now["status"], now["ended"], now["total"]) == ("running", 1, 2)
     assert (now["entry"]["name"], now["entry"]["log"]) == ("second", "epoch 1")

@@ -254,3 +254,27 @@ def test_acknowledgements_are_plain_json(client: TestClient, made: Path) -> None
     assert replace(load_acknowledged(made)[0], note="").covers(
         "failed", "removal_ray", FAILED["machine"], START.isoformat()
     )
+
+
+def test_the_first_screen_is_made_when_the_server_starts(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has asked for anything yet."""
+    kept = threading.Event()
+    keep = KeptPages._keep
+
+    def keeping(self: KeptPages, key: tuple[str, str], state: object, page: Page) -> None:
+        keep(self, key, state, page)
+        if key == ("/", ""):
+            kept.set()
+
+    monkeypatch.setattr(KeptPages, "_keep", keeping)
+    with TestClient(dashboard(made), base_url="http://localhost") as client:
+        assert kept.wait(60)
+        monkeypatch.setattr(KeptPages, "_keep", lambda *_: pytest.fail("made again"))
+        assert "need a person" in client.get("/").text
+
+
+def test_a_damaged_history_does_not_keep_the_server_from_starting(tmp_path: Path) -> None:
+    (tmp_path / "history.sqlite").write_bytes(b"not a database" * 100)
+    with TestClient(dashboard(tmp_path), base_url="http://localhost") as client:
+        answer = client.get("/")
+    assert (answer.status_code, "history" in answer.text) == (400, True)

@@ -6,11 +6,8 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -21,6 +18,7 @@ from dashboard_data import many_nights, running_session
 from nightly import HOSTILE
 from playwright.sync_api import Browser, Page
 from session_factory import START, MadeRun, made_record
+from static_host import first_view, static_host
 
 from assay.record.results_file import append_record
 
@@ -179,15 +177,8 @@ def published(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     site = root / "bench" / "assay"
     publish = [sys.executable, "-m", "assay", "publish", str(site), "--results-dir", str(results), "--sessions", "3"]
     subprocess.run(publish, check=True, stdout=subprocess.DEVNULL)
-    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietFiles, directory=str(root)))
-    threading.Thread(target=host.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{host.server_port}/bench/assay"
-    host.shutdown()
-
-
-class QuietFiles(SimpleHTTPRequestHandler):
-    def log_message(self, *said: object) -> None:
-        pass
+    with static_host(root) as address:
+        yield f"{address}/bench/assay"
 
 
 def test_a_published_site_is_looked_at_without_a_server(browser: Browser, published: str) -> None:
@@ -206,3 +197,20 @@ def test_a_published_site_is_looked_at_without_a_server(browser: Browser, publis
         _accessible(page)
         assert (watched.errors, watched.outside) == ([], [])
         watched.context.close()
+
+
+def test_every_kind_of_published_page_is_accessible_and_asks_no_other_host(browser: Browser, published: str) -> None:
+    watched = Watched(browser, published)
+    for name in ("index", "sessions", "entries", "session-1", "compare", "entry-1", "entry-2", "series-1"):
+        watched.page.goto(f"{published}/{name}.html")
+        _accessible(watched.page)
+    assert (watched.errors, watched.outside) == ([], [])
+    watched.context.close()
+
+
+def test_the_first_view_of_a_published_site_is_small(browser: Browser, published: str) -> None:
+    seen = first_view(browser, published + "/")
+    assert (seen.errors, seen.outside) == ((), ())
+    # The page, its sheets and scripts, and the icon that a browser asks for unasked.
+    assert seen.requests <= 16
+    assert seen.bytes < 300_000

@@ -1,4 +1,5 @@
-"""The dashboard over 100,000 records, asked by sixteen clients at once, some of them malformed: it answers them all.
+"""The dashboard over 100,000 records, asked by sixteen clients at once, some of them malformed, while
+sessions are added: it answers them all.
 
 `make torture-dashboard` does so for a minute and prints the figures; a short one over fewer records is a test.
 """
@@ -41,6 +42,10 @@ class Asked:
     statuses: Counter[int] = field(default_factory=Counter)
     home_s: list[float] = field(default_factory=list)
     """Seconds of every answer of the first page."""
+    first_s: float = 0.0
+    """Of the very first one, asked for as soon as the server listened."""
+    written: list[int] = field(default_factory=list)
+    """Sessions that were added meanwhile."""
     failures: list[str] = field(default_factory=list)
     memory_mb: list[float] = field(default_factory=list)
     """Of the server: after warming up, and after each round."""
@@ -67,7 +72,29 @@ def serving(folder: Path) -> Iterator[tuple[int, int]]:
         server.communicate()
 
 
-def ask(folder: Path, records: int, seconds: float, rounds: int = 3) -> Asked:
+@contextmanager
+def writing(folder: Path, first: int, every_s: float) -> Iterator[list[int]]:
+    """Adds a session of all entries every so many seconds, and says which."""
+    over, written = threading.Event(), list[int]()
+
+    def write() -> None:
+        while not over.wait(every_s):
+            with History.beside(folder) as history:
+                number = first + len(written)
+                fill(history, sessions=1, entries=ENTRIES, metrics=1, seed=number, first=number)
+            written.append(number)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield written
+    finally:
+        over.set()
+        writer.join()
+
+
+def ask(folder: Path, records: int, seconds: float, rounds: int = 3, every_s: float = 1.0) -> Asked:
+    """While a session is added every `every_s` seconds."""
     with History.beside(folder) as history:
         fill(history, sessions=records // ENTRIES, entries=ENTRIES, metrics=1)
         newest, earlier = (row.name for row in history.sessions(limit=2))
@@ -75,9 +102,10 @@ def ask(folder: Path, records: int, seconds: float, rounds: int = 3) -> Asked:
     "/runs?outcome=failed",
              f"/compare?base={earlier}&head={newest}", *HOSTILE]  # fmt: skip
     asked = Asked()
-    with serving(folder) as (pid, port):
+    with serving(folder) as (pid, port), writing(folder, records // ENTRIES, every_s) as asked.written:
         for page in pages:
             _client(port, [page], time.monotonic(), asked, random.Random(0))
+        asked.first_s = asked.home_s[0]
         asked.home_s.clear()
         asked.memory_mb.append(_memory_mb(pid))
         for turn in range(rounds):
@@ -152,6 +180,7 @@ def test_sixteen_clients_are_answered(tmp_path: Path) -> None:
     assert asked.failures == []
     assert {status for status in asked.statuses if status >= 500} == set()
     assert asked.statuses[200] >= CLIENTS
+    assert asked.written
     # Caches fill in the first round; what grows with every question goes on growing.
     assert asked.memory_mb[-1] < 1.3 * asked.memory_mb[1] + 20
 
@@ -162,5 +191,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         told = ask(Path(made), records=100_000, seconds=60, rounds=4)
     print(f"answers {dict(told.statuses)}, failures {told.failures[:5]}")
+    print(f"{len(told.written)} sessions added meanwhile; very first page after {told.first_s * 1e3:.0f} ms")
     print(f"first page: median {told.home_ms(0.5):.0f} ms, p99 {told.home_ms(0.99):.0f} ms of {len(told.home_s)}")
     print(f"memory of the server: {', '.join(f'{mb:.0f}' for mb in told.memory_mb)} MB")

@@ -8,11 +8,16 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from dashboard_demo import demo_nights
+from history_rows import fill
 from nightly import HOSTILE
 from session_factory import MadeRun, make_session
+from starlette.testclient import TestClient
 
 from assay.cli.main import main
 from assay.history import History
+from assay.report.dashboard.app import STATIC, dashboard
+from assay.report.dashboard.pages.home_page import ROWS
+from assay.report.dashboard.trend import SHOWN
 
 _LINK = re.compile(r'(?:href|src|action)="([^"]*)"')
 
@@ -49,6 +54,13 @@ def test_every_link_is_relative_and_leads_to_a_file(site: Path) -> None:
             assert (site / unquote(split.path)).is_file(), f"{page.name}: {link}"
 
 
+def test_what_failed_leads_to_its_entry(site: Path) -> None:
+    text = (site / "index.html").read_text()
+    failed = re.search(r'✕ failed</span> <a class="strong" href="(entry-\d+\.html)">removal_ray</a>', text)
+    assert failed
+    assert "removal_ray" in (site / failed[1]).read_text()
+
+
 def test_what_programs_say_is_text(site: Path) -> None:
     assert not [page for page in site.glob("*.html") if "<script>alert" in page.read_text()]
 
@@ -76,3 +88,15 @@ def test_a_folder_without_a_history_has_a_page_too(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     assert main(["publish", str(tmp_path / "site"), "--results-dir", str(tmp_path / "results")]) == 0
     assert "Nothing has been recorded yet" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_full_grid_of_long_trends_is_under_a_megabyte(tmp_path: Path) -> None:
+    """A hundred rows of seven metrics, each over as many sessions as a spark line shows; others are in other files."""
+    with History.beside(tmp_path) as history:
+        fill(history, sessions=SHOWN, entries=8, metrics=6)
+    client = TestClient(dashboard(tmp_path), base_url="http://localhost")
+    columns = "&".join(f"metric=metric_{number:02}" for number in range(6)) + "&metric=exec_time_s"
+    whole, without_rows = (len(client.get(f"/?{columns}{name}").content) for name in ("", "&name=no-such-entry"))
+    static = sum(source.stat().st_size for source, _ in STATIC.values())
+    assert client.get(f"/?{columns}").text.count('class="trend"') == 8 * 7
+    assert without_rows + (whole - without_rows) / 8 * ROWS + static < 1_000_000

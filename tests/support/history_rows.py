@@ -11,10 +11,11 @@ from assay.history import History
 from assay.record import SessionInfo
 
 
-def fill(history: History, *, sessions: int, entries: int, metrics: int, seed: int = 1) -> int:
-    """Values put in. Each run has `metrics` of its own, and three that Assay measures of it."""
+def fill(history: History, *, sessions: int, entries: int, metrics: int, seed: int = 1, first: int = 0) -> int:
+    """Values put in. Each run has `metrics` of its own, and three that Assay measures of it. `first`: how many sessions
+    are there already."""
     rng = random.Random(seed)
-    for number in range(sessions):
+    for number in range(first, first + sessions):
         started = START + timedelta(hours=6 * number)
         name = f"nightly-run__{started:%Y-%m-%d__%H-%M-%S}"
         info = SessionInfo(

@@ -6,9 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from browser import Watched, chromium
@@ -18,6 +15,7 @@ from many_nights import fifty_entries, two_entries
 from nightly import rich_runs
 from playwright.sync_api import Browser
 from session_factory import MadeRun, make_session
+from static_host import static_host
 from terminal_pictures import take_terminal_pictures
 from weight_metrics import weight_metrics
 
@@ -86,10 +84,8 @@ def _dashboard(browser: Browser, results: Path) -> None:
     site = results.parent / "site"
     publish = [sys.executable, "-m", "assay", "publish", str(site), "--results-dir", str(results)]
     subprocess.run(publish, check=True, env=os.environ)
-    host = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(site)))
-    threading.Thread(target=host.serve_forever, daemon=True).start()
-    _take(browser, f"http://127.0.0.1:{host.server_port}/index.html", "phone", "dark", "dashboard-published")
-    host.shutdown()
+    with static_host(site) as address:
+        _take(browser, f"{address}/index.html", "phone", "dark", "dashboard-published")
 
 
 def _colocation(browser: Browser, folder: Path) -> None:

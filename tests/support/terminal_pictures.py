@@ -37,7 +37,8 @@ def take_terminal_pictures(browser: Browser, images: Path) -> None:
         _take(browser, images / "run-one.png", "assay run -- ./parse big.json", _one())
         _take(browser, images / "run-several.png", "assay run -- ./parse-a big.json -- ./parse-b big.json", _several())
         _take(browser, images / "session-live.png", "assay run --config nightly.yaml", _live())
-        _take(browser, images / "session-end.png", None, _end())
+        for width in (80, 160):
+            _take(browser, images / f"session-end-{width}.png", None, _end(width))
 
 
 def _one() -> SmallTerminal:
@@ -80,11 +81,14 @@ def _live() -> SmallTerminal:
     return terminal
 
 
-def _end() -> SmallTerminal:
+def _end(width: int) -> SmallTerminal:
     runs = [run for run in nightly_runs() if run.entry != HOSTILE]
+    here = Path(f"{width}-columns")
+    here.mkdir()
+    os.chdir(here)
     folder = make_session(Path("results"), runs)
-    changes = ("regressed: alm rows_per_s −12.1% (−13.0% to −11.2%)",)
-    return _shown(session_summary(folder, changes=changes, regressed={"alm"}, screen=SCREEN))
+    changes = ("regressed: alm rows_per_s 1,136 1/s → 998.2 1/s, 12.1% slower (11% … 13%)",)
+    return _shown(session_summary(folder, changes=changes, regressed={"alm"}, screen=Screen(colour=True, width=width)))
 
 
 class _Coloured(SmallTerminal):
@@ -100,7 +104,7 @@ def _shown(text: str) -> SmallTerminal:
 
 def _take(browser: Browser, path: Path, command: str | None, terminal: SmallTerminal) -> None:
     prompt = [f"<b style='color:#fff'>$ {html.escape(command)}</b>"] if command else []
-    page = browser.new_page(viewport={"width": 1000, "height": 600}, device_scale_factor=1.5)
+    page = browser.new_page(viewport={"width": 1500, "height": 600}, device_scale_factor=1.5)
     page.set_content(_PAGE.format("\n".join([*prompt, *map(_line, terminal.painted)]).rstrip()))
     page.locator("pre").screenshot(path=str(path))
     page.close()

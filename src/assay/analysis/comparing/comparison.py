@@ -149,7 +149,7 @@ class Comparison:
             return "failed"
         if not self.compared:
             return "no baseline yet" if self.missing_base else "nothing compared"
-        return {True: "regressed", False: "no regression", None: "cannot tell"}[self.regression_detected]
+        return {True: "regressed", False: "no regression", None: "inconclusive"}[self.regression_detected]
 
     def _gone(self) -> list[str]:
         return [f"{row.entry} {row.metric}" for row in self.rows if row.gone and row.metric not in OWN]

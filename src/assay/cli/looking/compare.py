@@ -30,7 +30,7 @@ def arguments(parser: ArgumentParser) -> None:
     missing_base_argument(parser, "BASE is not there or not comparable")
     parser.epilog = (
         "exit code 1 if a run of either side failed or nothing was compared; 3 if something regressed; with --strict, "
-        "4 if that cannot be told; otherwise 0"
+        "4 if that is inconclusive; otherwise 0"
     )
 
 
@@ -42,7 +42,7 @@ def output_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default=None, help="default: text, or by the name of --output")
     parser.add_argument("--output", type=Path, metavar="FILE", help="instead of standard output")
     parser.add_argument("--all", action="store_true", help="what is equivalent too")
-    parser.add_argument("--strict", action="store_true", help="exit code 4 if it cannot be told")
+    parser.add_argument("--strict", action="store_true", help="exit code 4 if it is inconclusive")
 
 
 def missing_base_argument(parser: ArgumentParser, when: str) -> None:

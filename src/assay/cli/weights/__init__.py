@@ -64,10 +64,11 @@ def run(args: Namespace) -> int:
         # Of a disk that is full, a place that can only be read, a folder that went away.
         where = error.filename or getattr(args, "repo", "the repository")
         raise DataError(f"{where} cannot be used: {error.strerror or error}") from None
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         # Rooms below import what they need where they need it; only here is there one place that can say so.
         if lacking := missing("weights"):
             raise MissingExtra(f"What the weight store needs ({', '.join(lacking)})", "weights") from None
-        if error.name and error.name.partition(".")[0] != "assay":
-            raise MissingExtra(f"What the weight store needs ({error.name})", "weights") from None
+        # One that is there and cannot be imported is no help either; of another of Assay's own the fault is ours.
+        if not (error.name or "").startswith("assay"):
+            raise MissingExtra(f"What the weight store needs ({error.name or error})", "weights") from None
         raise

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,14 +74,21 @@ def dashboard(results_dir: Path, hosts: tuple[str, ...] = LOOPBACK, *, may_ackno
     except ImportError:
         raise MissingExtra("The dashboard (starlette)", "serve") from None
     store = Store(results_dir, may_acknowledge)
-    routes = [Route(path, _endpoint(store, path, template, page)) for path, (template, page) in PAGES.items()]
+    routes = [Route(path, _endpoint(store, path)) for path in PAGES]
     routes += [Route("/live", _live(store)), Route("/static/{name}", _static)]
     if may_acknowledge:
         routes.append(Route("/acknowledge", _acknowledge(store), methods=["POST"]))
-    return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))])
+
+    @asynccontextmanager
+    async def serving(app: Starlette) -> AsyncIterator[None]:
+        threading.Thread(target=_make_first_screen, args=(store,), name="first screen", daemon=True).start()
+        yield
+
+    only_asked_here = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    return Starlette(routes=routes, middleware=[only_asked_here], lifespan=serving)
 
 
-def _endpoint(store: Store, path: str, template: str, page: PageMaker) -> Callable[[Request], Response]:
+def _endpoint(store: Store, path: str) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         from starlette.responses import RedirectResponse
         from starlette.responses import Response as Plain
@@ -89,18 +98,28 @@ def _endpoint(store: Store, path: str, template: str, page: PageMaker) -> Callab
             # Where the list of sessions was before there was a first screen.
             return RedirectResponse(f"/sessions?{urlencode(asked)}", status_code=307, headers=HEADERS)
 
-        def make() -> Page:
-            return rendered_page(store, path, template, page, asked)
-
-        address = str(request.url.query)
-        kept = store.pages.get((path, address), _state(store, path, asked), make) if _keeps(address) else make()
+        kept = _kept_page(store, path, str(request.url.query), asked)
         return Plain(kept.content, kept.status, HEADERS, "text/html; charset=utf-8")
 
     return answer
 
 
-def _keeps(address: str) -> bool:
-    return len(address) <= _LONGEST_KEPT
+def _kept_page(store: Store, path: str, address: str, asked: Mapping[str, str]) -> Page:
+    def make() -> Page:
+        return rendered_page(store, path, *PAGES[path], asked)
+
+    if len(address) > _LONGEST_KEPT:
+        return make()
+    try:
+        state = _state(store, path, asked)
+    except AssayError:  # a history that cannot be read, which the page says
+        return make()
+    return store.pages.get((path, address), state, make)
+
+
+def _make_first_screen(store: Store) -> None:
+    """Over a long history it takes seconds, which should not begin when the first reader comes."""
+    _kept_page(store, "/", "", {})
 
 
 def _state(store: Store, path: str, asked: Mapping[str, str]) -> Hashable:

@@ -79,6 +79,9 @@ class Site:
     def _link(self, path: str, asked: Mapping[str, str]) -> str:
         if path.startswith("/static/"):
             return path.removeprefix("/")
+        if path == "/session/entry":
+            # What one session's run left behind is not published; the entry's own page has its series and runs.
+            path, asked = "/entry", {"name": asked.get("entry", "")}
         known = self._files.get((path, tuple(sorted(asked.items()))))
         if known is None and path == "/" and asked:
             return f"{self._files['/', ()]}?{'&'.join(f'{key}={_quoted(value)}' for key, value in asked.items())}"

@@ -31,7 +31,7 @@ def _map(one: HeatMap) -> str:
 
 def _cell(cell: HeatCell) -> str:
     text = f"{cell.text} ({cell.interval})" if cell.interval else cell.text
-    return {"unsure": f"{text}, cannot tell", "slower": f"**{text}**"}.get(cell.tone, text)
+    return {"unsure": f"{text}, inconclusive", "slower": f"**{text}**"}.get(cell.tone, text)
 
 
 def _company(one: Company) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def ranking_text(ranked: Ranked, *, everything: bool = False) -> str:
     left = len(ranked.rankings) - len(shown)
     if left:
         words = "1 metric" if left == 1 else f"{left} metrics"
-        blocks.append(f"{words} in which no side could be told from A: --all shows them")
+        blocks.append(f"{words} not shown, because no side is better or worse than A there: --all shows them")
     return "\n\n".join(blocks) + "\n"
 
 

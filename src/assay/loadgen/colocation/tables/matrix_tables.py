@@ -87,7 +87,7 @@ def cell_text(slowdown: Slowdown) -> str:
     interval = slowdown.interval
     if interval is None:
         return "–"
-    word = {True: "slower", False: "faster", None: "cannot tell"}[slowdown.slower]
+    word = {True: "slower", False: "faster", None: "inconclusive"}[slowdown.slower]
     if len(slowdown.rounds) == 1 and slowdown.slower is not None:
         word += " this time"
     # Beyond these, rounds differ so much that a figure would say nothing.

@@ -19,7 +19,7 @@ class ColocationFinding:
 
 
 def findings(result: ColocationResult) -> tuple[ColocationFinding, ...]:
-    """The answer: who is slower beside whom, the worst first, and how much of it cannot be told."""
+    """The answer: who is slower beside whom, the worst first, and what is inconclusive."""
     pairs: dict[tuple[str, tuple[str, ...]], list[SlowdownEstimate]] = {}
     for one in result.estimates:
         if one.stage is None and one.estimate is not None:
@@ -58,13 +58,14 @@ def _unsure(pairs: Sequence[Sequence[SlowdownEstimate]], any_told: bool) -> list
     if not unsure:
         return []
     if len(unsure) == len(pairs) and not any_told:
-        says = "Beside each other, no pipeline can be told to be slower than alone: every interval holds 1×."
+        says = "Can't tell whether any pipeline is slower beside another: each may be as fast as alone (1×)."
     elif len(unsure) == 1:
         first = unsure[0][0]
-        says = f"{first.pipeline} beside {beside_words(first)} cannot be told from alone: every interval holds 1×."
+        pair = f"{first.pipeline} is slower beside {beside_words(first)}"
+        says = f"Can't tell whether {pair}: it may be as fast as alone (1×)."
     else:
-        says = f"In {len(unsure)} cases it cannot be told: every interval holds 1×."
-    return [ColocationFinding("unsure", says, "more rounds (--repeat) usually narrow the intervals")]
+        says = f"{len(unsure)} cases are inconclusive: each may be as fast as alone (1×)."
+    return [ColocationFinding("unsure", says, "try more rounds: --repeat")]
 
 
 def _size(estimate: SlowdownEstimate) -> float:

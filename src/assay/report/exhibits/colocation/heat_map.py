@@ -38,8 +38,8 @@ class HeatCell:
         tone, text = tone_of(estimate), f"{estimate.estimate:.2f}×"
         interval = interval_ends(estimate)
         told = {
-            "slower": "slower than alone", "faster": "faster than alone", "unsure": "cannot be told from 1×",
-            "none": "without an interval it cannot be told",
+            "slower": "slower than alone", "faster": "faster than alone",
+            "unsure": "inconclusive, may be as fast as alone", "none": "inconclusive, it has no interval",
         }  # fmt: skip
         says = f"{who}: {text}" + (f", interval {interval}" if interval else "") + f": {told[tone]}"
         heat = min(1.0, abs(math.log2(max(estimate.estimate, 1e-3)))) if tone in ("slower", "faster") else 0.0
