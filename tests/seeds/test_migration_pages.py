@@ -36,7 +36,10 @@ def run(place: Workplace, words: list[str]) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
-def test_what_a_page_shows_runs(workplace: Workplace, planned: PlannedRuns, name: str) -> None:
+def test_what_a_page_shows_runs(
+    workplace: Workplace, planned: PlannedRuns, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "my_suite", raising=False)  # of another test in this process
     page = MigrationPage(name)
     path = f"{Path(sys.executable).parent}{os.pathsep}{workplace.environment['PATH']}"
     workplace.environment["PATH"] = path

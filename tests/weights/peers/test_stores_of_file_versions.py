@@ -26,7 +26,10 @@ def version(seed: int, changed: int | None = None) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_versions_come_back_bit_for_bit_and_a_duplicate_costs_next_to_nothing(name: str, tmp_path: Path) -> None:
+def test_versions_come_back_bit_for_bit_and_a_duplicate_costs_next_to_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_PEERS_DIR", str(Path(__file__).parents[3] / ".peers"))
     assert PEERS[name].installed, f"make setup installs it; by hand: {PEERS[name].install}"
     store = PEERS[name].open(tmp_path / "store")
     versions = [version(1), version(1, changed=2), version(1)]

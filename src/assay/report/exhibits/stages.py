@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.record import TaskPerf, TaskPerfUtils
@@ -34,7 +34,7 @@ class PipelineStages:
 
     @property
     def staged_s(self) -> float:
-        return math.fsum(stage.seconds for stage in self.stages)
+        return _sum(stage.seconds for stage in self.stages)
 
     @property
     def untimed_s(self) -> float | None:
@@ -64,11 +64,11 @@ class _Calls:
 
     @property
     def count(self) -> float:
-        return math.fsum(self.counts)
+        return _sum(self.counts)
 
     @property
     def seconds(self) -> float:
-        return math.fsum(time * count for time, count in zip(self.times, self.counts, strict=True))
+        return _sum(time * count for time, count in zip(self.times, self.counts, strict=True))
 
     def at(self, share: float) -> float:
         rank, reached = max(1.0, math.ceil(share * self.count)), 0.0
@@ -94,11 +94,18 @@ def stage_breakdown(tasks: Sequence[TaskPerf], run_s: float | None = None) -> tu
 
 
 def _stage_times(timed: Mapping[str, _Calls], run_s: float | None) -> tuple[StageTime, ...]:
-    total = math.fsum(calls.seconds for calls in timed.values())
-    if not total > 0:
-        return ()
+    total = _sum(calls.seconds for calls in timed.values())
+    if not 0 < total < math.inf:
+        return ()  # no time at all, or more than a number holds: no program took that
     total = max(total, run_s or 0.0)
     return tuple(
         StageTime(stage, round(calls.count), calls.seconds, calls.seconds / total, calls.at(0.5), calls.at(0.95))
         for stage, calls in timed.items()
     )
+
+
+def _sum(values: Iterable[float]) -> float:
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.inf
