@@ -14,7 +14,12 @@ cp metrics "$ASSAY_BENCHMARK_RESULTS_PATH/metrics.json"
 """
 CONFIG = """
 entries: [{name: night, script: program.sh}]
-metrics: {ratio: {better: higher, exact: true}}
+metrics:
+  ratio: {better: higher, exact: true}
+  # What the machine does to a shell of a few milliseconds is not what is asked here.
+  exec_time_s: {margin: 900%}
+  usage.cpu_s: {margin: 900%}
+  usage.peak_rss_mb: {margin: 900%}
 """
 
 
