@@ -18,13 +18,13 @@ class OutlyingRun:
 
     run: Record
     ratio: float
-    """Of its time to the median of all."""
+    """Its time over the median of all."""
     reasons: tuple[str, ...] = ()
     """What was different about it, as far as that was recorded: likely causes, none of them proven."""
 
 
 def outlying_runs(runs: Sequence[Record]) -> tuple[OutlyingRun, ...]:
-    """In the order they ran. What every run had to bear explains none of them."""
+    """Runs that stand apart, in the order they ran. What every run had to bear explains none of them."""
     typical = median(run.exec_time_s for run in runs) if runs else 0.0
     if typical <= 0:
         return ()

@@ -23,7 +23,7 @@ GRAVEST_FIRST = (
     Verdict.NOT_COMPARABLE,
     Verdict.EQUIVALENT,
 )
-"""As verdicts are listed and counted."""
+"""Verdicts in the order in which they are listed and counted."""
 Design = Literal["paired", "unpaired", "history", "exact", "none"]
 
 

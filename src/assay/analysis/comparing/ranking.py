@@ -73,7 +73,7 @@ class Ranked:
 
     names: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
-    """Of the first with each of the others, in their order."""
+    """Comparisons of the first side with each of the others, in their order."""
     rankings: tuple[Ranking, ...]
 
     @property

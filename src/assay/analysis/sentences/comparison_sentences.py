@@ -33,7 +33,7 @@ def change(row: Row) -> str:
 
 
 def together(count: int, reason: str) -> str:
-    """Of several rows above it."""
+    """A reason that several rows above it share."""
     return f"{count} inconclusive: {reason}" if reason.startswith("can't tell") else f"these {count}: {reason}"
 
 

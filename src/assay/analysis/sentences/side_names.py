@@ -12,8 +12,8 @@ class SideNames:
 
 
 A_AND_B = SideNames("in A", "in B")
-"""Of `compare` and `ab`, which say what A and B are."""
+"""Names in `compare` and `ab`, which say what A and B are."""
 BEFORE_AND_NOW = SideNames("before", "now")
-"""Of the end of a run, where nobody named two sides."""
+"""Names at the end of a run, where nobody named two sides."""
 BASE_AND_HEAD = SideNames("in base", "in head")
 """Of `judge`, whose arguments are called so."""
