@@ -29,7 +29,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 LENGTHS = (100, 300, 1000, 3000)
 SEGMENTS = 120_000
-"""In every manifest, however long its recordings are."""
+"""Segments in every manifest, however long its recordings are."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class BareLoop:
         model.train()
 
     def forward(self, batch: Any) -> Any:
-        """By itself, so that logits are gone before the gradients come, as in the stage."""
+        """The loss, in a function of its own, so that logits are gone before the gradients come, as in the stage."""
         output = self.model(input_ids=batch.input_ids, attention_mask=batch.attention_mask, use_cache=False)
         return self.loss(output.logits[:, :-1].flatten(0, 1).float(), batch.labels[:, 1:].flatten())
 

@@ -24,7 +24,7 @@ from assay.history import History
 
 ENTRIES, METRICS = 50, 5
 VALUES_A_RUN = METRICS + 3
-"""And the three that Assay measures of every run."""
+"""Values of one run: its metrics, and the three that Assay measures of every run."""
 
 
 def main() -> None:

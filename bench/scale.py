@@ -129,7 +129,7 @@ def _cpu(work: Callable[[], object]) -> str:
 
 
 def measure(name: str, count: int) -> None:
-    """In a process of its own: peak memory is that of this part alone."""
+    """Measures one part in a process of its own: peak memory is that of this part alone."""
     with tempfile.TemporaryDirectory(prefix="assay-scale-") as folder, tempfile.TemporaryFile() as said:
         command = [sys.executable, "-m", "bench.scale", "--one", name, str(count), folder]
         began = time.perf_counter()

@@ -79,7 +79,7 @@ def services(root: Path) -> tuple[list[Program], list[dict[str, Any]]]:
 
 def measure(root: Path, specs: list[dict[str, Any]], entries: int) -> int:
     records = [a_record(n, outcome=Outcome.FAILED if n % 50 == 0 else Outcome.PASSED) for n in range(entries)]
-    # Of this thread: the local servers are threads of this process too.
+    # CPU time of this thread only: the local servers are threads of this process too.
     alone = time.thread_time()
     for record in records:
         append_record(root / "alone.jsonl", record)

@@ -38,7 +38,7 @@ def workplace(tmp_path: Path) -> Workplace:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupedTests | None:
-    """For `-n` as it is; who asks for another distribution gets it."""
+    """Our own distribution, for plain `-n`; who asks for another one gets that."""
     if config.getvalue("dist") != "load":
         return None
     from grouped_tests import GroupedTests

@@ -27,7 +27,7 @@ def test_others_go_where_there_is_room() -> None:
 
 
 def test_one_process_of_two_runs_all_tests_of_a_group(tmp_path: Path) -> None:
-    """With the conftest of this project, in a project of its own."""
+    """A small project of its own is run with the conftest of this one."""
     tests = tmp_path / "tests/pipeline/ray"
     tests.mkdir(parents=True)
     (tmp_path / "seen").mkdir()

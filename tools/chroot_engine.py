@@ -35,7 +35,8 @@ done
 shift
 exec chroot "$@"
 """
-"""In a mount namespace of its own, whose mounts end with it: `kind source target` for each, then chroot's words."""
+"""Script that runs in a mount namespace of its own, whose mounts end with it. Its words: `kind source target` for each
+mount, `--`, then those of chroot."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Mount:
 
     @classmethod
     def read(cls, written: str) -> Mount:
-        """Of --mount, a line of CSV."""
+        """Reads the value of --mount, a line of CSV."""
         fields = dict(item.partition("=")[::2] for item in next(csv.reader([written])))
         if fields.pop("type") != "bind":
             raise SystemExit(f"chroot_engine: --mount {written} is not a bind")

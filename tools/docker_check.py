@@ -192,7 +192,7 @@ def show(image: Image, work: Path) -> None:
 
 
 def check_results(results: Path) -> None:
-    """On the host: they belong to who ran it, no link leads nowhere, and they name the image."""
+    """Checks the results on the host: they belong to who ran it, no link leads nowhere, and they name the image."""
     made = [path for path in results.rglob("*") if "history" not in path.name]
     strange = [path for path in made if path.lstat().st_uid != 12345 or not path.exists()]
     image = json.loads(next(results.glob("*/env.json")).read_text())["container_image"]

@@ -79,7 +79,7 @@ def expand(text: str, values: Mapping[str, str]) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Of ENTRYPOINT and CMD, which are JSON."""
+    """Words of ENTRYPOINT and CMD, which are JSON."""
     given = json.loads(text)
     if not isinstance(given, list):
         raise ValueError(f"{text} is not a list")
@@ -87,7 +87,7 @@ def words(text: str) -> list[str]:
 
 
 def pairs(text: str, values: Mapping[str, str]) -> dict[str, str]:
-    """Of ENV; every value sees what was there before the instruction."""
+    """Variables of ENV; every value sees what was there before the instruction."""
     found = (word.partition("=") for word in shlex.split(text.replace("\n", " ")))
     return {name: expand(value, values) for name, _, value in found}
 

@@ -17,7 +17,7 @@ BEGIN, END = "<!-- drawn by tools/draw_rooms.py -->", "<!-- end of the drawing -
 ALWAYS = {"errors", "exports", "fallback", "names", "untrusted"}
 COMPOSING = ("api", "cli")
 EVERY_OTHER = "every other room"
-"""In the table: all rooms, less those named after it."""
+"""Words of the table that stand for all rooms, less those named after them."""
 
 
 def allowed(page: str) -> dict[str, set[str]]:

@@ -14,7 +14,7 @@ from bench.nightly.calibrated import Calibrated
 
 ENTRIES, METRICS = 10, 7
 VALUES = ENTRIES * (METRICS + 3)
-"""A session's."""
+"""Values of one session."""
 
 with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:
     sessions = b.param("sessions", 100)

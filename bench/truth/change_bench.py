@@ -22,7 +22,7 @@ WITHIN = 2
 NEAR = 12
 """Nights within which a change that is found is that of a step, for judging its range."""
 PEERS = 4
-"""One series of so many is asked of the others, and at most `_MOST`: they are slower."""
+"""The others are asked one series of so many, and at most `_MOST`: they are slower."""
 _MOST = 250
 
 
@@ -100,7 +100,8 @@ def long_series(table: Table, target: Target) -> None:
 
 
 def real_series(table: Table) -> None:
-    """Of the folder `ASSAY_SERIES`: a file a series, a JSON list or the last column of a CSV; without judgement."""
+    """A table of the series in the folder `ASSAY_SERIES`, without judgement: a file each, a JSON list or the last
+    column of a CSV."""
     folder = os.environ.get("ASSAY_SERIES")
     if not folder:
         return

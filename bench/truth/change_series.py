@@ -91,7 +91,8 @@ STILL: dict[str, tuple[Noise, float | None]] = {
     "1%, then 5%": (noisier, None),
     "sticky modes": (sticky, None),
 }
-"""And the most false change points a series that are allowed, where a target is set."""
+"""Noise of series without a step, and the most false change points per series that are allowed, where a target is
+set."""
 
 
 def at(nights: int, *steps: tuple[int, float]) -> Values:
@@ -162,4 +163,4 @@ STEPPED: dict[str, tuple[Stepped, float | None]] = {
     "throughput to 0": (_stopped, 0.95),
     "score −5 to −6": (_negative, 0.95),
 }
-"""And the least share of its steps that must be found within two nights, where a target is set."""
+"""Series with steps, and the least share of the steps that must be found within two nights, where a target is set."""

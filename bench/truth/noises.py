@@ -13,7 +13,7 @@ import numpy as np
 Rows = np.ndarray
 Draw = Callable[[np.random.Generator, int, int, float], Rows]
 GAP = 0.08
-"""Between two modes."""
+"""Distance between two modes, in logarithms."""
 
 
 def normal(rng: np.random.Generator, trials: int, count: int, level: float) -> Rows:

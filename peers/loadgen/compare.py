@@ -33,7 +33,7 @@ def probe(python: str, script: str, *words: object) -> Probe:
 
 
 def both(peer: str, *words: object) -> tuple[list[Probe], list[Probe]]:
-    """Alternating, and who goes first alternates too."""
+    """Probes of both, alternating; who goes first alternates too."""
     theirs: list[Probe] = []
     ours: list[Probe] = []
     for n in range(ROUNDS):

@@ -113,7 +113,8 @@ class AIPerf(Client):
         return {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HOME": self.home}
 
     def late_s(self, out: Path) -> NDArray[np.float64]:
-        """From when its scheduler let a request go: it does not say for when that was meant."""
+        """Seconds from when its scheduler let a request go to its start: it does not say for when the request was
+        meant."""
         lines = next(out.rglob("profile_export.jsonl")).read_text().splitlines()
         rows = [json.loads(line)["metadata"] for line in lines]
         return np.array([(row["request_start_ns"] - row["credit_issued_ns"]) / 1e9 for row in rows])

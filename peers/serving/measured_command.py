@@ -27,9 +27,9 @@ class CommandFailed(Exception):
 @dataclass(frozen=True)
 class Measured:
     cpu_s: float
-    """Of all processes, from the first request that reached the server to the end of the last process."""
+    """CPU seconds of all processes, from the first request that reached the server to the end of the last process."""
     first_request_s: float
-    """From the start of the command to the first request that reached the server."""
+    """Seconds from the start of the command to the first request that reached the server."""
     rate: float
     """Requests a second in the middle eight tenths of the run, by the server's log."""
 

@@ -47,7 +47,7 @@ class Contest:
 class Given:
     scratch: Path
     python: str
-    """Of the peers' environment."""
+    """Python of the peers' environment."""
     documents: int
     pages: int
     seed: int

@@ -45,12 +45,12 @@ def exact_by(hashed: str, folder: Path, out: Path) -> None:
 
 
 def exact_hashed(folder: Path, out: Path) -> None:
-    """By a 64-bit hash of the text, which is not safe against collisions, but what is usually done."""
+    """Duplicates by a 64-bit hash of the text, which is not safe against collisions, but what is usually done."""
     exact_by("hash(text)", folder, out)
 
 
 def exact_md5(folder: Path, out: Path) -> None:
-    """By 128 bits."""
+    """Duplicates by a 128-bit hash of the text."""
     exact_by("md5_number(text)", folder, out)
 
 

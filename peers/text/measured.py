@@ -30,7 +30,7 @@ class Cost:
 
 
 def run(command: Sequence[str], core: int, log: Path) -> Cost:
-    """Its children count too, as far as it waits for them."""
+    """Runs a command; its children count too, as far as it waits for them."""
     child = os.fork()
     if child == 0:
         try:

@@ -28,7 +28,7 @@ def removal_lines(folder: Path, ids: Path, out: Path) -> None:
 
 
 def exact_hashed(folder: Path, out: Path) -> None:
-    """By a 64-bit hash of the text, which is not safe against collisions, but what is usually done."""
+    """Duplicates by a 64-bit hash of the text, which is not safe against collisions, but what is usually done."""
     rows = pl.scan_ndjson(sorted(folder.glob("*.jsonl")), schema=ROW)
     hashed = rows.select("id", key=pl.col("text").hash()).collect(engine="streaming").lazy()
     named = hashed.select("id", duplicate_of=pl.col("id").first().over("key"))
@@ -36,7 +36,7 @@ def exact_hashed(folder: Path, out: Path) -> None:
 
 
 def exact_grouped(folder: Path, out: Path) -> None:
-    """By the text itself."""
+    """Duplicates by the text itself."""
     rows = pl.scan_ndjson(sorted(folder.glob("*.jsonl")), schema=ROW).with_row_index("number")
     groups = rows.group_by("text").agg(pl.col("id").sort_by("number")).filter(pl.col("id").list.len() > 1)
     named = groups.select(id=pl.col("id").list.slice(1), duplicate_of=pl.col("id").list.first())

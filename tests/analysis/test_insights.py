@@ -146,7 +146,7 @@ def test_no_load_is_advised_where_the_lowest_is_not_kept_up_with() -> None:
 
 
 def test_a_schedule_that_asks_for_less_than_its_rate_is_kept_up_with() -> None:
-    """Of 150 a second a seeded Poisson schedule may ask for 133 in a short run."""
+    """A seeded Poisson schedule at 150 a second may ask for only 133 in a short run."""
     rows = [{"rate": rate, "offered": 0.9 * rate, "p99_s": 0.01, "throughput": 0.895 * rate} for rate in (50, 100, 150)]
     assert _only([record(metrics={"api.rates": rows})], "load") == []
     behind = [*rows, {"rate": 200, "offered": 180.0, "p99_s": 0.011, "throughput": 150.0}]

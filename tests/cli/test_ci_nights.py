@@ -42,7 +42,7 @@ echo 4711
 
 @pytest.fixture
 def place(workplace: Workplace) -> Workplace:
-    """With `assay` and `sbatch` on the PATH."""
+    """A workplace with `assay` and `sbatch` on the PATH."""
     workplace.write("assay.yaml", CONFIG)
     for name, text in (("assay", f'#!/bin/sh\nexec {sys.executable} -m assay "$@"\n'), ("sbatch", SBATCH)):
         workplace.write(f"bin/{name}", text).chmod(0o755)

@@ -439,7 +439,7 @@ def test_the_policy_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.slow
 @pytest.mark.serial
 def test_latency_first_keeps_an_objective_that_batch_jobs_break(tmp_path: Path) -> None:
-    """On one core: the service needs half of it, and beside three batch jobs gets a quarter."""
+    """All run on one core: the service needs half of it, and beside three batch jobs gets a quarter."""
     one_core: dict[str, Any] = {"cpus": [min(os.sched_getaffinity(0))]}
     if not limits.limits_problem():
         # All alike, and before whatever else this machine does.

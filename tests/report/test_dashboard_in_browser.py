@@ -172,7 +172,7 @@ def _accessible(page: Page) -> None:
 
 @pytest.fixture(scope="module")
 def published(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """On a plain web host, under a path of its own."""
+    """Address of a published site, on a plain web host, under a path of its own."""
     root = tmp_path_factory.mktemp("host")
     site = root / "bench" / "assay"
     publish = [sys.executable, "-m", "assay", "publish", str(site), "--results-dir", str(results), "--sessions", "3"]

@@ -43,12 +43,12 @@ class Asked:
     home_s: list[float] = field(default_factory=list)
     """Seconds of every answer of the first page."""
     first_s: float = 0.0
-    """Of the very first one, asked for as soon as the server listened."""
+    """Seconds of the very first answer, asked for as soon as the server listened."""
     written: list[int] = field(default_factory=list)
     """Sessions that were added meanwhile."""
     failures: list[str] = field(default_factory=list)
     memory_mb: list[float] = field(default_factory=list)
-    """Of the server: after warming up, and after each round."""
+    """Memory of the server: after warming up, and after each round."""
 
     def home_ms(self, share: float) -> float:
         return sorted(self.home_s)[int(share * (len(self.home_s) - 1))] * 1e3

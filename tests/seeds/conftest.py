@@ -1,3 +1,6 @@
+"""Tests on samples from the documents of the five systems that Assay replaces (docs/migrate): their files, scripts and
+commands run as they are."""
+
 from __future__ import annotations
 
 import logging

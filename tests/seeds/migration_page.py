@@ -34,7 +34,7 @@ class MigrationPage:
         return shown
 
     def commands(self) -> list[list[str]]:
-        """In order, those of workflows last."""
+        """Commands in order, those of workflows last."""
         blocks = "".join(block["text"] for block in _BLOCK.finditer(self.text) if block["kind"] == "sh")
         lines = [line.partition(" #")[0] for line in blocks.splitlines()]
         for name, text in self.files().items():

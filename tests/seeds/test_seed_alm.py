@@ -58,7 +58,7 @@ DEFAULTS = {
 
 @pytest.fixture
 def place() -> Iterator[Workplace]:
-    """In a short folder: Ray's sockets have a limit to the length of their path."""
+    """A repository in a folder with a short path: Ray's sockets have a limit to the length of theirs."""
     folder = Path(tempfile.mkdtemp(prefix="assay-alm-", dir="/tmp"))
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     manifest = folder / FIXTURE
@@ -91,7 +91,7 @@ def test_without_slack_the_entry_runs_and_meets_its_requirements(place: Workplac
 
 @pytest.mark.slow
 def test_the_entry_runs_with_xenna_as_it_stands(place: Workplace) -> None:
-    """In a namespace of its own: the program starts a Ray of its own, as it did there."""
+    """It runs in a namespace of its own, since the program starts its own Ray, as it did there."""
     place.write("benchmarking/nightly-benchmark.yaml", NIGHTLY.format(enabled="false", executor="xenna"))
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     alone = ["unshare", *user, "-n", "-p", "-f", "--mount-proc", "--kill-child"]

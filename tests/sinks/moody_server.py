@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 class Request:
     method: str
     path: str
-    """With its query."""
+    """Path with its query."""
     headers: dict[str, str]
     """Names in lower case."""
     body: bytes

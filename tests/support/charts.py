@@ -41,7 +41,7 @@ def labels_across(chart: Locator) -> list[str]:
 
 
 def drag(page: Page, box: FloatRect, start: float, end: float) -> None:
-    """From one share of a box's width to another."""
+    """Drags the mouse from one share of a box's width to another."""
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * start, middle)
     page.mouse.down()

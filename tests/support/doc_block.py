@@ -44,7 +44,7 @@ class Block:
         return {int(code) for code in self.said.get("exit", "0").split()}
 
     def commands(self) -> list[str]:
-        """Of a shell block: whole commands, without comments, continued lines as one."""
+        """Whole commands of a shell block, without comments, continued lines as one."""
         joined = re.sub(r"\\\n\s*", "", self.text)
         shown = [re.sub(r"^\$ ", "", line) for line in joined.splitlines()]
         return [line for line in (re.sub(r"(^|\s)#.*$", "", line).strip() for line in shown) if line]

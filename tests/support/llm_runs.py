@@ -27,7 +27,7 @@ def figures(result: LoadResult, stage: int) -> dict[str, Any]:
 
 
 def set_up(stage: Any, *, training: bool | None = None, **links: Stage[Any, Any]) -> Any:
-    """By hand, with the stages it uses given by their ids: `stage_1=...`."""
+    """Sets a stage up by hand, with the stages it uses given by their ids: `stage_1=...`."""
     stage.link({int(name.removeprefix("stage_")): each for name, each in links.items()})
     stage.setup(Worker(training=training))
     return stage

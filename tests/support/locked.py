@@ -16,7 +16,7 @@ class Locked:
 
 
 def locked(path: Path) -> dict[str, Locked]:
-    """By pin: name, version and which Pythons it is for."""
+    """Locked packages by pin, which is name, version and which Pythons it is for."""
     found = {}
     # A pin begins at the margin; its hashes, and who asked for it, are indented below it.
     for block in re.split(r"\n(?=\w)", path.read_text(encoding="utf-8")):

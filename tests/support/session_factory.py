@@ -59,7 +59,7 @@ class MadeRun:
     usage_series: bool = True
     warmup: bool = False
     folder: str | None = None
-    """Of the entry inside the session; its name where that can be a folder's."""
+    """Folder of the entry inside the session; None: its name, which must then be one that a folder can have."""
 
 
 def make_session(

@@ -17,12 +17,12 @@ from playwright.sync_api import Browser
 @dataclass(frozen=True)
 class FirstView:
     bytes: int
-    """Of all answers, as they went over the wire."""
+    """Bytes of all answers, as they went over the wire."""
     requests: int
     loaded_s: float
-    """From the start of the navigation until everything is loaded."""
+    """Seconds from the start of the navigation until everything is loaded."""
     browser_cpu_s: float
-    """Of the page's own process, until then."""
+    """CPU seconds of the page's own process, until then."""
     errors: tuple[str, ...]
     outside: tuple[str, ...]
     """Requests to other hosts."""
@@ -47,7 +47,7 @@ def static_host(folder: Path) -> Iterator[str]:
 
 
 def first_view(browser: Browser, address: str) -> FirstView:
-    """In a context of its own, so that nothing is known already."""
+    """Looks at an address in a context of its own, so that nothing is in a cache."""
     watched = Watched(browser, address)
     told = watched.context.new_cdp_session(watched.page)
     told.send("Network.enable")

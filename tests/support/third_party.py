@@ -52,7 +52,7 @@ def _providers() -> Mapping[str, list[str]]:
 
 @cache
 def _modules(name: str) -> frozenset[str]:
-    """Of a distribution, and the packages they are in."""
+    """Modules of a distribution, and the packages they are in."""
     found: set[str] = set()
     for file in distribution(name).files or []:
         path = PurePosixPath(str(file))

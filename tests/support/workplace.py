@@ -61,5 +61,5 @@ class Workplace:
         return sorted(found, key=lambda folder: folder.info().started_at)
 
     def records(self) -> dict[str, Record]:
-        """Of the newest session, by entry."""
+        """Records of the newest session, by entry."""
         return {record.name: record for record in self.sessions()[-1].records()}

@@ -26,7 +26,7 @@ class DamagedSession:
         self._right = {file: (self.folder / file).read_bytes() for file in FILES}
 
     def mutants(self, file: str) -> Iterator[Mutant]:
-        """Of a file of records its first line is damaged; the others stay."""
+        """Damaged copies of a file; in a file of records only the first line is damaged."""
         first, *rest = self._right[file].splitlines() if file.endswith(".jsonl") else [self._right[file]]
         for mutant in json_mutants(filled(json.loads(first))):
             yield Mutant(f"{file}: {mutant.what}", b"\n".join([mutant.data, *rest, b""]))
@@ -49,7 +49,7 @@ def _runs() -> list[MadeRun]:
 
 
 def filled(written: dict[str, Any]) -> dict[str, Any]:
-    """With what only some sessions have, so that it is damaged, too."""
+    """The file with what only some sessions have, so that it is damaged, too."""
     if "planned" in written:
         return {**written, "plan": {"entries": [{"name": ENTRY}]}, "pid": 1, "viewer_url": "https://example.org/"}
     if "run_id" not in written:

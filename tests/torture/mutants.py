@@ -78,7 +78,7 @@ def json_mutants(document: Any) -> Iterator[Mutant]:
 
 
 def yaml_mutants(document: Any) -> Iterator[Mutant]:
-    """As JSON, which is YAML; what only YAML can say is tried by hand."""
+    """Mutants as JSON, which is YAML; what only YAML can say is tried by hand."""
     yield from json_mutants(document)
 
 

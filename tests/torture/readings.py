@@ -103,7 +103,7 @@ def dashboard_pages(name: str, other: str, entry: str) -> dict[str, str]:
 
 
 def findings(results: Path, name: str, other: str, entry: str) -> Iterator[Finding]:
-    """Of every reading of one damaged session folder."""
+    """What every reading of one damaged session folder finds."""
     for reading, read in session_readings(results, name, other, entry).items():
         if found := tried(reading, read):
             yield found

@@ -10,7 +10,7 @@ from assay.weights.repository import Repository
 
 
 def depths(folder, dtype, setting, steps):
-    """Of a tensor that moves by so much from version to version."""
+    """Depths of the chain of a tensor that moves by so much from version to version."""
     rng = np.random.default_rng(0)
     repo = Repository.init(folder, {"setting": setting})
     weights, found = rng.standard_normal(1 << 16) * 0.02, []

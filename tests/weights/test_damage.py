@@ -191,7 +191,7 @@ CODED = [
 @pytest.mark.parametrize(("method", "dtype"), CODED)
 @pytest.mark.parametrize("size", [700, 9000])
 def test_changed_chunks_never_read_outside(method, dtype, size):
-    """With checksums made to match, a stranger's bytes reach the decoders: each refuses or returns something."""
+    """A stranger's bytes reach the decoders if checksums are made to match: each refuses or returns something."""
     kind = ELEMENT_TYPES[dtype]
     rng = np.random.default_rng(size)
     base = bits_of((rng.standard_normal(size) * 50).astype(kind.numpy))

@@ -37,7 +37,7 @@ def _title(page: str) -> str:
 
 
 def _first_sentence(page: str) -> str:
-    """Of the first paragraph that is prose."""
+    """The first sentence of the first paragraph that is prose."""
     for paragraph in re.split(r"\n\s*\n", re.sub(r"```.*?```|<!--.*?-->", "", page, flags=re.DOTALL)):
         text = " ".join(paragraph.split())
         if text and not text.startswith(("#", "|", "!", "<", "-", "    ")) and not paragraph.startswith("    "):

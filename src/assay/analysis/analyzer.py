@@ -25,13 +25,13 @@ class Results:
     records: tuple[Record, ...]
 
     def metrics(self, entry: str | None = None) -> dict[str, Any]:
-        """Of the last counted run of the entry; of the only entry if none is named."""
+        """Values by metric of the last run that counts, of this entry if one is named; empty where no run counts."""
         runs = [run for run in self.records if run.counts and entry in (None, run.name)]
         return {name: metric.value for name, metric in runs[-1].metrics.items()} if runs else {}
 
 
 class BenchmarkAnalyzer:
-    """For scripts and notebooks: load results, compare two of them, say what stands out and what to do.
+    """Results in scripts and notebooks: loads them, compares two, says what stands out and what to do.
 
     analyzer = BenchmarkAnalyzer()
     comparison = analyzer.compare_results("baseline", "feature")

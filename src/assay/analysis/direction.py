@@ -57,12 +57,12 @@ def direction(name: str, unit: str | None, declared: Better | None, *, exact: bo
 
 
 def is_time(name: str, unit: str | None) -> bool:
-    """By its unit, or by its name where it has none."""
+    """Whether it is a time, by its unit, or by its name where it has none."""
     return unit.strip() in _LOWER_UNITS if unit else bool(_TIME.search(_words(name)))
 
 
 def is_rate(name: str, unit: str | None) -> bool:
-    """So many of something a second; likewise."""
+    """Whether it is a rate (so many of something a second), by its unit, or by its name where it has none."""
     return bool(_HIGHER_UNITS.match(unit.strip())) if unit else bool(_RATE.search(_words(name)))
 
 

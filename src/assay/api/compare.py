@@ -73,7 +73,7 @@ def side_records(side: Records | str | Path, where: Path) -> Records:
 
 
 def _is_same(old: Records, new: Records) -> bool:
-    """Read from the same folders; records that a caller picked out of one session may differ all the same."""
+    """Whether both are the same runs of the same folders; records that a caller picked from one session may differ."""
     runs = [record.run_id for record in old]
     return runs == [record.run_id for record in new] and set(old.folders) == set(new.folders)
 

@@ -18,7 +18,7 @@ def compare_many(
     results_dir: str | Path | None = None,
     allow_missing_base: bool = False,
 ) -> Ranked:
-    """Each of the sides held against the first, as `compare` does, and of every metric who is best."""
+    """Compares each side with the first, as `compare` does, and ranks the sides in every metric."""
     if len(sides) < 2:
         raise UsageError("compare takes two sides or more")
     known = [side.results_dir for side in sides if isinstance(side, Records)]

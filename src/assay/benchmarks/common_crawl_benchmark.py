@@ -87,7 +87,7 @@ def tell(what: str) -> None:
 
 
 def default_output() -> Path:
-    """In a session the run's scratch folder, which is deleted with it."""
+    """Folder of the output: in a session below the run's scratch folder, which is deleted with the run."""
     return Path(os.environ.get("ASSAY_SCRATCH_DIR") or ".") / "common_crawl_output"
 
 

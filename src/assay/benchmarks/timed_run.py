@@ -27,7 +27,8 @@ class TimedRun:
         started = time.perf_counter()
         result = pipeline.run(executor_named(args.executor, workers=args.workers))
         self.seconds += time.perf_counter() - started
-        # A step of its own in the records of those who curate with Ray, where a stage does it; here the driver does.
+        # Those who curate with Ray have it as a step of its own in their records, done by a stage; here the driver does
+        # it.
         partitioned = TaskPerf("file_partitioning", {"process_time": pipeline.partition_s})
         self.tasks += [partitioned, *result.tasks]
         self.outputs = result.outputs

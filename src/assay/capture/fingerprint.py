@@ -9,7 +9,7 @@ from assay.record import Fingerprint
 from assay.record.surroundings.fingerprint import digest
 
 VERSION = "workload_version"
-"""A program that writes this into params.json says itself when its work has changed."""
+"""Key in params.json by which a program says itself when its work has changed."""
 
 
 def fingerprint(

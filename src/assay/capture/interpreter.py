@@ -43,7 +43,7 @@ class AskedInterpreter:
 
     @property
     def listing(self) -> str:
-        """As `pip freeze` prints it."""
+        """Packages as `pip freeze` prints them."""
         return "".join(f"{name}=={version}\n" for name, version in self.installed.items())
 
     def has(self, package: str) -> bool:
@@ -51,7 +51,8 @@ class AskedInterpreter:
 
 
 def ask_interpreter(path: str, environment: Mapping[str, str], folder: Path) -> AskedInterpreter:
-    """In the environment and the folder that its program will have, which may add packages."""
+    """Asks a Python what it is and what is installed, in the environment and the folder that its program will have:
+    both may add packages."""
     try:
         answer = subprocess.run(
             [path, "-c", _ASK], env=dict(environment), cwd=folder, capture_output=True, text=True, timeout=LIMIT_S,

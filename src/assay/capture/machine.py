@@ -44,7 +44,8 @@ def os_name() -> str:
 
 
 def host_name() -> str:
-    """In a container the name of its host, if the start script said it; its own is another each time."""
+    """Name of this machine; in a container that of its host, if the start script said it: its own is another each
+    time."""
     return os.environ.get("HOST_HOSTNAME") or socket.gethostname()
 
 

@@ -13,7 +13,7 @@ _MATRIX = {
 }
 
 _SAID = ("description", "default", "examples", "title")
-"""Of a key, whatever its type."""
+"""What a schema says of a key, whatever its type."""
 
 
 def session_schema() -> dict[str, Any]:

@@ -66,6 +66,6 @@ class RayConfig(BaseModel):
 
     @property
     def spills(self) -> bool:
-        """Ray spills to disk unless told not to."""
+        """Whether Ray spills to disk, which it does unless told not to."""
         given = self.object_spilling if self.object_spilling is not None else self.enable_object_spilling
         return True if given is None else given

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 class loading_user_code:
-    """While a class of a user's is imported and made: what it imports of other frameworks is ours where theirs is
-    missing. What was given out is told by `FINDER.take_used`. The modules are forgotten afterwards, so that a folder
+    """Block in which a class of a user's is imported and made: what it imports of other frameworks is ours where theirs
+    is missing. What was given out is told by `FINDER.take_used`. The modules are forgotten afterwards, so that a folder
     of such a name which comes later is found."""
 
     def __enter__(self) -> None:

@@ -64,7 +64,7 @@ PACKAGES = frozenset(name[:at] for name in STAND_INS for at, sign in enumerate(n
 """Modules that are there to hold others."""
 TOP_LEVEL = frozenset(name.partition(".")[0] for name in STAND_INS)
 INSTALLED_WHOLE = frozenset({"loguru", "nemo_curator"})
-"""Packages that somebody else publishes: of one that is there, nothing is added. The others are folders of the
+"""Packages that somebody else publishes: to one that is installed, nothing is added. The others are folders of the
 user's, with or without the modules that the framework had in them."""
 
 ONLY = "and Assay stands in only for"

@@ -103,4 +103,4 @@ UPDATE session SET kind = 'import' WHERE reason LIKE 'imported from %'
 """,
     2: _TAGS,
 }
-"""From the version that is the key to the next one."""
+"""Statements that upgrade from the version that is the key to the next one."""

@@ -19,8 +19,8 @@ class SessionNotFound(UsageError):
 
 
 def session_folders(results_dir: Path) -> list[SessionFolder]:
-    """Of every kind, newest first by when they were started. One whose session.json is damaged is left out: it hides
-    no other."""
+    """Sessions of every kind, newest first by when they were started. One whose session.json is damaged is left out: it
+    hides no other."""
     return [folder for folder, _ in _with_kinds(results_dir)]
 
 

@@ -39,7 +39,7 @@ IGNORED: Final = 14
 PAUSED_NS: Final = 15
 """Written by the watcher: time for which the pipeline was kept standing still."""
 PLACES: Final = 16
-"""From here two words a worker: the query and the stage it is in (0 = none, else id + 1)."""
+"""First of two words for each worker: the query it has and the stage it is in (0 = none, else id + 1)."""
 WORKERS: Final = 120
 PAGE: Final = PLACES + 2 * WORKERS
 
@@ -55,7 +55,7 @@ TEST: Final = -2
 OK: Final = 0
 ERROR: Final = 1
 CAPACITY: Final = 1 << 18
-"""16 MiB of rows, of which only what is used takes memory: a tenth of a second of the fastest writer."""
+"""Rows in the ring: 16 MiB, a tenth of a second of the fastest writer. Only what is used takes memory."""
 
 
 class Board:
@@ -115,6 +115,6 @@ class Board:
     def close(self) -> None:
         self.page.release()
         self.rows.release()
-        # If someone still looks at it, the map goes when they do.
+        # While somebody still looks at the map it cannot be closed; it goes when they do.
         with suppress(BufferError):
             self._map.close()

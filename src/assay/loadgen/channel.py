@@ -23,7 +23,7 @@ FINISHED: Final = 6
 WAITING: Final = 7
 DEPTH: Final = 8
 DRAWN: Final = 9
-"""Arrivals that are written."""
+"""Number of arrivals written so far."""
 PAGE: Final = 16
 
 

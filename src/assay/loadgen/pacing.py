@@ -30,7 +30,7 @@ def precise_timers() -> None:
 
 
 def end_with_parent() -> None:
-    """A process that is of no use without the one that started it is killed when that one dies."""
+    """Has the kernel kill this process when the one that started it dies: it is of no use without."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
@@ -62,7 +62,8 @@ class Pacer:
     def _learn(self, late: int) -> None:
         """Follow the lateness of wake-ups from above: up at once, down slowly.
 
-        One that is later than any spin would cover lost its core to another program and says nothing of the timer.
+        A wake-up that is later than any spin would cover lost its core to another program and says nothing of the
+        timer.
         """
         if late >= SPIN_MOST_NS:
             return

@@ -13,7 +13,7 @@ class Stop:
     duration: float | None = None
     """No query is sent after this; those sent are finished."""
     timeout: float | None = None
-    """The limit of the whole run, stages hanging or not. Given alone, it is the duration."""
+    """Limit of the whole run, even if stages hang. Given alone, it is the duration."""
     percentile: float | None = None
     """End once enough queries were seen to state this latency percentile (MLPerf's early-stopping rule)."""
     min_duration: float = 0.0
@@ -44,7 +44,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Warmup:
-    """Sent before the measured part and kept apart from it: `queries` one after the other, or `seconds` of the same
+    """Load before the measured part, kept apart from it: `queries` one after the other, or `seconds` of the same
     load; with a scheduler, of that."""
 
     queries: int | None = None

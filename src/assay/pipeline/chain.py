@@ -44,8 +44,8 @@ class Chain:
 def run_steps(
     source: Source | None, steps: Sequence[Step], split: Split, payloads: Iterable[Any] = ()
 ) -> tuple[tuple[Any, ...], tuple[TaskPerf, ...]]:
-    """A split through the steps: the last one's results, and the time of each. Without a source, `payloads` are what
-    the steps before these made of it."""
+    """Takes a split through the steps; returns the last one's results, and the time of each. Without a source,
+    `payloads` are what the steps before these made of the split."""
     clocks: list[StageClock] = []
     flow: Iterator[Any] = iter(payloads)
     if source is not None:

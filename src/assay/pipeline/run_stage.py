@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class RunStage(Stage[Any, Any]):
-    """A stage whose work is called `run`, as in the colocation benchmark that Assay grew from.
+    """A stage whose work is called `run`, as in the colocation benchmark (docs/migrate/colocation.md).
 
     Two forms. One takes a payload and returns the next; its keys arrive one by one, or all together where the
     constructor has a parameter `config`. The other takes a `Query` and returns `{id of the next stage: query}`; its
@@ -32,7 +32,7 @@ class RunStage(Stage[Any, Any]):
         self.disable_logs: bool = stage_config.disable_logs
         self.extra_config: dict[str, Any] = stage_config.config
         self.config = self.extra_config
-        # The keys are what counts: `{stage id: query for each of them}` is "to all".
+        # Only the keys count, as the stages to go on with: `{stage id: query}` for each of them means "to all".
         ends = stage_config.id in pipeline_config.exit_stages
         self.output_queues: dict[int, None] = dict.fromkeys((-1,) if ends else stage_config.outputs)
         self._stage_dict: Mapping[int, Any] = {}
@@ -54,7 +54,7 @@ class RunStage(Stage[Any, Any]):
         """After the last query."""
 
     def get_dataset_splits(self) -> dict[str, int]:
-        """Batches of each split, of the stage that holds the data set."""
+        """Number of batches of each split; only asked of the stage that holds the data set."""
         return {"train": 1}
 
     def set_stage_dict(self, stage_dict: Mapping[int, Any]) -> None:
@@ -79,9 +79,10 @@ def takes_queries(component: type[Stage[Any, Any]]) -> TypeGuard[type[RunStage]]
 
 
 def log_phase(method: F) -> F:
-    """The decorator of that name, which wrote a line before and after: Assay takes the times itself."""
+    """Does nothing. The colocation benchmark's decorator wrote a line before and after; Assay takes the times
+    itself."""
     return method
 
 
 def log_phase_single(parent_name: str, name: str, phase: str, start: str) -> None:
-    """The line that marked a phase: Assay takes the times itself."""
+    """Does nothing. The colocation benchmark wrote a line that marked a phase; Assay takes the times itself."""

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Companion:
-    """Ready when `ready` appears in its output. A start that fails is tried again, `attempts` times in all."""
+    """A service beside a program. It is ready when `ready` appears in its output; a start that fails is tried again,
+    `attempts` times in all."""
 
     def __init__(self, spec: "dict[str, Any]", tree: Tree, mask: "list[tuple[bytes, bytes]]") -> None:
         """`mask`: what is replaced in its log and by what; see `Pump`."""
@@ -27,7 +28,7 @@ class Companion:
         self.started_in_s = 0.0
 
     def start(self, abandoned: "Callable[[], bool]") -> str:
-        """Why it could not be started, or nothing."""
+        """Starts it; returns why that failed, or nothing."""
         begun = time.monotonic()
         why = ""
         for attempt in range(1, self._spec["attempts"] + 1):
@@ -73,7 +74,7 @@ class Companion:
         return f"{spec['name']} was not ready after {spec['timeout_s']:g} s; see {spec['log']}"
 
     def _clear(self) -> None:
-        """Nothing of a failed start may be in the way of the next."""
+        """Ends what a failed start has left, so that it is not in the way of the next."""
         if self.output is not None:
             self.output.close()
         self._tree.send(15)

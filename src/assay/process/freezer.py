@@ -23,7 +23,7 @@ def set_frozen(file: str, frozen: bool) -> None:
 
 
 def stop_tree(tree: Tree) -> None:
-    """Until a walk finds nobody new: a process that has been sent SIGSTOP starts no other."""
+    """Stops every process, until a walk finds no new one: a process that has been sent SIGSTOP starts no other."""
     stopped: set[int] = set()
     while True:
         tree.forget()

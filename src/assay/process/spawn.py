@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Spawned = tuple[int, float]
 
 SIGPIPE, SIGXFSZ = 13, 25
-"""Ignored by every Python; a program is started with what a shell would give it."""
+"""Signals that every Python ignores; a program is started with what a shell would give it."""
 
 
 def spawn(
@@ -48,7 +48,8 @@ def _start(program: str, argv: list[str], env: dict[str, str], options: "dict[st
 def _from_a_thread(
     program: str, argv: list[str], env: dict[str, str], options: "dict[str, Any]", cpus: list[int], nice: int
 ) -> "Spawned":
-    """Processors and niceness belong to a thread, and a child has those of the thread that starts it: so ours stay."""
+    """Starts the program from a thread that has its processors and niceness: a child inherits them from the thread that
+    starts it, and our own stay."""
     done = _thread.allocate_lock()
     started: list[Spawned | OSError] = []
 
@@ -73,7 +74,7 @@ def _from_a_thread(
 
 
 def _found(name: str, env: dict[str, str]) -> str:
-    """Looked up on the program's own PATH, before the clock starts."""
+    """The program's file, looked up on its own PATH, before the clock starts."""
     if "/" in name:
         return name
     candidates = [f"{folder or '.'}/{name}" for folder in env.get("PATH", os.defpath).split(":")]

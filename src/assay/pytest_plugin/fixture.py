@@ -46,7 +46,7 @@ class PytestBenchmark:
         warmup_rounds: int = 0,
         iterations: int = 1,
     ) -> Any:
-        """Exactly so: no calibration, and no call that is not asked for. Returns what the last call did.
+        """Calls it exactly as asked: no calibration, and no call that is not asked for. Returns what the last call did.
 
         `setup` runs before each round, untimed, and may return `(args, kwargs)`; `teardown` after it with the same.
         Without `rounds`: as many as elsewhere.
@@ -76,7 +76,7 @@ class PytestBenchmark:
 
     @property
     def waits(self) -> bool:
-        """Asked to time a coroutine function inside a running loop, and never awaited."""
+        """Whether it was asked to time a coroutine function inside a running loop and never awaited."""
         return self._state == "waiting"
 
     def _measure(self, call: TimedCall, wanted: RoundsWanted, iterations: int | None = None, warmups: int = 0) -> Any:

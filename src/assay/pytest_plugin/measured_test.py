@@ -27,7 +27,7 @@ class MeasuredTest:
     """Seconds a call, one value a round."""
     iterations: int = 0
     failed: str = ""
-    """Why, where it did."""
+    """Why the test failed; empty where it did not."""
 
     @classmethod
     def of(cls, item: Any, benchmark: PytestBenchmark, started: float, seconds: float) -> MeasuredTest:
@@ -56,7 +56,8 @@ class MeasuredTest:
 
 
 def _plain(value: Any) -> str:
-    """An object's address differs from run to run: with it no two runs would be of the same parameters."""
+    """A parameter as text, without an object's address: it differs from run to run, and no two would have the same
+    parameters."""
     written = repr(value)
     return f"<{type(value).__qualname__}>" if " at 0x" in written else written
 

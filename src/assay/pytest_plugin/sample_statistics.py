@@ -16,7 +16,7 @@ class SampleStatistics:
     stddev: float | None
     """None with fewer than two rounds."""
     iqr: float | None
-    """From the first quartile to the third."""
+    """Distance from the first quartile to the third."""
     outliers: int
     """Rounds beyond 3.5 robust standard deviations from the median."""
     rounds: int

@@ -24,5 +24,5 @@ class Outcome(StrEnum):
 
     @property
     def words(self) -> str:
-        """For people."""
+        """The outcome as people read it: `not started`."""
         return self.value.replace("_", " ")

@@ -10,7 +10,7 @@ from assay.untrusted.written import Written
 class RequirementResult:
     metric: str
     expected: str
-    """In words: `≥ 1`, `= true`, `no more than 5% worse than 12.3`."""
+    """What is required, in words: `≥ 1`, `= true`, `no more than 5% worse than 12.3`."""
     actual: Any
     ok: bool
     reason: str = ""

@@ -9,7 +9,7 @@ from assay.record.metric import as_float
 from assay.untrusted.text_file import storable
 
 STANDS_FOR: Final = "stands_for"
-"""Metric of a task that was kept of several calls: how many it stands for, itself included. Without it, one."""
+"""Metric of a task that was kept for several calls: how many calls it stands for, itself included. Without it, one."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from assay.untrusted.text_file import storable
 from assay.untrusted.unreadable import Unreadable
 
 MOST_WARNINGS = 20
-"""Lines left out that are named; of more it is said how many."""
+"""Most lines left out that are named; further ones are counted."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class TasksRead:
     tasks: list[TaskPerf] = field(default_factory=list)
     """Each call once."""
     pipelines: dict[str, list[TaskPerf]] = field(default_factory=dict)
-    """The same by pipeline, where a program pickled several; of any other program all of them under an empty name."""
+    """Tasks by pipeline, where a program pickled several; for any other program, all of them under an empty name."""
     warnings: list[str] = field(default_factory=list)
 
 

@@ -14,9 +14,9 @@ class Usage:
     """What a run's whole process tree used. What it asked for is a `Resources`."""
 
     wall_s: float = 0.0
-    """From the start to the end of the last process; `exec_time_s` unless the program left some behind."""
+    """Seconds from the start to the end of the last process; `exec_time_s` unless the program left some behind."""
     cpu_s: float = 0.0
-    """Of every process, from the kernel's accounts: exact, however short the run."""
+    """CPU seconds of every process, from the kernel's accounts: exact, however short the run."""
     cpu_user_s: float = 0.0
     cpu_system_s: float = 0.0
     peak_rss_mb: float = 0.0
@@ -26,7 +26,7 @@ class Usage:
     peak_threads: int = 0
     peak_processes: int = 0
     steal_share: float = 0.0
-    """Of the machine's CPU time during the run, what the hypervisor gave to others."""
+    """Share of the machine's CPU time during the run that the hypervisor gave to others."""
     neighbour_cpu_s: float = 0.0
     """CPU time that processes outside the run used meanwhile."""
     throttled_s: float = 0.0
@@ -34,7 +34,7 @@ class Usage:
     gpu_peak_memory_mb: float | None = None
     gpu_mean_utilisation: float | None = None
     samples: int = 0
-    """None of a run that ended before the first, after 25 ms; the sums above do not rest on them."""
+    """Number of samples; 0 for a run that ended before the first, after 25 ms. The sums above do not rest on them."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

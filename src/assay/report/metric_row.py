@@ -16,14 +16,14 @@ class MetricRow:
     name: str
     value: str
     spread: str
-    """In words: `98.2 to 103`."""
+    """Spread of the runs in words: `98.2 to 103`."""
     how: str
     """What the spread is: `95% interval of the median of 8 runs`, `lowest and highest of 3 runs`."""
     dots: Markup
     better: str
     change: Row | None
     spark: Markup = Markup("")
-    """Of the last sessions, where it changed."""
+    """Small chart of the last sessions, where it changed."""
 
     @classmethod
     def of(

@@ -76,7 +76,7 @@ class RunFolder:
         return serving_file(self._inside(str(self.path / "benchmark_results")))
 
     def profile(self) -> Path | None:
-        """Of this run, or of its entry made afterwards because it regressed."""
+        """Profile of this run, or of its entry if one was made afterwards because it regressed."""
         afterwards = self._inside(f"profiles/{self._record.name}.svg")
         return self.file("profile") or (afterwards if afterwards.is_file() else None)
 
@@ -101,7 +101,7 @@ class RunFolder:
         return self._series(self.file("usage") or self.path / "usage.csv")
 
     def service_usage_series(self) -> UsageSeries:
-        """Of the server of its `service:`, from the start of the program."""
+        """What the server of its `service:` used, from the start of the program."""
         path = self.file("service_usage")
         return self._series(path) if path is not None else UsageSeries()
 

@@ -18,7 +18,7 @@ class ScrapedSeries:
     """`service_metrics.jsonl`: readings of a server's Prometheus page, series by series."""
 
     points: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
-    """By series: seconds from the start of the program, and the value."""
+    """Points by series: seconds from the start of the program, and the value."""
 
     @classmethod
     def read(cls, path: Path) -> ScrapedSeries:

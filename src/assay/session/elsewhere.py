@@ -10,7 +10,8 @@ class Elsewhere(Protocol):
     """Entries of a plan that another process may run for the same session."""
 
     def results(self, entry: str, give_up: Callable[[], bool]) -> Sequence[Record]:
-        """Waits for another process's results of `entry`; none: this one is to run it, or has given up waiting."""
+        """Waits for another process's results of `entry`; empty if this process is to run it, or has given up
+        waiting."""
         ...
 
 

@@ -15,10 +15,10 @@ class SessionStarted:
     info: SessionInfo
     environment: Environment
     runs: int
-    """How many are planned, warm-ups and repeats among them; retries come on top."""
+    """Number of planned runs, warm-ups and repeats among them; retries come on top."""
     warnings: tuple[str, ...] = ()
     runs_of: Mapping[str, int] = field(default_factory=dict)
-    """By entry, in the order of the plan: how many of them count, which warm-ups do not."""
+    """Number of runs that count, by entry, in the order of the plan; warm-ups do not count."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RunStarted:
 
 @dataclass(frozen=True)
 class RunSampled:
-    """Twice a second while a run goes on."""
+    """What a run uses, told twice a second while it goes on."""
 
     run_id: str
     elapsed_s: float

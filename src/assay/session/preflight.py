@@ -28,7 +28,7 @@ def preflight(plan: Plan, neighbours: Neighbours, session: str) -> list[str]:
 
 
 def gpu_warnings(plan: Plan) -> Iterator[str]:
-    """What the files ask of GPUs, where there is none to ask."""
+    """Warnings about what the files ask of GPUs, where there is none."""
     recorded = plan.gpu_stats_recorder is not None and plan.gpu_stats_recorder.interval_s > 0
     watched = any(entry.gpu_mem_use_warning_threshold is not None for entry in plan.entries)
     reason = gpu.absence() if recorded or watched else None
@@ -65,7 +65,8 @@ def resource_warnings(entry: Entry) -> Iterator[str]:
 
 
 def missing_datasets(entry: Entry) -> list[str]:
-    """What keeps an entry from running. Local paths only: what is behind an address is looked at by the program.
+    """Data sets that are not there, which keeps an entry from running. Local paths only: addresses are the program's
+    task.
 
     A data setup may name what it is about to make.
     """
@@ -76,7 +77,7 @@ def missing_datasets(entry: Entry) -> list[str]:
 
 
 def missing_interpreter(entry: Entry) -> list[str]:
-    """For a plan; a run finds out by starting it."""
+    """The entry's interpreter, where it is not there; for `assay plan`. A run finds out by starting it."""
     if entry.interpreter is None or shutil.which(entry.interpreter, path=entry.env.get("PATH")):
         return []
     return [f"interpreter {entry.interpreter} does not exist, or is no program"]

@@ -25,7 +25,7 @@ def middle(values: Floats) -> float:
 
 
 def deviation(values: Floats, centre: float) -> float:
-    """Median absolute deviation; where more than half are equal, the mean one at the same scale."""
+    """Median absolute deviation; where more than half of the values are equal, the mean one at the same scale."""
     distance = np.abs(values - centre)
     typical = middle(distance)
     return typical if typical > 0 else 0.845 * float(distance.sum()) / distance.size
@@ -47,7 +47,7 @@ def location(values: Floats) -> float:
 
 
 def spread(values: Floats, centre: float | None = None, reach: float = REACH) -> float:
-    """The biweight midvariance's root: a standard deviation without the wild ones."""
+    """Root of the biweight midvariance: a standard deviation that leaves wild values out."""
     n = values.size
     if n < 2:
         return 0.0

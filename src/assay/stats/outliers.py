@@ -20,7 +20,7 @@ class Outlier:
     index: int
     value: float
     distance: float
-    """In robust standard deviations, negative below the median."""
+    """Distance from the median in robust standard deviations, negative below it."""
 
     @property
     def severe(self) -> bool:

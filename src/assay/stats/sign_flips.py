@@ -23,7 +23,7 @@ def sign_flip_p(differences: Floats) -> float:
 
 @lru_cache(maxsize=32)
 def _signs(count: int) -> Floats:
-    """The first stays as it is: a pattern and its mirror image give the same size."""
+    """Patterns of signs. The first sign is always plus: a pattern and its mirror image give the same size."""
     if count <= _ALL:
         patterns = np.arange(2 ** (count - 1))[:, None] >> np.arange(count - 1) & 1
     else:

@@ -7,7 +7,7 @@ from assay.stats.biweight import middle
 from assay.stats.intervals import Floats
 
 BEYOND = 1.5
-"""Times the slowest run of the other side."""
+"""Factor over the slowest run of the other side from which on a run is slow."""
 CERTAIN = 0.001
 
 
@@ -18,7 +18,7 @@ class SlowRuns:
     count: int
     of: int
     times: float
-    """The typical one of them, against the other side's median."""
+    """A typical slow run over the other side's median."""
     chance: float
     """Probability that so many fall on one side by chance (Fisher's exact test)."""
 

@@ -14,7 +14,8 @@ Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 def spikes(base: Floats, head: Floats) -> Flags:
-    """Pairs with a run far from all others of its side, where the partner is not as far: what happened to one run."""
+    """Pairs with a run far from all others of its side, where the partner is not as far: something happened to one
+    run."""
     mine, theirs = base - middle(base), head - middle(head)
     reach = SPIKE * deviation(np.concatenate([mine, theirs]), 0.0)
     apart = head - base

@@ -5,7 +5,7 @@ import numpy as np
 from assay.stats.intervals import Floats
 
 FEW = 3
-"""Values for each distinct one, from which on a clock that steps is suspected."""
+"""Values per distinct value from which on a clock that steps is suspected."""
 _FINE = 1e-3
 """Share of the values below which a step does not matter."""
 

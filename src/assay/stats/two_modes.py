@@ -6,14 +6,14 @@ from assay.stats.intervals import Floats
 
 FEWEST = 10
 EXPLAINED = 0.93
-"""Share of the variance between the two groups; of ten normal values two groups explain about 0.65, seldom 0.9."""
+"""Least share of the variance that two groups must explain; with ten normal values it is about 0.65, seldom 0.9."""
 
 _ROUNDING = 1e-9
 """Share of the values below which a difference is how floats are rounded."""
 
 
 def two_modes(values: Floats) -> tuple[float, float, int] | None:
-    """The two levels that values come at, lower first, and how many at the upper; None if they do not.
+    """The two levels that the values have, lower first, and how many are at the upper; None if there are not two.
 
     The split of the ordered values that explains most of their variance (Fisher, JASA 53, 1958).
     """

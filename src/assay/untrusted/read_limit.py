@@ -11,7 +11,7 @@ class ReadLimit:
 
     most_bytes: int
     follow_links: bool = False
-    """For a path that the user names; what a run wrote is never a link to something else."""
+    """Whether links are followed: only in a path that the user names; what a run wrote must not lead elsewhere."""
     seconds: float | None = None
     """Reading that takes longer is given up between two blocks; what is then done with the bytes is not bounded."""
 
@@ -24,7 +24,7 @@ RESULT = ReadLimit(64 * MB)
 """`params.json`, `metrics.json`: what a benchmark program wrote."""
 TASKS = ReadLimit(512 * MB)
 RECORDS = ReadLimit(16 * 1024 * MB)
-"""A file of records, read a line at a time: of one line `MOST_OF_A_LINE`."""
+"""A file of records, read a line at a time; one line has at most `MOST_OF_A_LINE` bytes."""
 MOST_OF_A_LINE = 1024 * MB
 SESSION = ReadLimit(64 * MB)
 """`session.json`, `env.json`, and what else Assay keeps where others can write."""
@@ -34,6 +34,6 @@ LOG = ReadLimit(1 << 62)
 NAMED = ReadLimit(256 * MB, follow_links=True)
 """A file of another tool that the user names."""
 TRACE = ReadLimit(4 * 1024 * MB, follow_links=True)
-"""Send times of a load, read a line at a time: of one line at most 1 MB."""
+"""Send times of a load, read a line at a time; one line has at most 1 MB."""
 WEIGHTS = ReadLimit(1 << 62, follow_links=True)
 """A file of weights is mapped, not read; its header and its pickle have limits of their own."""

@@ -48,7 +48,8 @@ class RegularFile:
         return b"".join(self._pieces(lambda: os.read(self.descriptor, BLOCK)))
 
     def lines(self, most: int, start: int = 0) -> Iterator[bytes]:
-        """From `start` on, each with its end, none of more than `most` bytes; the last may have been cut short."""
+        """Lines from `start` on, each with its end, none of more than `most` bytes; the last may have been cut
+        short."""
         with open(self.descriptor, "rb", buffering=BLOCK, closefd=False) as file:
             file.seek(start)
             for number, line in enumerate(self._pieces(lambda: file.readline(most + 1)), 1):

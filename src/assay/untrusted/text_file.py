@@ -7,7 +7,7 @@ from assay.untrusted.regular_file import RegularFile, read_bytes
 
 
 def read_text(path: Path, limit: ReadLimit) -> str:
-    """As UTF-8; what is not becomes U+FFFD."""
+    """Reads a file as UTF-8; what is not becomes U+FFFD."""
     return read_bytes(path, limit).decode("utf-8", "replace")
 
 

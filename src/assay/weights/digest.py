@@ -15,7 +15,7 @@ DIGEST_BYTES = 24
 
 
 def hasher_of(kind: ElementType, shape: tuple[int, ...]) -> blake3:
-    """Made to be given the bits of a tensor of that dtype and shape."""
+    """A hasher that knows dtype and shape already; the bits of the tensor are still to be given."""
     from blake3 import blake3
 
     return blake3(f"{kind.name}{shape}".encode())

@@ -25,7 +25,7 @@ from assay.names import unknown
 from assay.native.library import kernel
 
 SHARE_OF_ORACLE = 0.25
-"""Of the time that the fuzzer has, how much the comparison with plain Python gets on top of it."""
+"""Share of the fuzzer's time that the comparison with plain Python gets on top of it."""
 SLICE_S = 120
 """Seconds after which the fuzzer says how far it is and goes on with what it has learnt."""
 INTERRUPTED = 72
@@ -135,7 +135,7 @@ def _compare(target: Target, corpus: Path, seconds: float, tally: Tally) -> None
 
 
 def _quoted(word: str) -> str:
-    """As libFuzzer's dictionaries have it."""
+    """A word as libFuzzer's dictionaries have it."""
     return "".join(c if c.isprintable() and c.isascii() and c not in '"\\' else f"\\x{ord(c):02x}" for c in word)
 
 

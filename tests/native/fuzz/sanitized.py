@@ -15,7 +15,7 @@ QUIET = ("-g", "-O1", "-fno-omit-frame-pointer", "-Wno-unused-function", "-Wno-u
 
 
 def fuzzer(target: Target, folder: Path) -> Path:
-    """By clang, with libFuzzer as its main program and its eyes in the library."""
+    """A fuzzer built by clang, with libFuzzer as its main program and its coverage counters in the library."""
     clang = [_needed("clang")]
     # Casts of floats that do not fit are undefined too, but not in clang's `undefined`.
     flags = (*CHECKS, *QUIET, "-fsanitize=float-cast-overflow", "-fsanitize=fuzzer-no-link")
@@ -24,7 +24,7 @@ def fuzzer(target: Target, folder: Path) -> Path:
 
 
 def replayer(target: Target, library: Path) -> Path:
-    """By the compiler that the library is made with: a program that is given files with inputs."""
+    """A program that is given files with inputs, built by the compiler that the library is made with."""
     sources = [target.source, HERE / "replay.c"]
     return _linked(
         [_needed(build.compiler()), *CHECKS, *QUIET], sources, library.parent / f"{target.name}-replay", library

@@ -17,7 +17,7 @@ GOOD = {"index": "sqlite", "relevance": "yes", "answer": "{passages}", "hallucin
 
 
 def perfect() -> dict[int, dict[str, Any]]:
-    """For each question the query that finds its answer, and the direct answer where there is nothing to search."""
+    """The query that finds the answer of each question, or the direct answer where there is nothing to search."""
     known = TownLibrary().questions
     scripts: dict[int, dict[str, Any]] = {}
     for n, question in enumerate(known):

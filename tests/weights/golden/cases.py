@@ -14,9 +14,9 @@ class GoldenCase:
     name: str
     config: dict[str, Any]
     names: tuple[str, ...]
-    """Of the tensors it holds, with * and ?."""
+    """Names of the tensors it holds, with * and ?."""
     count: int = 2
-    """Versions."""
+    """Number of versions."""
 
     def versions(self) -> list[Tensors]:
         return [

@@ -17,12 +17,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """On one line, with nothing in it that would end the cell."""
+    """The text on one line, with nothing in it that would end the cell."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def code(text: str) -> str:
-    """As it is typed, whatever is in it."""
+    """The text as code, whatever is in it."""
     if not text:
         return ""
     ticks = "``" if "`" in text else "`"

@@ -35,7 +35,8 @@ class Message:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Of the message where it is printed: the second half of an unknown name is there only if there is one."""
+        """Pattern of the message as printed; without the part about a similar name, which is there only if there is
+        one."""
         text = self.text.partition("; did you mean ‹")[0]
         return re.compile(".*".join(map(re.escape, re.split(r"‹[^›]*›", text))), re.DOTALL)
 

@@ -37,7 +37,7 @@ WRITTEN = {
 """Metrics whose names the code puts together further away from where it gives them."""
 MAKERS = {"metric": 0, "Metric": 0}
 FIELDS = ("value", "unit", "better", "samples", "exact")
-"""Of `metric(name, …)`, `Metric(name, …)` and a suite's `add(name, …)`, in the order that all of them have."""
+"""Parameters that `metric(name, …)`, `Metric(name, …)` and a suite's `add(name, …)` all have, in this order."""
 
 
 @dataclass(frozen=True, order=True)

@@ -119,7 +119,7 @@ def _example(field: FieldInfo) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """On one line, as YAML takes it."""
+    """The value on one line, as YAML takes it."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_inside(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -27,23 +27,23 @@ class ChangePoint:
     unit: str | None
     better: Better | None
     session: str
-    """The likeliest first at the new level, and when it began."""
+    """Session that is most likely the first at the new level; `at` is when it began."""
     at: str
     ratio: float | None
     """None where `before` is 0."""
     before: float
     after: float
     index: int
-    """Of that session among those of the series, as `sessions` orders them."""
+    """Place of `session` among the sessions of the series, from 0, oldest first."""
     earliest: str
     """The first session at the new level is one from here to `latest`, both included, in 95 of 100 changes."""
     latest: str
     possible: int
-    """How many sessions of the series that are."""
+    """Number of sessions of the series from `earliest` to `latest`."""
     commit_before: str | None
-    """Of the session before `earliest`, or the newest known before that."""
+    """Commit of the session before `earliest`, or the newest known before that."""
     commit_after: str | None
-    """Of `latest`. The cause, if it was a commit, is after `commit_before` and not after this one."""
+    """Commit of `latest`. The cause, if it was a commit, is after `commit_before` and not after this one."""
     commits: tuple[str, ...]
     """The commits measured from `earliest` to `latest`, oldest first, each once."""
 
@@ -68,7 +68,7 @@ class Event:
 
     @property
     def commits(self) -> tuple[str | None, str | None]:
-        """Those of the change that is placed best. Between them lies the cause, if it was one and a commit."""
+        """The commits around the change whose place is known best. If one commit is the cause, it lies between them."""
         known = [point for point in self.points if point.commit_before and point.commit_after]
         best = min(known or self.points, key=lambda point: point.possible)
         return best.commit_before, best.commit_after

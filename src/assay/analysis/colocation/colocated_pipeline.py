@@ -18,7 +18,7 @@ class ColocatedPipeline:
     asked_rate: float | None
     until: str
     objectives: tuple[str, ...]
-    """In words: `p99 of latency at most 0.05 s`."""
+    """Objectives in words: `p99 of latency at most 0.05 s`."""
     stages: tuple[int, ...]
 
     @classmethod

@@ -18,7 +18,7 @@ class KeptOverlap:
     begin: float
     end: float
     shares: Mapping[str, float] = field(default_factory=dict)
-    """Of each pipeline's own run that it covers, 0 to 1."""
+    """Share of each pipeline's own run that this stretch covers, 0 to 1, by pipeline."""
 
     @property
     def seconds(self) -> float:

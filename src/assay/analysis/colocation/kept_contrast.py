@@ -19,7 +19,7 @@ class KeptContrastSide:
 
     queries: int
     seconds: float
-    """Of all windows."""
+    """Length of all windows together."""
     stages: tuple[StageWindow, ...]
 
 

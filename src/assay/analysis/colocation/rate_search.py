@@ -32,7 +32,7 @@ class RateSearch:
 
     pipeline: str
     trials: tuple[RateTrial, ...]
-    """By rate."""
+    """Trials, the lowest rate first."""
     searched: bool
     """Whether the highest rate within the objectives was looked for, not only some rates tried."""
     peak: float | None

@@ -57,7 +57,7 @@ class SlowdownEstimate:
 
     @property
     def slower(self) -> bool | None:
-        """By the interval itself; None where it holds 1 or there is none, so that it cannot be told."""
+        """Whether the whole interval is above 1 (True) or below it (False); None where it holds 1 or is missing."""
         if self.low is None or self.high is None:
             return None
         return True if self.low > 1 else False if self.high < 1 else None
@@ -73,7 +73,7 @@ def is_own_copy(pipeline: str, beside: Sequence[str]) -> bool:
 
 
 def original(name: str) -> str:
-    """Of a copy that ran beside it, the pipeline; of any other name the name itself."""
+    """The pipeline's own name, where `name` is that of a copy that ran beside it; otherwise `name` itself."""
     return name.removesuffix(_COPY)
 
 

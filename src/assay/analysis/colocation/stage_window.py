@@ -28,7 +28,7 @@ class StageWindow:
 
     @classmethod
     def read_flat(cls, written: Fields) -> StageWindow | None:
-        """As sides of a contrast have it: figures beside the name."""
+        """Reads the form in which a contrast has stages: the figures stand beside the name, not in `window`."""
         id = written.whole("id")
         return None if id is None else cls._of(id, written, written, written.count("count"))
 

@@ -22,7 +22,7 @@ class Past(Protocol):
         ...
 
     def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
-        """The same as they are, those too that have no logarithm."""
+        """The values themselves, one a session, oldest first; those too that have no logarithm."""
         ...
 
 
@@ -66,5 +66,6 @@ class HistoryPast:
 
 
 def _middle(values: list[float]) -> float:
-    """Most sessions have one run, and a comparison reads a thousand of each of its metrics."""
+    """Middle of a session's values. One value is its own: most sessions have one run, and a comparison reads a thousand
+    sessions for each of its metrics."""
     return values[0] if len(values) == 1 else median(values)

@@ -6,7 +6,7 @@ from assay.analysis.insights.insight import EntryRuns, Insight
 from assay.analysis.sentences import insight_sentences as said
 
 NEAR = 0.9
-"""Of what the entropy of the data allows."""
+"""Share of the compression that the entropy of the data allows; from here on nothing is said."""
 OURS = "assay-"
 """How the names of our own store begin; the word after it is its setting."""
 SMALLEST = "assay-small"
@@ -32,7 +32,7 @@ def compression(entry: EntryRuns) -> Iterator[Insight]:
 
 
 def _advice(entry: EntryRuns, name: str) -> str:
-    """For our own store alone: what would make another one smaller is not known here."""
+    """Advice for our own store only: what would make another one smaller is not known here."""
     store = next((part for part in name.split(".") if part.startswith(OURS)), None)
     if store is None:
         return ""

@@ -37,11 +37,11 @@ class EntryRuns:
     name: str
     runs: Sequence[Record]
     folder: Path | None = None
-    """Of the session, where it is on disk: series of memory use are read from it."""
+    """Folder of the session, where it is on disk: series of memory use are read from it."""
 
     @cached_property
     def metrics(self) -> Mapping[str, Metric]:
-        """Of the last run; figures that need all runs take `values`."""
+        """Metrics of the last run; figures that need all runs take `values`."""
         return self.runs[-1].metrics
 
     def number(self, name: str) -> float | None:

@@ -1,1 +1,1 @@
-"""From samples to a verdict: floors of noise, exact values, how many runs would tell."""
+"""What makes a verdict of samples: floors of noise, exact values, how many runs would tell."""

@@ -9,7 +9,7 @@ from assay.stats.intervals import Floats
 
 TRIED = (10, 20, 30, 40, 60, 80, 120, 160, 240)
 SURE = 0.8
-"""Share of the experiments that must call it equivalent."""
+"""Share of the experiments that must call identical code equivalent."""
 _EXPERIMENTS = 200
 
 
@@ -17,8 +17,8 @@ def pairs_needed(a: Floats, b: Floats, margin: float = DEFAULT_MARGIN) -> int | 
     """How many pairs of identical code with this noise are called equivalent in eight of ten experiments; None if the
     most that is tried are not.
 
-    By experiments, not by a formula: pairs are drawn from those measured, and their sides swapped at random, since
-    identical code has no sides.
+    Found by experiments, not by a formula: pairs are drawn from those measured, and their sides swapped at random,
+    since identical code has no sides.
     """
     rng = np.random.default_rng(a.size)
     for count in TRIED:

@@ -14,7 +14,7 @@ _SECONDS = {"s": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns":
 
 @dataclass(frozen=True)
 class RepeatPlan:
-    """For one metric that a program measures repeatedly within a run: where more repeats pay."""
+    """Where more repeats pay, for one metric that a program measures repeatedly within a run."""
 
     entry: str
     metric: str

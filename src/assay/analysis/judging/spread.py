@@ -7,6 +7,6 @@ from assay.stats.intervals import Interval, quantile_interval
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Of the median, from the ranks of the values; None where there are too few of them for any (fewer than six)."""
+    """Interval of the median, from the ranks of the values; None where they are too few for one (fewer than six)."""
     interval = quantile_interval(list(values), 0.5, confidence=confidence)
     return interval if math.isfinite(interval.low) and math.isfinite(interval.high) else None

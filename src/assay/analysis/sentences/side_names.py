@@ -16,4 +16,4 @@ A_AND_B = SideNames("in A", "in B")
 BEFORE_AND_NOW = SideNames("before", "now")
 """Names at the end of a run, where nobody named two sides."""
 BASE_AND_HEAD = SideNames("in base", "in head")
-"""Of `judge`, whose arguments are called so."""
+"""Names in `judge`, whose arguments are called so."""

@@ -14,7 +14,7 @@ from assay.report.text.timing_text import progress_bar
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
 
 _MOST_LIVE = 12
-"""Entries under way that are shown; a long list says less than its end."""
+"""Most entries under way that are shown; the end of a long list says more than all of it."""
 
 
 class LiveView:
@@ -122,7 +122,7 @@ class LiveView:
         return middle_cut(start + bar + end, width - 1)
 
     def _left(self) -> dict[str, int]:
-        """Runs of each entry; warm-ups that are still to come are not among them."""
+        """Runs of each entry that are left; warm-ups that are still to come are not among them."""
         return {name: planned - len(self._runs.get(name, ())) for name, planned in self._planned.items()}
 
 

@@ -7,7 +7,7 @@ class Voice(Enum):
     """How much of a session is said on the screen; session.log has the same whatever it is."""
 
     SILENT = "silent"
-    """Nothing: for a program that reads the records."""
+    """Nothing is said: for a program that reads the records."""
     QUIET = "quiet"
     """Only the result."""
     NORMAL = "normal"

@@ -44,7 +44,7 @@ class Records(Sequence[Record]):
 
     @property
     def passed(self) -> bool:
-        """All of them; False if there are none."""
+        """Whether all passed; False if there are no records."""
         return bool(self._records) and all(record.success for record in self._records)
 
     def of(self, *, entry: str | None = None, session: str | None = None) -> Records:

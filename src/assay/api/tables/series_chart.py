@@ -45,7 +45,7 @@ class SeriesChart:
         return cls(_plot(metric, points, next(iter(units)) if len(units) == 1 else ""))
 
     def save(self, path: str | Path) -> Path:
-        """As an HTML page that needs nothing else."""
+        """Writes the chart as an HTML page that needs nothing else."""
         page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Assay</title>{self._repr_html_()}</html>'
         write_atomic(Path(path), page)
         return Path(path)

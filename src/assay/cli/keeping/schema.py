@@ -9,7 +9,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """For editors and other tools: what a session YAML may hold."""
+    """Prints what a session YAML may hold, for editors and other tools."""
     from assay.config.json_schema import session_schema
 
     print(json.dumps(session_schema(), indent=2))

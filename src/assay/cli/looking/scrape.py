@@ -42,7 +42,7 @@ def _newest(results_dir: Path) -> bytes:
 
 
 def _records(history: History) -> Iterator[Record]:
-    """Of every entry, all repeats of the session that has run it last."""
+    """All repeats of every entry, from the session that has run it last."""
     for entry in history.entries():
         runs = history.runs(entry=entry, limit=_REPEATS)
         for run in runs:

@@ -59,7 +59,8 @@ def run(args: Namespace) -> int:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Opened here, so that a port that is taken is one message, and port 0 is known before it is printed."""
+    """Opens the socket here, so that a taken port is one message, and what port 0 became is known before it is
+    printed."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -61,11 +61,11 @@ def run(args: Namespace) -> int:
     try:
         return int(args.subcommand_module.run(args))
     except OSError as error:
-        # Of a disk that is full, a place that can only be read, a folder that went away.
+        # The disk is full, the place can only be read, or the folder went away.
         where = error.filename or getattr(args, "repo", "the repository")
         raise DataError(f"{where} cannot be used: {error.strerror or error}") from None
     except ImportError as error:
-        # Rooms below import what they need where they need it; only here is there one place that can say so.
+        # Rooms below import what they need where they need it; this is the one place that can say what is missing.
         if lacking := missing("weights"):
             raise MissingExtra(f"What the weight store needs ({', '.join(lacking)})", "weights") from None
         # One that is there and cannot be imported is no help either; of another of Assay's own the fault is ours.

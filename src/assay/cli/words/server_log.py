@@ -23,7 +23,7 @@ class OneLine(logging.Formatter):
 
 
 def log_in_lines() -> None:
-    """To standard error, warnings and worse."""
+    """Logs warnings and worse to standard error, one line each."""
     handler = logging.StreamHandler()
     handler.setFormatter(OneLine())
     for name in LOGGERS:

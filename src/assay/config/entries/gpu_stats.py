@@ -1,4 +1,4 @@
 from __future__ import annotations
 
 GPU_STATS_INTERVAL_S = 1.0
-"""Between two rows of a GPU, where the files say nothing else."""
+"""Seconds between two rows of a GPU, where the files say nothing else."""

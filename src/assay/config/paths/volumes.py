@@ -62,7 +62,7 @@ def _is_named(name: str, setups: list[str]) -> bool:
 
 
 def _plain(paths: dict[str, str] | list[NamedPath], setups: list[str]) -> Iterator[Volume]:
-    """Of `paths: {name: path}`, the same everywhere."""
+    """Volumes of `paths: {name: path}`, which are the same on the host and in the container."""
     for name, written in paths.items() if isinstance(paths, dict) else ():
         path = os.path.abspath(os.path.expanduser(written))
         yield Volume(path, path, _is_named(name, setups))

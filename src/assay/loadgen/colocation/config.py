@@ -93,7 +93,8 @@ class LoadgenConfig(ComponentConfig):
     min_duration: float = Field(default=0.0, ge=0)
     """Seconds that the load lasts at least, where `percentile` would end it earlier."""
     seed: int = 0
-    """Of the schedule and of the order of samples: the same seed sends the same queries at the same times."""
+    """Random seed of the schedule and of the order of samples: the same seed sends the same queries at the same
+    times."""
     sender: Sender = "auto"
     """Who sends: the pipeline's process (`inline`) or a process of its own; `auto` decides."""
     max_failures: int = Field(default=0, ge=0)
@@ -116,7 +117,7 @@ class ObjectiveConfig(_Model):
 
 
 class LimitsConfig(_Model):
-    """Enforced by the kernel, for the pipeline's process and all it starts."""
+    """Limits that the kernel enforces, for the pipeline's process and all it starts."""
 
     cpus: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Processors' worth of time, at most."""
@@ -188,7 +189,7 @@ class PolicyConfig(ComponentConfig):
     """Who decides while pipelines run beside each other."""
 
     timeout: Seconds = 10.0
-    """A policy that has not come back from one call for this long hangs."""
+    """Seconds after which a policy that has not come back from one call counts as hung."""
 
 
 class ColocationConfig(_Model):
@@ -203,9 +204,9 @@ class ColocationConfig(_Model):
     listeners: tuple[str, ...] = ()
     """What is wanted of the machine: `top`, `ps`, `free`, `iostat`, `smi`, `dcgmi`, `macmon`."""
     setup_timeout: Seconds = 600.0
-    """For models to load: a pipeline that is not ready by then has failed."""
+    """Seconds for models to load: a pipeline that is not ready by then has failed."""
     stall_timeout: Seconds = 300.0
-    """A pipeline that is inside a stage and has finished nothing for this long hangs."""
+    """Seconds after which a pipeline that is inside a stage and has finished nothing counts as hung."""
 
     def pipeline(self, name: str) -> PipelineConfig:
         return next(pipeline for pipeline in self.pipelines if pipeline.name == name)

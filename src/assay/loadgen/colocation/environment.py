@@ -11,8 +11,8 @@ from assay.loadgen.colocation.config import PipelineConfig
 
 
 def pipeline_environment(config: PipelineConfig, device: PipelineDevice) -> dict[str, str]:
-    """Of a pipeline's process: Assay's own, the device it was given, then what its `env` says."""
-    # The user's own first, then the checkout, the modules beside the configuration and this process's view of all.
+    """Environment of a pipeline's process: Assay's own, the device it was given, then what its `env` says."""
+    # PYTHONPATH: the user's own first, then Assay's package, then all folders that this process imports from.
     given = [entry for entry in config.env.get("PYTHONPATH", "").split(os.pathsep) if entry]
     path = [*given, str(Path(assay.__file__).parent.parent), *(entry for entry in sys.path if entry)]
     share = {} if config.mps_share is None else {SHARE: str(config.mps_share)}

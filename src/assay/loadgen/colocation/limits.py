@@ -49,7 +49,7 @@ class ControlGroup:
 
     @property
     def entrances(self) -> list[str]:
-        """A process that writes 0 to these is inside, and so is all that it starts."""
+        """Files of the groups: a process that writes 0 to them is inside, and so is all that it starts."""
         return [str(folder / "cgroup.procs") for folder in self._folders]
 
     def resize(self, limits: LimitsConfig, tree: Tree) -> None:
@@ -87,7 +87,7 @@ class ControlGroup:
                 folder.mkdir()
                 self._folders.append(folder)
             if self.freezer is not None and (folder / _FREEZE).exists():
-                # Of version 2 a process is in one group only, and the last it entered is where it is frozen.
+                # In version 2 a process is in one group only: it is frozen by the one it entered last.
                 self.freezer = folder / _FREEZE
 
     def _set(self, limits: LimitsConfig) -> None:
@@ -137,13 +137,13 @@ def _limit_roots() -> list[Path]:
 
 
 def _freezer_roots() -> list[tuple[Path, str]]:
-    """Best first: what version 2 has frozen can be killed, what version 1 has cannot. Below our own group, so that the
-    processors are shared as they were."""
+    """Folders for freezers, best first: what version 2 has frozen can be killed, what version 1 has cannot. They lie
+    below our own group, so that the processors are shared as before."""
     new = [root for root in (_MOUNT, _MOUNT / "unified") if (root / "cgroup.controllers").exists()]
     return [*((root / _own_group(), _FREEZE) for root in new), (_MOUNT / "freezer", "freezer.state")]
 
 
 def _own_group() -> str:
-    """Of version 2, below where it is mounted."""
+    """This process's group of version 2, as a path below the mount."""
     lines = Path("/proc/self/cgroup").read_text().splitlines()
     return next((line.removeprefix("0::").strip("/") for line in lines if line.startswith("0::")), "")

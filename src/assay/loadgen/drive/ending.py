@@ -53,7 +53,7 @@ def describe(query: int, stage: int, name: str) -> str:
 
 
 def where(board: Board, names: dict[int, str]) -> tuple[str, int | None, int | None]:
-    """In words, and as numbers, what a pipeline is in the middle of."""
+    """What a pipeline is in the middle of: in words, and as the numbers of query and stage."""
     places = board.places()
     if not places:
         return "between queries", None, None

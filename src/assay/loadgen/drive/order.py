@@ -6,7 +6,8 @@ from assay.loadgen.graph.graph import Graph
 
 
 def first_reached(graph: Graph) -> dict[int, int]:
-    """Ranks by longest-known path order; stages in a cycle share the order in which they are first reached."""
+    """Rank of each stage: after all that lead to it, a cycle's edges back left out; what is not reached so comes
+    last."""
     order: dict[int, int] = {}
     waiting = deque(graph.inputs)
     shape = graph.shape

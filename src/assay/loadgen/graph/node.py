@@ -20,11 +20,12 @@ class Node:
     join: Join | None = None
     max_visits: int | None = None
     share: bool = False
-    """At a fan-out, give every branch the same object. Otherwise all but the first get a copy of what can change."""
+    """Whether all branches of a fan-out get the same object. Otherwise all but the first get a copy of what can
+    change."""
     place: Place = "inline"
     workers: int = 1
     recorded: bool = True
-    """False: no rows are written of it, and its time is in no stage's."""
+    """False: no rows are written of this stage, and its time is counted for no stage."""
 
     @property
     def shape(self) -> StageShape:

@@ -34,7 +34,8 @@ def mask(exchanges: Exchanges, secrets: Iterable[bytes]) -> Exchanges:
 
 
 def _holds(bodies: NDArray[np.uint8], secret: bytes) -> bool:
-    """Looked for block by block, each as long as a cache: a copy of all answers costs more than reading them."""
+    """Whether the bodies hold a secret. It looks block by block, each as long as a cache: a copy of all answers would
+    cost more than reading them."""
     blocks = range(0, len(bodies), _BLOCK)
     return any(secret in bodies[at : at + _BLOCK + len(secret) - 1].tobytes() for at in blocks)
 

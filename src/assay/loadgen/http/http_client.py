@@ -49,7 +49,7 @@ class HttpClient(ABC):
 
     @abstractmethod
     def submit_plan(self, plan: RequestPlan) -> None:
-        """Requests 0 to `plan.count` - 1. Once a client (or once after `forget`), before any `submit`."""
+        """Submits requests 0 to `plan.count` - 1. Once for a client (or once after `forget`), before any `submit`."""
 
     @abstractmethod
     def submit(
@@ -59,7 +59,7 @@ class HttpClient(ABC):
         cancel_after_s: float | None = None,
         cancel_after_events: int | None = None,
     ) -> int:
-        """One request more; its number. `at_ns` is from the start; None: when a slot is free."""
+        """Submits one request more; returns its number. `at_ns` is from the start; None: when a slot is free."""
 
     @abstractmethod
     def run(
@@ -69,7 +69,7 @@ class HttpClient(ABC):
         drain_s: float | None = None,
         start_ns: int | None = None,
     ) -> None:
-        """Until every request has ended.
+        """Runs until every request has ended.
 
         `on_end(number)` is called when a request has ended and may submit others. After `send_for_s` nothing more is
         sent, and what is still in flight `drain_s` later (None: at its own time limit) is UNFINISHED. `start_ns`:
@@ -94,7 +94,8 @@ class HttpClient(ABC):
 
     @abstractmethod
     def forget(self) -> None:
-        """Drop all requests and answers, keep the connections: warm-up apart, and memory of long-lived stages."""
+        """Drop all requests and answers, keep the connections: after a warm-up, and to save memory in long-lived
+        stages."""
 
     @abstractmethod
     def close(self) -> None: ...

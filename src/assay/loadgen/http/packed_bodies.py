@@ -21,7 +21,7 @@ from assay.native.library import declare, library
 _BLOCK = 1 << 20
 _HEAD = struct.Struct("<II")
 _MOST_RATIO = 255
-"""LZ4 makes nothing smaller than this: a file that says so is damaged."""
+"""Largest factor by which LZ4 can make anything smaller: a file that claims more is damaged."""
 
 
 @cache

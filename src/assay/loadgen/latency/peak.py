@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 _LOWEST = 64
-"""If a 64th of the first rate does not do, the rate is not what is wrong."""
+"""The search goes down to the first rate divided by this: if so low a rate fails, the rate is not what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Peak(Generic[T]):
     rate: float | None
     """None: even the lowest rate tried missed an objective."""
     bounded: bool
-    """False: no rate tried failed, so the peak is higher still."""
+    """Whether a rate failed; otherwise the peak is higher still."""
     trials: tuple[Trial[T], ...]
 
 
 def find_peak(
     run: Callable[[float], Trial[T]], start: float, precision: float = 0.05, most_trials: int = 20
 ) -> Peak[T]:
-    """To within `precision` of the rate, or as near as `most_trials` runs come."""
+    """Finds the highest valid rate, to within `precision` of it, or as near as `most_trials` runs come."""
     trials: list[Trial[T]] = []
     good: float | None = None
     bad: float | None = None

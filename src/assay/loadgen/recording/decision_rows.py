@@ -10,7 +10,7 @@ from assay.loadgen.colocation.policies.decision import Action, Decision
 from assay.loadgen.recording.spool import DTYPE, Rows
 
 FIRST_ACTION: Final = -10
-"""In the column of stages: this and below are a policy's actions, not stages."""
+"""Largest number in the column of stages that stands for a policy's action: this and below are no stages."""
 ACTION_NAMES: Final = {FIRST_ACTION - n: action for n, action in enumerate(get_args(Action))}
 _CODES = {action: code for code, action in ACTION_NAMES.items()}
 

@@ -7,7 +7,7 @@ import numpy as np
 from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler
 
 _LEAST_NS = 1_000_000_000
-"""Length of a schedule from which no gap between queries can be told: one query, or all at once."""
+"""Length that is assumed for a schedule from which no gap can be told: one query, or all at once."""
 
 
 def endless(scheduler: LoadScheduler, seed: int) -> Iterator[Arrivals]:

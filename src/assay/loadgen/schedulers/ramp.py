@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class RampLoadScheduler(LoadScheduler):
-    """From one rate to another, linearly, in `seconds`; ends there."""
+    """A rate that goes linearly from one value to another in `seconds`, and ends there."""
 
     def __init__(self, start_rate: float, end_rate: float, seconds: float, poisson: bool = False) -> None:
         if start_rate < 0 or end_rate < 0 or start_rate + end_rate == 0:

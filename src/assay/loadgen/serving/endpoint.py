@@ -20,7 +20,7 @@ _PATHS = {
     "chat": "/chat/completions", "completions": "/completions", "responses": "/responses", "embeddings": "/embeddings",
 }  # fmt: skip
 _MARK = "\u241f the prompt \u241f"
-"""A text that no request has by itself."""
+"""Stands for the prompt in a form: a text that no request has by itself."""
 Messages = Sequence[Mapping[str, Any]]
 
 
@@ -70,8 +70,8 @@ class Endpoint:
         return self.target.message(self.path, json.dumps({**body, **(self.extra or {})}).encode())
 
     def prompt_messages(self, prompts: Sequence[tuple[str, int]]) -> list[bytes]:
-        """Requests of one prompt each and its longest answer: as `message` writes them, with all that does not differ
-        written once a length."""
+        """Requests for pairs of a prompt and its longest answer, as `message` writes them; what does not differ is
+        written only once for each length."""
         if self.kind == "http":
             return [self._http(prompt, max_tokens) for prompt, max_tokens in prompts]
         forms: dict[int, tuple[bytes, bytes, bytes, bytes]] = {}
@@ -86,7 +86,7 @@ class Endpoint:
         return made
 
     def _form(self, max_tokens: int) -> tuple[bytes, bytes, bytes, bytes]:
-        """A request around its length and its prompt."""
+        """The parts of a request around its length and its prompt."""
         message = self.message([{"role": "user", "content": _MARK}], max_tokens)
         head, _, body = message.partition(b"\r\n\r\n")
         before, _, after = body.partition(json.dumps(_MARK).encode())

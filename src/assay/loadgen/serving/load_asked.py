@@ -14,7 +14,7 @@ class LoadAsked:
     """Name of the load scheduler, `conversations` or `trace`."""
     rate: float | None = None
     concurrency: int | None = None
-    """Requests in flight of a closed loop, at most so many of an open one, conversations at a time."""
+    """Requests in flight: of a closed loop, the most of an open one; or conversations at a time."""
     requests: int | None = None
     duration_s: float | None = None
     seed: int = 0

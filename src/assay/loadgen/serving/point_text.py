@@ -68,7 +68,7 @@ def _table(point: LoadPoint) -> Iterator[str]:
 
 
 def _same_as_first(point: LoadPoint) -> bool:
-    """No answer reasons before it speaks: one row says both."""
+    """Whether no answer reasons before it speaks: then one row says both."""
     return bool((point.times.per_request["ttft_s"] == point.times.per_request["first_output_token_s"]).all())
 
 

@@ -23,13 +23,14 @@ class ServerRefused(AssayError):
 
     @classmethod
     def of_first(cls, endpoint: Endpoint, status: int, kind: str, said: str) -> ServerRefused:
-        """For the first request, which shows that no other will be answered; with what to look at. `kind`: of error."""
+        """The error for a first request that shows that no other will be answered, with a hint. `kind`: kind of the
+        error."""
         hint = _hint_of_404(endpoint, said) if status == 404 else hint_of(status) or _KIND_HINTS.get(kind, "")
         return cls(f"{endpoint.url}: {said}{hint}")
 
 
 def hint_of(status: int) -> str:
-    """What to look at when a server refuses who asks; empty for any other status."""
+    """Hint what to look at when a server refuses the client; empty for any other status."""
     return _HINTS.get(status, "")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LocalExecutor(Executor):
-    """In this process with one worker (the default), over forked worker processes with more; 0 is one a core."""
+    """Runs in this process with one worker (the default), in forked worker processes with more; 0 is one a core."""
 
     name = "local"
 

@@ -53,7 +53,8 @@ def ray_cluster(least_cpus: int = 1) -> Iterator[Any]:
 
 
 def _start(ray: Any, cpus: int, quiet: dict[str, Any]) -> None:
-    """Ray gives itself half a minute to start, which a busy machine may need for something else."""
+    """Starts Ray with more patience: it gives itself half a minute, which a busy machine may need for something
+    else."""
     for attempt in range(1, STARTS + 1):
         try:
             ray.init(address="local", num_cpus=cpus, include_dashboard=False, **quiet)
@@ -66,7 +67,7 @@ def _start(ray: Any, cpus: int, quiet: dict[str, Any]) -> None:
 
 
 def _knock(address: str) -> None:
-    """Ray itself takes minutes to find that nobody is there."""
+    """Tries a connection to the cluster first: Ray itself takes minutes to find that nobody is there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()

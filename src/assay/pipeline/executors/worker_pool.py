@@ -50,7 +50,7 @@ class WorkerPool:
     def _start(self, worker: Worker, splits: Sequence[Split], earlier: list[_Member]) -> _Member:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
-        # A worker that kept our ends of other workers' pipes would keep them open after we are gone.
+        # A worker that inherits our ends of other workers' pipes would keep them open after we are gone.
         not_its_own = [ours, *(member.connection for member in earlier)]
         process = context.Process(target=_work, args=(self.chain, worker, splits, theirs, not_its_own))
         process.start()

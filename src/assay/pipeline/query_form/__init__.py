@@ -1,1 +1,1 @@
-"""Stages that take queries, as those of the colocation benchmark that Assay grew from do, and payloads beside them."""
+"""Stages that take queries, as those of the colocation benchmark do (docs/migrate/colocation.md), beside payloads."""

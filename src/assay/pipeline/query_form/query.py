@@ -8,7 +8,8 @@ from uuid import UUID, uuid4
 
 @dataclass
 class Query:
-    """What flows between stages of the benchmark that Assay grew from: the data, and what stages note of it.
+    """What flows between stages of the colocation benchmark (docs/migrate/colocation.md): data, and what stages note of
+    it.
 
     Stages of Assay's own see payloads only; this is for users' stages that are written as `run(query)`.
     """

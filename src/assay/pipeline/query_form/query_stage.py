@@ -69,11 +69,11 @@ class QueryStage(RouterStage[Any, Any]):
         return kept if -1 in sent or targets == self._outputs else Routed(kept, targets)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> QueryStage:
-        """For another worker: one that is made anew, in the same pipeline."""
+        """A stage for another worker: made anew, in the same pipeline."""
         again = QueryStage(self._component, *self._configs)
         again._stages, again._numbers, again.uses = self._stages, self._numbers, self.uses
         return again
 
     def __getstate__(self) -> dict[str, Any]:
-        """For a process of its own, from which the other stages cannot be reached."""
+        """What goes to a process of its own, from which the other stages cannot be reached."""
         return {**self.__dict__, "_made": None, "_stages": {}, "_numbers": QueryNumbers(dict)}

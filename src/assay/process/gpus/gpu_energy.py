@@ -15,7 +15,8 @@ class GpuEnergy:
         """Time in seconds, and the counter in joules or the power in watts."""
 
     def add(self, at: float, counter_j: float | None, power_w: float | None) -> float | None:
-        """One reading; the joules up to it, None while nothing is known. What is missed once is made up for later."""
+        """Takes one reading; returns the joules up to it, None while nothing is known. The next reading makes up for
+        one that is missed."""
         if not self.source and (counter_j is not None or power_w is not None):
             self.source = "counter" if counter_j is not None else "power"
         value = counter_j if self.source == "counter" else power_w

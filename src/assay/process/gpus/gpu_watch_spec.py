@@ -11,11 +11,11 @@ class GpuWatchSpec:
     """GPUs that are sampled with the tree: columns of their own in `usage_csv`."""
 
     names: tuple[str, ...]
-    """As CUDA_VISIBLE_DEVICES names them: a number, `GPU-…` or `MIG-…`."""
+    """GPUs as CUDA_VISIBLE_DEVICES names them: a number, `GPU-…` or `MIG-…`."""
     library: Path
     """Folder that holds pynvml."""
     certain: bool
-    """They are the tree's alone to choose: counted even where none of its processes is seen on them."""
+    """Whether these GPUs were given to the tree: they count even where none of its processes is seen on them."""
 
     @classmethod
     def find(cls, names: tuple[str, ...], certain: bool) -> Self | None:

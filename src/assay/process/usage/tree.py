@@ -80,9 +80,9 @@ class Tree:
         return self.members
 
     def look(self) -> set[int]:
-        """As `walk`, by the children that the kernel lists for each thread (proc(5)): it costs by what is in the tree,
-        not by what is on the machine. A list that is read while one of it ends may lack others, so those that are known
-        stay while they are there: for samples, not for ending a tree."""
+        """The same as `walk`, but by the children that the kernel lists for each thread (proc(5)): its cost grows with
+        the tree, not with the machine. A list that is read while a process on it ends may lack others, so known ones
+        stay while they exist. Good for samples, not for ending a tree."""
         found: set[int] = set()
         rest = [self.root, *self.members]
         while rest:
@@ -100,11 +100,11 @@ class Tree:
         return self.members
 
     def forget(self) -> None:
-        """Before a walk that must not rely on what was seen earlier: ending a tree allows no gap."""
+        """Forgets what was seen, for a walk that must not rely on it: ending a tree allows no gap."""
         self.members, self._others = set(), set()
 
     def send(self, signal: int, keep: int = 0) -> int:
-        """Signals every descendant but `keep`; how many there were that still ran."""
+        """Signals every descendant but `keep`; returns how many of them still ran."""
         self.forget()
         count = 0
         for pid in self.walk():

@@ -43,7 +43,8 @@ class Claims:
         return max((int(number) for start, _, number in split if start == name and number.isdigit()), default=0)
 
     def _read(self, name: str, number: int) -> str:
-        """Empty only where there are no hard links, and its writer has just made it, or was killed at that moment."""
+        """Who made a claim. Empty only where there are no hard links: its writer has just made it, or was killed
+        then."""
         deadline = time.monotonic() + _WRITTEN_WITHIN_S
         while True:
             text = self._path(name, number).read_text(encoding="utf-8").strip()

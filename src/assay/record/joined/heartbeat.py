@@ -59,7 +59,7 @@ def is_alive(job: Job, beat: Path) -> bool:
 
 
 def place() -> str:
-    """Empty where the system does not tell: then only heartbeats count."""
+    """Boot of this machine and process namespace; empty where the system does not tell: then only heartbeats count."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -68,7 +68,7 @@ def place() -> str:
 
 
 def start_ticks(pid: int) -> int:
-    """Of a process that runs; 0 if there is none, or only what its parent has not collected yet."""
+    """Start time of a running process, in clock ticks since boot; 0 if it does not run or is a zombie."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

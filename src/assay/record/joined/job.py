@@ -40,7 +40,7 @@ class Job:
     asked: tuple[str, ...] = ()
     """Entries it was started for."""
     planned: tuple[str, ...] = ()
-    """Those, with the data setups and what they need: it runs them unless another job does."""
+    """Entries asked for, with the data setups and what they need: it runs them unless another job does."""
     runs: Mapping[str, int] = field(default_factory=dict)
     """How many runs each planned entry has, warm-ups among them: with a record of each it is done."""
     expect: tuple[str, ...] = ()

@@ -45,11 +45,11 @@ class JobFolder(SessionFolder):
         write_atomic(self.own / "env.json", encode(environment.to_json(), indent=2))
 
     def write_info(self, info: SessionInfo) -> None:
-        """What ends is this job, not the session."""
+        """Writes the job's state: what ends is this job, not the session."""
         self._change(replace(self.job, status=info.status, at=None))
 
     def go_on(self) -> None:
-        """It has taken over what another job has left."""
+        """Notes that the job goes on: it has taken over what another job has left."""
         self._change(replace(self.job, status="running"))
 
     def begin(self, run: StartedRun) -> None:
@@ -62,7 +62,7 @@ class JobFolder(SessionFolder):
         self._change(replace(self.job, status="refused"))
 
     def records(self) -> list[Record]:
-        """Of all jobs; what was interrupted in another one runs again."""
+        """Records of all jobs; an interrupted run is left out, since it runs again."""
         return [record for record in self.jobs.records() if record.outcome is not Outcome.INTERRUPTED]
 
     def _change(self, job: Job) -> None:

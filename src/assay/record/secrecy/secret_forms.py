@@ -21,7 +21,8 @@ def secret_forms(value: str) -> set[str]:
 
 
 def _in_base64(value: str) -> set[str]:
-    """`user:value` is encoded in one piece: of each of the three ways that bytes can fall, what surely stands there."""
+    """Parts of base64 that surely hold the value where `user:value` was encoded in one piece: one part for each of the
+    three ways that its bytes can fall."""
     data = value.encode("utf-8", "surrogateescape")
     forms = set()
     for before in range(3):

@@ -24,8 +24,8 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
 
 
 def is_secret(name: str) -> bool:
-    """By its parts: `API_KEY`, `--db-password`, `accessToken`; not `max_tokens`, nor `token_limit`, nor `api-key-env`,
-    which names the variable that has it."""
+    """Whether a name is a secret's, by its parts: `API_KEY`, `--db-password`, `accessToken`; not `max_tokens`, nor
+    `token_limit`, nor `api-key-env`, which names the variable that has it."""
     apart = _CAMEL.sub("_", name)
     if _COUNT.search(apart) is not None or _VARIABLE.search(apart) is not None:
         return False

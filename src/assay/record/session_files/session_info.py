@@ -34,7 +34,7 @@ class SessionInfo:
     tags: tuple[str, ...] = ()
     """What the session is found by, as its files and its command line say."""
     entry_tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By entry, those that have any."""
+    """Tags by entry, for those that have any."""
     runs: Mapping[str, int] = field(default_factory=dict)
     """How often each entry is to be run, warm-ups included; empty in files from before it was written down."""
     limits_s: Mapping[str, float] = field(default_factory=dict)

@@ -12,7 +12,7 @@ class PythonEnvironment:
     """Which Python a program ran with, and what is installed there."""
 
     interpreter: str
-    """As it was started."""
+    """The interpreter's path, as it was started."""
     python: str
     """Version."""
     packages: Mapping[str, str] = field(default_factory=dict)

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Iterable
 
 COLOURS = 8
-"""Of the style sheet: `--series-1` to `--series-8`."""
+"""Number of colours in the style sheet: `--series-1` to `--series-8`."""
 
 
 def colours(names: Iterable[str]) -> dict[str, int]:

@@ -35,11 +35,11 @@ class Concern:
     reasons: tuple[str, ...] = ()
     log: str = ""
     sessions: int = 1
-    """Failed in a row."""
+    """Sessions in a row that failed."""
     trends: tuple[Trend, ...] = ()
-    """Whose last step is a regression, the largest first."""
+    """Trends whose last step is a regression, the largest first."""
     tonight: tuple[tuple[Row, int | None], ...] = ()
-    """Verdicts of the newest session that no step tells yet, and their series."""
+    """Regressions by the verdicts of the newest session that no step shows yet, and their series."""
     acknowledged: Acknowledgement | None = None
 
     @property
@@ -103,7 +103,7 @@ def regression_of(entry: str, machine: str, trends: Iterable[Trend], tonight: Se
 
 
 def _is_own(metric: str) -> bool:
-    """Of what Assay measures itself: the program's own metrics say more."""
+    """Whether Assay measures the metric itself: the program's own metrics say more."""
     return metric == "exec_time_s" or metric.startswith("usage.")
 
 

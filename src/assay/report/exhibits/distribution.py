@@ -8,7 +8,7 @@ from assay.report.view import MetricView
 
 LEAST_SAMPLES = 20
 _WORLDS_APART = 1000.0
-"""Highest over lowest."""
+"""Ratio of the highest to the lowest value above which entries do not share a scale."""
 _SHARES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 
@@ -21,7 +21,8 @@ class Bin:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Of a metric's samples: a histogram with bins of equal ratio where values spread widely, and the tail."""
+    """How a metric's samples are distributed: a histogram, with bins of equal ratio where they spread widely, and the
+    tail."""
 
     metric: str
     unit: str | None
@@ -63,8 +64,8 @@ def percentile_ladder(value: object) -> Mapping[str, float]:
 
 
 def common_scales(entries: Iterable[Sequence[MetricView]]) -> dict[tuple[str, str | None], tuple[float, float]]:
-    """By name and unit, for what several entries have samples of. Entries that are worlds apart keep their own: on one
-    scale all of them would be a line."""
+    """Lowest and highest value, by name and unit, of metrics that several entries have samples of. Entries that are
+    worlds apart keep their own: on one scale all of them would be a line."""
     ends: dict[tuple[str, str | None], list[tuple[float, float]]] = {}
     for metrics in entries:
         for metric in metrics:

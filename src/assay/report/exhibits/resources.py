@@ -57,7 +57,8 @@ def _plot(
 
 
 def thin(values: Sequence[float], most: int) -> list[float]:
-    """At most `most` values, each the mean of its stretch: a short burst is flattened, not left out by chance."""
+    """Thins to at most `most` values, each the mean of its stretch: a short burst is flattened, not left out by
+    chance."""
     if len(values) <= most:
         return [float(f"{value:.3g}") for value in values]
     edges = [round(i * len(values) / most) for i in range(most + 1)]

@@ -12,7 +12,8 @@ NOTE = "Row: whose slowdown. Column: what ran beside it. 1× is as fast as alone
 
 
 def slowdown_matrices(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[MetricView]]:
-    """From `slowdown.A.beside.B.throughput`, with `.low` and `.high`, as colocation writes them; and what is left."""
+    """Matrices of slowdowns, and the metrics that are none. Colocation names one `slowdown.A.beside.B.throughput`, its
+    interval the same with `.low` and `.high`."""
     found: dict[str, dict[tuple[str, str], dict[str, float]]] = {}
     rest = []
     for metric in metrics:

@@ -16,7 +16,8 @@ class StageTime:
     calls: int
     seconds: float
     share: float
-    """Of the run, where its stages took no longer than it; otherwise of the time of all stages of its pipeline."""
+    """Share of the run's time, where its stages took no longer than it; otherwise of the time of all stages of its
+    pipeline."""
     p50_s: float
     p95_s: float
 
@@ -28,7 +29,7 @@ class PipelineStages:
     pipeline: str
     """Empty where there is only one, which has no name."""
     stages: tuple[StageTime, ...]
-    """In the order they first ran."""
+    """Stages in the order they first ran."""
     run_s: float | None = None
     """Time of the whole run, where there is one pipeline."""
 

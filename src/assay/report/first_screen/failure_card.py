@@ -9,7 +9,7 @@ from assay.report.pages.entry_page import EntryPage
 
 LOG_LINES = 5
 _NO_LOG = (Outcome.MISSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
-"""What a program printed says nothing of why."""
+"""Outcomes of which the program's own output does not say why."""
 
 
 @dataclass(frozen=True)

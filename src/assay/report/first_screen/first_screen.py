@@ -13,7 +13,7 @@ from assay.report.pages.entry_page import EntryPage
 from assay.report.view import SessionView
 
 MOST_CARDS = 8
-"""Of failures, and of regressions: a person reads no more; all others are in the table, first."""
+"""Most cards of failures, and of regressions: a person reads no more; all others stand first in the table."""
 
 
 @dataclass(frozen=True)

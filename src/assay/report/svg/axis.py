@@ -12,7 +12,7 @@ _HALF_A_DAY_S = 43_200.0
 
 @dataclass(frozen=True)
 class Axis:
-    """A stretch of numbers, held as fractions of a power of two: neither 1e308 nor 5e-324 leaves what a float holds."""
+    """A stretch of numbers, kept as fractions of a power of two, so that even 1e308 and 5e-324 stay within a float."""
 
     low: float
     high: float

@@ -6,11 +6,12 @@ from assay.report.svg.axis import Axis
 from assay.report.svg.tick import Tick
 
 _WITHIN = Decimal("1e-9")
-"""Of a step: an end that is a round number but for the last bit of a float has its tick."""
+"""Share of a step by which a tick may lie beyond an end: one that is round but for a float's last bit has its tick."""
 
 
 def linear_ticks(axis: Axis, most: int) -> list[Tick]:
-    """At most `most` + 1, a step of 1, 2 or 5 times a power of ten apart. Reckoned in decimals, so that none is off."""
+    """Ticks, at most `most` + 1, in steps of 1, 2 or 5 times a power of ten. Reckoned in decimals, so that none is
+    off."""
     low, high = axis.exact
     raw = (high - low) / most
     steps = [Decimal(digit).scaleb(raw.adjusted()) for digit in ("0.5", "1", "2", "5", "10")]
@@ -34,7 +35,7 @@ def _multiples(step: Decimal, low: Decimal, high: Decimal) -> list[Decimal]:
 
 
 def _is_plain(top: Decimal, step: Decimal) -> bool:
-    """Whichever is shorter, and plain where that is short enough."""
+    """Whether numbers are written plainly: where that is short enough, or shorter than in powers of ten."""
     plain = len(f"{top:,.{_decimals(step)}f}")
     return plain <= 7 or plain <= len(_scientific(top, step))
 

@@ -13,5 +13,5 @@ class Tick:
 
     @property
     def width(self) -> int:
-        """In characters."""
+        """Width of the label, in characters."""
         return max(len(self.label), len(self.under))

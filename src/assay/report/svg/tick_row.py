@@ -12,7 +12,7 @@ from assay.report.svg.tick import Tick
 from assay.report.svg.time_ticks import time_ticks
 
 _CHARACTER, _APART, _MARGIN = 7, 8, 8
-"""Pixels: of a figure in the widest of the usual fonts, between two labels, and to the right of the box."""
+"""Pixels of a digit in the widest of the usual fonts, between two labels, and to the right of the box."""
 _NARROW, _WIDE = 190, 420
 """Pixels that the box has at least on a phone, and on a page where all labels are shown."""
 
@@ -25,7 +25,8 @@ class TickRow:
     left: int
     """Characters of room beside the box."""
     time: bool = False
-    """Then each has a place of its own, because months are not all as long; otherwise all are a step apart."""
+    """Whether it is a time axis: each label then has a place of its own, since months differ; otherwise all are a step
+    apart."""
 
     @classmethod
     def of(cls, axis: Axis, time: bool, left: int, most: int) -> TickRow:

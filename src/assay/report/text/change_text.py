@@ -12,7 +12,7 @@ _LISTED = 5
 
 
 def change_size(change: ChangePoint) -> str:
-    """In per cent of the level before; as a difference where that is zero or one of the two is negative."""
+    """Size of a change in per cent of the level before; as a difference where that is zero or either is negative."""
     if change.ratio is not None and change.before > 0 and change.after >= 0:
         return percent(change.ratio)
     difference = change.after - change.before

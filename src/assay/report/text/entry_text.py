@@ -97,7 +97,7 @@ def _metrics(entry: EntryView, screen: Screen) -> list[str]:
 
 
 def _stages(entry: EntryView, folder: SessionFolder, screen: Screen) -> str:
-    """Of the run that stands for the entry: how often each stage was called, and how long that took."""
+    """How often each stage was called and how long that took, in the run that stands for the entry."""
     run = entry.shown
     pipelines = stage_breakdown(RunFolder(folder, run).tasks()) if run is not None else ()
     if run is None or not pipelines:

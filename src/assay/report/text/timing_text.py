@@ -31,12 +31,12 @@ class TimeFormat:
 
 
 def _digits(value: float, meaning: int) -> int:
-    """After the point, so that so many digits of it mean something."""
+    """Digits after the point that show `meaning` digits of a value."""
     return max(0, meaning - 1 - math.floor(math.log10(value))) if value > 0 else 3
 
 
 def plain_times(seconds: Sequence[float]) -> list[float]:
-    """Without what no run takes: records may come from anywhere."""
+    """The times without impossible ones: records may come from anywhere."""
     return [time for time in seconds if time >= 0]
 
 

@@ -11,14 +11,14 @@ LARGE = ("scratch", "ray_cluster")
 """Folders of a run that live under `artifacts_dir`."""
 PACKAGES = "pip-freeze.txt"
 CONDA_PACKAGES = "conda-explicit.txt"
-"""Only there where conda is."""
+"""List of conda's packages; written only where there is conda."""
 
 
 class Workspace:
     """The folders and files of one run. What is large lives under `artifacts_dir`, with a relative link to it here."""
 
     def __init__(self, session: Path, artifacts_dir: Path, run: Run, captured: Path) -> None:
-        """`captured`: where the lists are of what it runs on."""
+        """`captured`: folder of the lists of what the session runs on."""
         self.session = session
         self.captured = captured
         self.folder = session / run.folder
@@ -36,7 +36,7 @@ class Workspace:
         self.gpu_stats = self.folder / "gpustats.csv"
         self.service_log = self.logs / "service.log"
         self.service_samples = self.logs / "service_usage.csv"
-        """From the start of the service to its end; `service_usage` is the part of one run."""
+        """Samples from the start of the service to its end; `service_usage` is the part of one run."""
         self.service_usage = self.folder / "service_usage.csv"
         self.service_metrics = self.folder / "service_metrics.jsonl"
 
@@ -80,7 +80,7 @@ class Workspace:
         self._unlink(self.scratch)
 
     def clear(self) -> None:
-        """Nothing of an earlier, interrupted execution may be taken for this one's."""
+        """Removes what an earlier, interrupted execution left, so that it is not taken for this one's."""
         for path in (self.scratch, self.ray_cluster):
             self._unlink(path)
         for path in (self.logs, self.results, self.artifacts):
@@ -111,7 +111,7 @@ class Workspace:
 
 
 def _make(folder: Path) -> None:
-    """Another job may remove a folder above it, empty until now, at any moment."""
+    """Makes a folder; tries again, since another job may remove an empty folder above it at any moment."""
     for _ in range(_TRIES):
         try:
             folder.mkdir(parents=True, exist_ok=True)

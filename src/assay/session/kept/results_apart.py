@@ -33,7 +33,8 @@ _NO_MEMORY = 71
 
 
 def results_of(folder: Path, required: bool) -> ProgramResults:
-    """Tasks that cannot be read within the limits cost a warning, anything else makes the run invalid."""
+    """What the program wrote. Tasks that cannot be read within the limits cost a warning, anything else makes the run
+    invalid."""
     if _is_small(folder, _FILES):
         return read_results(folder, required)
     results = _read_apart(folder, required, tasks=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 READY = "Ray runtime started."
 _START = "import sys; sys.path[:] = filter(None, sys.path); from ray.scripts.scripts import main; sys.exit(main())"
-"""Ray's own command of any Python, in which nothing in the working folder is taken for a module of Ray's."""
+"""Ray's own command, for any Python; nothing in the working folder can be taken for a module of Ray's."""
 _CLIENT_PORT = "ray-client-server-port"
 """Refused by a Ray that was installed without its client, which needs grpcio; it then serves no client at all."""
 _PORTS = (
@@ -122,13 +122,13 @@ class RayCluster:
 
 
 def _not_files(folder: str, names: list[str]) -> list[str]:
-    """Links too: they lead into what is removed."""
+    """Names that are not copied: all but files. Links too, since they lead into what is removed."""
     paths = {name: f"{folder}/{name}" for name in names}
     return [name for name, at in paths.items() if os.path.islink(at) or not (os.path.isfile(at) or os.path.isdir(at))]
 
 
 def _free_ports(count: int) -> list[int]:
-    """Held open together while they are chosen, so that no two are the same."""
+    """Free ports; all are held open while they are chosen, so that no two are the same."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

@@ -23,7 +23,7 @@ class ServiceAddress:
 
     @property
     def variables(self) -> dict[str, str]:
-        """For the program."""
+        """Environment variables that tell the program where its service is."""
         host, port = self.endpoint
         return {"ASSAY_SERVICE_URL": self.url, "ASSAY_SERVICE_HOST": host, "ASSAY_SERVICE_PORT": str(port or "")}
 
@@ -53,7 +53,8 @@ def endpoint_of(url: str) -> tuple[str, int | None]:
 
 
 def find_address(service: Service, folders: dict[str, str]) -> ServiceAddress:
-    """A free port is one that nobody has now; who takes it before the service does makes its start fail."""
+    """The address of a service. A free port is one that nobody has now: if another process takes it first, the start
+    fails."""
     port = free_port() if service.needs_port else None
     values = {**folders, "port": str(port or ""), "service_url": ""}
     return ServiceAddress(service.at(values).url, port)

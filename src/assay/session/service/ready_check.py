@@ -14,11 +14,11 @@ from assay.config.service.service import Service
 from assay.session.service.address import ServiceAddress, answers
 
 _ANSWER_S = 2.0
-"""For one answer. A server that is busy with its start may take connections and not answer yet."""
+"""Seconds to wait for one answer. A server that is busy with its start may take connections and not answer yet."""
 _COMMAND_S = 10.0
 _BLOCK = 1 << 20
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-"""Without the proxies that the environment names: a service is asked itself."""
+"""Opener that leaves out the proxies that the environment names: a service is asked directly."""
 
 
 class ReadyCheck:
@@ -111,7 +111,7 @@ def _endpoint(written: str) -> tuple[str, int | None]:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """With whatever it left behind."""
+    """Kills a check's process with whatever it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -49,7 +49,7 @@ class RunningService:
         """Programs that it has served."""
 
     def start(self, abandoned: Callable[[], bool]) -> None:
-        """Until it is ready. Raises ServiceFailed; what was started is then still to be ended."""
+        """Starts it and waits until it is ready. Raises ServiceFailed; what was started is then still to be ended."""
         host, port = self.address.endpoint
         if port is not None and "://" in self.address.url and answers(host, port):
             raise ServiceFailed(
@@ -134,7 +134,8 @@ class RunningService:
         return warnings
 
     def _check_passes(self) -> bool:
-        """Looked at first: what answers when the service is over is not the service."""
+        """Whether the service is ready. That it still runs is checked first: what answers after its end is not the
+        service."""
         return not self.over and self._check.passes() and not self.over
 
     def _early_end(self) -> str:

@@ -30,7 +30,7 @@ class ServiceUsage:
                 self.rows.append([round(row[0] - begin_s, 3), *row[1:]])
 
     def write(self, path: Path) -> None:
-        """As `usage.csv` of a program: seconds from the start of the program."""
+        """Writes the rows in the form of a program's `usage.csv`: seconds from the start of the program."""
         if self.rows:
             lines = [",".join(self.header), *(",".join(f"{cell:.10g}" for cell in row) for row in self.rows)]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -54,7 +54,7 @@ class ServiceUsage:
         return metrics
 
     def _column(self, name: str) -> list[float]:
-        """Without what was not known."""
+        """Values of a column, without those that are not known (NaN)."""
         if name not in self.header:
             return []
         at = self.header.index(name)

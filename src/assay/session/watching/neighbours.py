@@ -33,7 +33,8 @@ class Neighbours:
         return found
 
     def announce(self, session: str) -> None:
-        """Where nothing can be written nobody is told; the session runs all the same."""
+        """Tells others of this session. Where nothing can be written it tells nobody, and the session runs all the
+        same."""
         path = self._folder / f"{os.getpid()}.lock"
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, exist_ok=True)

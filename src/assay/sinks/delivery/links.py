@@ -19,7 +19,7 @@ class Links:
         self._told: set[tuple[str, str]] = set()
 
     def new(self) -> list[tuple[str, str]]:
-        """Those that were not there the last time, by what is to be seen at each address."""
+        """Links that were not there the last time: what is to be seen, and the address."""
         found = [link for state in self._states if self._has_changed(state) for link in _links(state)]
         new = [link for link in dict.fromkeys(found) if link not in self._told]
         self._told.update(new)

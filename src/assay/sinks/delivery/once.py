@@ -8,8 +8,8 @@ from assay.sinks.delivery.context import Memory
 def once(memory: Memory, key: str, look: Callable[[], str | None], create: Callable[[], str]) -> str:
     """The id of a remote thing that is made exactly once, whenever this process is killed.
 
-    That it is going to be made is on disk before it is, and its id is as soon as the service has answered. Between
-    the two the service is asked (`look`) whether it has it already.
+    The intention is on disk before the thing is made, and its id as soon as the service has answered. A process that
+    finds the intention without an id asks the service (`look`) whether the thing is there already.
     """
     known = memory.get(f"id of {key}")
     if known is not None:

@@ -64,7 +64,8 @@ class GoogleDriveSink(Sink):
             wanted = f"{_FIELDS},appProperties"
             found = call(lambda: files.get(fileId=known, fields=wanted, supportsAllDrives=True).execute())
             if (found.get("appProperties") or {}).get("assay_message") == mark:
-                # Killed after the last byte was taken and before the answer came.
+                # It is there already: an earlier process was killed after the last byte was taken and before the answer
+                # came.
                 return dict(found)
         media = MediaFileUpload(str(archive), mimetype="application/gzip", chunksize=CHUNK, resumable=True)
         shared: dict[str, Any] = {"media_body": media, "fields": _FIELDS, "supportsAllDrives": True}

@@ -36,7 +36,7 @@ class MonitoringSink(Sink):
         self._to.send(list(of_record(record, self._host)))
 
     def _late_ms(self) -> int:
-        """The same however often this message is sent: two times would be two samples."""
+        """Time for a late sample, the same however often this message is sent: two times would be two samples."""
         key = f"late {self.context.message_key}"
         if key not in self.context.memory:
             self.context.memory[key] = round(time.time() * 1000)

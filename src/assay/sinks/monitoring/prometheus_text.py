@@ -17,7 +17,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def exposition(records: Iterable[Record], hosts: Mapping[str, str] | None = None) -> bytes:
-    """The latest result of every entry, whatever order the records come in. `hosts`: of each session."""
+    """The latest result of every entry, whatever order the records come in. `hosts`: name of the host, by session."""
     try:
         from prometheus_client import generate_latest
     except ImportError:

@@ -103,7 +103,7 @@ def overlap_parameters(parameters: OverlapParameters) -> Parameters:
 
 
 def _names(names: frozenset[str]) -> bytes:
-    """As they stand in a normal-form line, without their quotes."""
+    """The names as they stand in a normal-form line, without their quotes, each ended by a zero byte."""
     return b"".join(normal_form(name).encode()[1:-1] + b"\0" for name in sorted(names))
 
 

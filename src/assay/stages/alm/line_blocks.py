@@ -12,7 +12,7 @@ from assay.stages.alm.lines import Lines, count_lines
 BLOCK = 2**20
 """Bytes in a batch: small enough to stay in a core's cache through all stages."""
 LONGEST_LINE = 64 * 2**20
-"""A recording of a day with every word timed takes about 15 MB."""
+"""Most bytes of a line; a recording of a day with every word timed takes about 15 MB."""
 
 
 def line_blocks(manifest: IO[bytes], piece: FileRange) -> Iterator[Lines]:

@@ -14,7 +14,7 @@ SMALLEST, LARGEST = 2**18, 2**24
 
 
 class ManifestReader(Source):
-    """The seed's composite reader: file partitioning (by the driver) and manifest reading (by the workers)."""
+    """Recordings of audio manifests: the driver partitions the files, the workers read them, as in NeMo Curator."""
 
     name = "alm_manifest_reader"
     provides = frozenset({"audio_filepath", "audio_sample_rate", "segments"})

@@ -67,6 +67,6 @@ def _copies(lines: Lines, copies: int) -> Iterator[Lines]:
 def _size(split: Split) -> int:
     piece = split.ranges[0]
     if is_compressed(piece.path):
-        # Of unknown length once unpacked; text of this kind shrinks to about a tenth.
+        # Its length once unpacked is not known; text of this kind shrinks to about a tenth.
         return 10 * file_size(piece.path)
     return (file_size(piece.path) if piece.end is None else piece.end) - piece.start

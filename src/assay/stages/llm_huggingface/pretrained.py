@@ -19,7 +19,7 @@ def load_tokenizer(name: str) -> Any:
 
 
 def load_causal_model(name: str, dtype: Any, device: Any, quantize: bool) -> Any:
-    """In eval mode, on the device. `quantize`: weights in four bits, by bitsandbytes."""
+    """A model in eval mode, on the device. `quantize`: weights in four bits, by bitsandbytes."""
     if name == TINY and not quantize:
         return tiny_language_model().to(device=device, dtype=dtype)
     transformers = library("transformers", "llm")
@@ -38,7 +38,7 @@ def load_causal_model(name: str, dtype: Any, device: Any, quantize: bool) -> Any
 
 
 def _found(name: str, load: Callable[..., Any]) -> Any:
-    """From a folder, from what was downloaded before, or from the hub, in this order."""
+    """What `load` finds in a folder, among what was downloaded before, or on the hub, in this order."""
     where = str(local_path(name, "model")) if is_path(name) else name
     try:
         with quiet():

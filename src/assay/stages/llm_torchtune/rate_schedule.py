@@ -9,13 +9,14 @@ from assay.stages.pytorch.options import ComponentOptions
 
 
 class RateOptions(ComponentOptions):
-    """`lr_scheduler`: `num_training_steps`, where it takes them, is left out: the steps of one pass over the data."""
+    """`lr_scheduler`. Where it takes `num_training_steps` and none are given, it gets the steps of one pass over the
+    data."""
 
     component: str = "torchtune.training.get_cosine_schedule_with_warmup"
 
 
 def build_rate_schedule(options: RateOptions, optimizer: Any, steps: int | None) -> Any:
-    """`steps`: of one pass over the data, where that is known."""
+    """`steps`: number of steps in one pass over the data, where that is known."""
     wanted = current(options)
     given = wanted.arguments
     if takes(wanted.component, "num_training_steps") and "num_training_steps" not in given:

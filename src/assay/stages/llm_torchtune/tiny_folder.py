@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from assay.stages.pytorch.tiny_model import write_tiny_model
 
 _KEPT: list[TemporaryDirectory[str]] = []
-"""Gone with the process."""
+"""Folders that are deleted when the process ends."""
 
 
 @cache

@@ -30,7 +30,7 @@ class Scorecard:
         self._gave_up += bool(question.gave_up)
 
     def metrics(self) -> Sequence[Metric]:
-        """None of what no question could tell."""
+        """Metrics of how questions ended; those that no question could tell are left out."""
         if not self._calls:
             return ()
         found = [Metric("questions", len(self._calls), unit="questions")]
@@ -48,7 +48,8 @@ class Scorecard:
 
 
 def _found(question: Question, known: KnownQuestion) -> bool:
-    """By its id, or as a row that holds the answer: a query need not select the id."""
+    """Whether the document was found: by its id, or as a row that holds the answer, since a query need not select the
+    id."""
     by_id = any(passage.id == known.document for passage in question.passages)
     return by_id or any(holds(row.text, answer) for row in question.rows for answer in known.answers)
 

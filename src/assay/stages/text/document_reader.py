@@ -9,7 +9,7 @@ from assay.stages.text.rows import Rows
 
 
 class DocumentReader(Source):
-    """The seed's composite reader: file partitioning (by the driver) and reading (by the workers).
+    """Documents of JSONL or Parquet files: the driver partitions the files, the workers read them, as in NeMo Curator.
 
     A partition is `files_per_partition` files; what comes out of it is one part file.
     """
@@ -44,7 +44,8 @@ def format_of(path: str) -> str:
 
 
 def document_reader(path: str, files_per_partition: int = 1, max_files: int | None = None) -> DocumentReader:
-    """Named as the seed names it, by what it reads, so that times can be told apart in a session's records."""
+    """A reader with the name that NeMo Curator's has, by what it reads, so that a session's records tell times
+    apart."""
     reader = DocumentReader(path, files_per_partition, max_files)
     reader.name = f"{format_of(path)}_reader"
     return reader

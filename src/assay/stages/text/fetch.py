@@ -9,11 +9,11 @@ from assay.errors import DataError, MissingExtra
 
 TRIES = 3
 PAUSE_S = 5.0
-"""Between tries of one file: servers of archives refuse now and then."""
+"""Seconds between tries of one file: servers of archives refuse now and then."""
 
 
 def read_addresses(file: Path, limit: int | None = None) -> list[str]:
-    """One a line; blank lines and those with `#` in front are left out."""
+    """Addresses, one a line; blank lines and those with `#` in front are left out."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -22,7 +22,7 @@ def read_addresses(file: Path, limit: int | None = None) -> list[str]:
 
 
 def file_name(address: str) -> str:
-    """Under which it is kept."""
+    """Name under which the file of an address is kept."""
     return address.rstrip("/").rsplit("/", 1)[-1]
 
 

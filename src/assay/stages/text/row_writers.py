@@ -13,7 +13,7 @@ from assay.stages.text.rows import Rows, import_arrow, import_orjson
 
 FORMATS = ("jsonl", "parquet")
 PIECES = 1_024
-"""As many as the kernel takes at once (IOV_MAX)."""
+"""Pieces that the kernel takes at once (IOV_MAX)."""
 
 
 class JsonlWriter(Writer[Rows]):

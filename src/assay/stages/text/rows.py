@@ -46,7 +46,7 @@ class Rows(Batch):
 
     @abstractmethod
     def table(self) -> Any:
-        """As an Arrow table."""
+        """The rows as an Arrow table."""
 
 
 @dataclass(frozen=True)

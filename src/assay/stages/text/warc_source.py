@@ -16,7 +16,7 @@ _ELSEWHERE = "--url_limit N downloads the first N of a crawl, `assay data warc` 
 
 
 def archives_in(place: Path) -> list[Path]:
-    """In order of path. A file is itself, whatever its name."""
+    """Archives below a folder, in the order of their paths. A file is itself, whatever its name."""
     if place.is_file():
         return [place]
     return [file for file in sorted(place.rglob("*")) if file.name.endswith(SUFFIXES) and file.is_file()]

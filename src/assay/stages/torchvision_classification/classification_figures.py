@@ -17,7 +17,7 @@ class ClassificationFigures:
         self._inference_s: list[float] = []
         self._inferred = 0
         self._right: dict[str, dict[int, tuple[int, int]]] = {}
-        """By split and epoch: images told right, and all of them."""
+        """Images told right, and all images, by split and epoch."""
 
     def add(self, batch: ClassifiedBatch, epoch: int, seconds: float) -> None:
         """`seconds` of the model alone, the device waited for."""

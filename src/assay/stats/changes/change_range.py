@@ -1,6 +1,6 @@
 """Where between two levels a step lies, and where else it might.
 
-The profile of the cost over all places of the step, with the levels on either side of it held. A place is possible if
+It takes the cost of the step at each place, with the levels on either side held fixed. A place is possible if
 it costs at most `THRESHOLD` variances more than the best: 7.35 holds the truth in 95% of cases where the step is small
 and levels and noise are known, in more where it is large (Hansen, "Sample splitting and threshold estimation",
 Econometrica 68, 2000); here both are measured. The cost is that of what each value adds to what its predecessor
@@ -37,7 +37,7 @@ def place_step(series: Floats, before: float, after: float, noise: Noise) -> Pla
     head = _cost(_fresh(from_before, from_before, noise.rho), bound)
     tail = _cost(_fresh(from_after, from_after, noise.rho), bound)
     across = _cost(_fresh(from_after, from_before, noise.rho), bound)
-    # A step at p: values before p belong to the old level, p comes from the old to the new one, the rest is the new.
+    # A step at p: values before p are at the old level, p goes from the old to the new one, the rest are at the new.
     cost = np.cumsum(head)[:-1] + across[1:] + (tail.sum() - np.cumsum(tail))[1:]
     best = int(np.argmin(cost))
     possible = np.flatnonzero(cost <= cost[best] + THRESHOLD * noise.fresh**2)

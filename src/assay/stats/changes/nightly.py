@@ -23,7 +23,7 @@ from assay.stats.distributions import t_quantile
 from assay.stats.intervals import Floats
 
 WINDOW = 120
-"""Nights that are looked at: an older one says little about tonight."""
+"""Most nights that are looked at: an older one says little about tonight."""
 ALARMS = 0.0165
 """Two-sided share of single nights beyond the reach, in normal noise; twice in a row is what makes an alarm."""
 CORRELATED = 0.6
@@ -31,40 +31,40 @@ FAR = 5.0
 """Median absolute deviations (3.4 standard deviations) to which nights are clipped before their spread is taken."""
 YEARS = 10
 LEAST = log1p(0.03)
-"""The reach is never less: smaller changes are seldom worth a person's time."""
+"""Smallest reach: smaller changes are seldom worth a person's time."""
 
 Side = Literal[-1, 0, 1]
 
 
 @dataclass(frozen=True)
 class Night:
-    """Tonight, held against the level since it began. In logarithms."""
+    """Tonight compared with the level that the nights before it had; all values are logarithms."""
 
     since: int
-    """The first night of the level tonight is held against."""
+    """Index of the first night of the level that tonight is compared with."""
     level: float
     reach: float
     """How far from the level a night may lie."""
     side: Side
-    """Beyond it, above (1) or below (-1)."""
+    """Where tonight lies: beyond the reach above (1) or below (-1), or within it (0)."""
     alarm: bool
-    """Enough nights in a row were beyond it on that side: a change, told tonight and not again."""
+    """Whether enough nights in a row were beyond the reach on that side: a change, told tonight and not again."""
     moved: float
-    """For how much the level itself had moved when it began; 0 if it never did."""
+    """How far the present level lies from the one before it; 0 if the level has never changed."""
 
 
 def watch(values: Floats, begin: int = 10) -> Night:
-    """The last of the values, given all before it. The first `begin` make the first level."""
+    """Judges the last value, given all before it. The first `begin` values make the first level."""
     return next(_nights(values, begin, values.size - 1), Night(0, float(values[0]), LEAST, 0, False, 0.0))
 
 
 def nights(values: Floats, begin: int = 10) -> Iterator[Night]:
-    """Each value from the `begin`-th on, given all before it; of fewer values the last."""
+    """Judges each value from the `begin`-th on, given all before it; of fewer values, only the last."""
     return _nights(values, begin, 0)
 
 
 def _nights(values: Floats, begin: int, told_from: int) -> Iterator[Night]:
-    """Those from index `told_from` on. The ones before are only walked over: most lie so near their level that the
+    """Nights from index `told_from` on. Those before are only walked over: most lie so near their level that the
     reach, which takes nearly all of the time, need not be known."""
     since, moved = 0, 0.0
     streak, last, nearest = 0, 0, 0.0
@@ -95,7 +95,7 @@ def _nights(values: Floats, begin: int, told_from: int) -> Iterator[Night]:
 
 
 class _Window:
-    """The median of values that lie next to each other, as the two ends move on: kept in order, not sorted anew."""
+    """Median over a window that moves on along a series; the values in it are kept sorted, not sorted anew."""
 
     def __init__(self, values: Floats) -> None:
         self._values = values.tolist()
@@ -103,7 +103,7 @@ class _Window:
         self._ordered: list[float] = []
 
     def median(self, first: int, end: int) -> float:
-        """Of the values from `first` up to and without `end`; neither ever goes back."""
+        """Median of the values from `first` up to and without `end`; neither ever goes back."""
         for at in range(self._end, end):
             insort(self._ordered, self._values[at])
         for at in range(self._first, first):
@@ -114,8 +114,9 @@ class _Window:
 
 
 def _enough(noise: Floats, nearest: float) -> int:
-    """Nights in a row that chance alone brings once in `YEARS`, given how many before were as far on that side as the
-    nearest of these: each night of a second mode may be the farthest of it so far, two in a row seldom are."""
+    """Nights in a row beyond the reach that chance alone brings once in `YEARS`. It rests on how many nights before
+    were at least as far on that side as the `nearest` of these: one night of a second mode may be the farthest so far,
+    two in a row seldom are."""
     seen = int((noise * (1 if nearest > 0 else -1) >= abs(nearest)).sum())
     share = (seen + 1) / (noise.size + 1)
     return max(2, ceil(log(1 / (365 * YEARS)) / log(share))) if 0 < seen < noise.size else 2

@@ -46,7 +46,8 @@ class Segments:
         return np.asarray(self.heights**2 * before * after / (before + after), dtype=np.float64)
 
     def variances(self, usual: float, known: int) -> Floats:
-        """Around the levels on both sides of each cut; the `usual` one counts as if it had been seen `known` times."""
+        """Variance around the levels beside each cut; the `usual` variance counts as if it came from `known` values
+        more."""
         seen = self.lengths[:-1] + self.lengths[1:] - 2
         squares = self.squares[:-1] + self.squares[1:]
         return np.asarray((squares + known * usual) / (seen + known), dtype=np.float64)

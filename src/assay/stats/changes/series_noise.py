@@ -15,14 +15,16 @@ from assay.stats.intervals import Floats
 
 _MOST_CORRELATED = 0.95
 _QUARTILE_TO_SIGMA = 1.1503
-"""Upper quartile of |z| of normal noise. The median would call modes that a third of the runs are in outliers."""
+"""Upper quartile of |z| of normal noise. The median instead would take a mode that holds a third of the runs for
+outliers."""
 _REACH = 3.0
 _TAKEN = 2.0
-"""Segments put anywhere that take as much out of the noise as one put where it takes most."""
+"""Degrees of freedom that a segment costs: put where it explains most, it takes as much noise as two put anywhere."""
 
 
 def white_sigma(series: Floats) -> float:
-    """Standard deviation of independent noise with these differences; steps and spikes count as three of it each."""
+    """Standard deviation of independent noise with these differences. A larger one (step, spike) counts as three times
+    the usual size."""
     sizes = np.abs(np.diff(series))
     if sizes.size == 0:
         return 0.0
@@ -52,7 +54,8 @@ SILENCE = Noise(0.0, 0.0)
 
 
 def noise_around(distances: Floats, cuts: int, reach: float) -> Noise:
-    """`distances` of values from their levels between `cuts`; each counts as at most `reach`."""
+    """Noise around the levels. `distances`: of the values from their levels, each counted as at most `reach`; `cuts`:
+    number of steps between the levels."""
     left = np.clip(distances, -reach, reach)
     left -= left.mean()
     taken = 1 + _TAKEN * cuts

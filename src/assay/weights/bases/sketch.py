@@ -18,7 +18,7 @@ from assay.weights.store import Tensor
 COORDINATES = 256
 SIGNATURE_BITS = 64
 FEWEST_ELEMENTS = 64
-"""A smaller tensor is not worth looking for."""
+"""Elements below which a tensor gets no sketch: a base for so small a one is not worth a search."""
 
 
 def sketch_of(first_chunk: Tensor, kind: ElementType) -> Tensor:
@@ -32,7 +32,7 @@ def sketch_of(first_chunk: Tensor, kind: ElementType) -> Tensor:
 
 
 def signature_of(sketch: Tensor) -> int:
-    """0 for a tensor that has none."""
+    """The 64 bits of a sketch; 0 for a tensor that has no sketch."""
     if not sketch.any():
         return 0
     signs = _planes() @ sketch > 0

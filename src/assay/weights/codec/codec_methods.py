@@ -14,25 +14,25 @@ class Method(IntEnum):
     RAW = 0
     ZSTD = 1
     PLANES = 2
-    """Alone, by byte planes, each coded if that pays."""
+    """No base: byte planes, each coded if that pays."""
     SAME = 3
-    """As the base."""
+    """The same bits as the base; nothing is stored."""
     DIFFERENCE = 4
     """Difference with the base of the bit patterns, tokens or a fixed number of bits given the base's exponent."""
     XOR = 5
     """XOR with the base, tokens given the base's exponent."""
     DIFFERENCE_PLANES = 6
     XOR_PLANES = 7
-    """The same residuals by byte planes: for 64 bits, and where low bytes are not noise."""
+    """XOR with the base by byte planes: for elements of 64 bits, and where low bytes are not noise."""
     SPARSE = 8
     """Places and values of the elements that differ from the base."""
     LOSSY_INT8 = 9
     LOSSY_INT16 = 10
     """The float difference with the base, rounded to steps. What comes back is near, not the same."""
     LEADING = 11
-    """Alone, the first byte of each element coded and the others as they are."""
+    """No base: the first byte of each element is coded, the others are kept as they are."""
     SHORT = 12
-    """Alone, four bits for the first byte of each element of two."""
+    """No base: four bits for the first byte of each element; elements have two bytes."""
 
 
 RAW, SAME = int(Method.RAW), int(Method.SAME)

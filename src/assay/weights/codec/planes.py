@@ -26,7 +26,7 @@ from assay.weights.store import Tensor
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32, 64)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 _WORTH_CODING = 7.9
-"""Bits a byte: above, coding a plane would save less than it costs to read."""
+"""Bits per byte above which coding a plane saves less than it costs to read."""
 _LENGTH = struct.Struct("<I")
 _BYTE = ELEMENT_TYPES["uint8"]
 
@@ -62,7 +62,7 @@ def _merge_32(a, b, c, d, rotate, out):  # type: ignore[no-untyped-def]
 
 
 def low_planes_are_noise(bits: Tensor, rotate: bool) -> bool:
-    """All but the highest, judged on a sample."""
+    """Whether all planes but the highest are noise, judged on a sample."""
     sample = np.ascontiguousarray(bits[:: max(1, bits.size // 8192)])
     plane = np.empty(sample.size, np.uint8)
     width = 8 * bits.dtype.itemsize
@@ -75,9 +75,9 @@ def low_planes_are_noise(bits: Tensor, rotate: bool) -> bool:
 
 @cache
 def _cost_of_noise(size: int) -> float:
-    """Bits a byte of that many random bytes: few of them cannot show all 256 values alike.
+    """Bits per byte that so many random bytes seem to have: a few cannot show all 256 values equally often.
 
-    Each value comes up nearly as a Poisson variable says.
+    How often each value comes up is close to a Poisson variable.
     """
     mean = size / 256
     times = np.arange(1, int(mean + 10 * mean**0.5) + 20)

@@ -15,7 +15,7 @@ def residuals_of(bits: Tensor, base: Tensor, xor: bool) -> Tensor:
 
 
 def undo_residuals(out: Tensor, base: Tensor, xor: bool) -> None:
-    """In place."""
+    """Turns residuals in `out` into bit patterns, in place."""
     if not xor:
         one = out.dtype.type(1)
         out[:] = base + ((out >> one) ^ (out.dtype.type(0) - (out & one)))

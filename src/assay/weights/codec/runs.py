@@ -14,7 +14,7 @@ from assay.weights.codec.lanes.lanes import I8, I32, POINTER, WIDTH, splat, vect
 
 @intrinsic
 def load_number(typing, start, place):  # type: ignore[no-untyped-def]
-    """From any byte behind the address `start`."""
+    """The 32-bit number at any byte behind the address `start`, aligned or not."""
 
     def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         address, place = arguments
@@ -26,7 +26,7 @@ def load_number(typing, start, place):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def store_rising(typing, start, place, first):  # type: ignore[no-untyped-def]
-    """`first` and the numbers above it, `WIDTH` of them, at a place behind the address `start`."""
+    """Stores `first` and the numbers above it, `WIDTH` in all, at a place behind the address `start`."""
 
     def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         address, place, first = arguments
@@ -40,7 +40,7 @@ def store_rising(typing, start, place, first):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def copy_numbers(typing, start, place, to, count):  # type: ignore[no-untyped-def]
-    """`count` of them from one place behind the address `start` to another; they do not overlap."""
+    """Copies `count` numbers from one place behind the address `start` to another; the two do not overlap."""
 
     def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         address, *places, count = arguments

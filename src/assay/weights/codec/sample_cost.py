@@ -47,8 +47,8 @@ def symbol_cost(symbols, raw_bits, contexts):  # type: ignore[no-untyped-def]
 
 @njit([types.float64(_READ[b], _READ[b]) for b in (8, 16)], nogil=True, cache=True)
 def rough_cost(bits, base):  # type: ignore[no-untyped-def]
-    """Bits an element for the difference, within one or so: the mean length of its residuals, and what it takes to say
-    which length."""
+    """Bits per element of the difference, to within about one: the mean length of its residuals, and the bits that say
+    which length it is."""
     step, width = max(1, bits.shape[0] // _ROUGHLY), bits.itemsize * 8
     taken, length, changed = 0, 0.0, 0
     for i in range(0, bits.shape[0], step):
@@ -62,7 +62,7 @@ def rough_cost(bits, base):  # type: ignore[no-untyped-def]
 
 @njit(types.float64(_READ[8]), nogil=True, cache=True)
 def plane_cost(plane):  # type: ignore[no-untyped-def]
-    """Bits a byte, from at most 8192 bytes of the plane."""
+    """Entropy of a plane in bits per byte, from at most 8192 of its bytes."""
     counts = np.zeros(256, np.uint32)
     size = plane.shape[0]
     taken = min(size, 8192)

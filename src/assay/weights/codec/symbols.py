@@ -15,7 +15,7 @@ from assay.weights.store import Tensor
 
 _GLANCE = 1024
 _SMALL = 0.12
-"""The share of residuals that may be below the low bytes which are kept as they are."""
+"""Largest share of residuals that may lie wholly in the low bytes, which are kept as they are."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 
@@ -44,8 +44,8 @@ def _noise_planes(bits, base, xor):  # type: ignore[no-untyped-def]
 def symbols_of(
     bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool, low: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Symbols and residuals, good until this thread codes the next stream; of what is above the bytes for which there
-    is room in `low`."""
+    """Symbols and residuals, good until this thread codes the next stream. Low bytes go to `low`, as many as it has
+    room for; symbols and residuals are those of what is above."""
     symbols, residuals = scratch("symbols", bits.size, np.uint16), scratch("residuals", bits.size, bits.dtype)
     fill_symbols(bits, base, *field_of(kind, window), int(xor), low, residuals, symbols)
     return symbols, residuals

@@ -28,8 +28,8 @@ DIRECT = 1 << DIRECT_BITS
 MOST_NOISE = 14
 FIRST_NOISE = DIRECT_BITS - 2
 ESCAPE = DIRECT + 4 * (MOST_NOISE - FIRST_NOISE + 1)
-"""The token of residuals that are stored whole: such with more noise than that, or whose own token would be rare for
-the noise it has."""
+"""Token of residuals that are stored whole: those with more than `MOST_NOISE` bits of noise, and those whose own token
+would be too rare for the noise it has."""
 
 _u32, _u64, _i32 = nb.uint32, nb.uint64, nb.int32
 _SYMBOLS = types.Array(types.uint16, 1, "C", readonly=True)
@@ -37,7 +37,7 @@ _SYMBOLS = types.Array(types.uint16, 1, "C", readonly=True)
 
 @cache
 def noise_bits(width: int) -> Tensor:
-    """How many bits follow each token."""
+    """Bits of noise that follow each token."""
     length = np.zeros(256, np.uint8)
     if width > 8:
         length[DIRECT:ESCAPE] = FIRST_NOISE + np.arange(ESCAPE - DIRECT) // 4
@@ -70,7 +70,8 @@ def noise_length(token):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def context_of(base, mantissa, mask, below, last):  # type: ignore[no-untyped-def]
-    """0 for exponents up to `below`, then one each, the last for all above."""
+    """Context of an element, by its base's exponent: 0 up to `below`, then one for each exponent, `last` for all
+    above."""
     return min(max((base >> mantissa) & mask, below) - below, last)
 
 
@@ -78,7 +79,7 @@ def context_of(base, mantissa, mask, below, last):  # type: ignore[no-untyped-de
 def residual_of(x, b, width, xor):  # type: ignore[no-untyped-def]
     if xor:
         return x ^ b
-    # In the top bits of a word, so that the sign of the difference is the sign of the word at every width.
+    # The difference is moved to the top bits of a word, so that its sign is the word's at every width.
     shift = _u32(32 - width)
     signed = _i32(_u32((x - b) << shift))
     return _u32((_u32(signed) << _u32(1)) ^ _u32(signed >> _i32(31))) >> shift
@@ -86,8 +87,8 @@ def residual_of(x, b, width, xor):  # type: ignore[no-untyped-def]
 
 @njit(types.void(_SYMBOLS, types.Array(types.uint32, 2, "C")), nogil=True, cache=True)
 def count_symbols(symbol, counts):  # type: ignore[no-untyped-def]
-    """Symbols are context * 256 + token. Four tables, because adding twice in a row to one place would wait for the
-    first addition."""
+    """Counts symbols, each context * 256 + token, into four tables: adding to one place twice in a row would wait for
+    the first addition."""
     whole = symbol.shape[0] & ~3
     for i in range(0, whole, 4):
         counts[0, symbol[i]] += _u32(1)

@@ -35,5 +35,5 @@ class Migration:
 MIGRATIONS: Mapping[int, Migration] = {
     4: Migration("differences at fixed lengths"),
 }
-"""By the older format's number. Formats 1 to 3 lived for some hours each before anything was released, and changed what
-the bytes of a stream mean; no code reads them any more."""
+"""Migrations, by the older format's number. Formats 1 to 3 lived for some hours each before anything was released, and
+changed what the bytes of a stream mean; no code reads them any more."""

@@ -91,7 +91,7 @@ class BucketRemote(Remote):
             self._lease.check()
 
     def fence(self) -> References:
-        """For a collector: no writer that read the references before this can change them any more."""
+        """Shuts out writers, for a collector: none that read the references before this can change them any more."""
         while True:
             version = self.log.newest()
             if self.log.follow(version, replace(version.references)):

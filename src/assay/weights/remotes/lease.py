@@ -45,7 +45,7 @@ class Lease:
         return True
 
     def __enter__(self) -> Self:
-        """Once it is taken."""
+        """Begins to keep the mark fresh; the lease must have been taken."""
         self._thread.start()
         return self
 
@@ -88,7 +88,7 @@ class Lease:
 
 
 def await_end(files: RemoteFiles, patience_s: float, *place: str) -> None:
-    """Until that mark is gone. One that does not change for `EXPIRY_S` is removed."""
+    """Waits until that mark is gone. One that does not change for `EXPIRY_S` is removed."""
     began = changed = time.monotonic()
     last = None
     while True:

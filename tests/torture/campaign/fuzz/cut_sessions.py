@@ -103,7 +103,7 @@ def _right_files(kind: str) -> dict[str, bytes]:
 
 
 def _cut(folder: Path) -> None:
-    """As a killed session leaves it: running, with its last record missing."""
+    """Makes the folder what a killed session leaves: running, with its last record missing."""
     [session] = folder.glob("results/night*")
     session.rename(folder / "results/night")
     path = folder / "results/night/session.json"

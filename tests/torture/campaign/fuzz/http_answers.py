@@ -94,7 +94,7 @@ class SinkAnswers:
 
 
 class S3Answers:
-    """In front of a true S3 server: what was acknowledged is there, whatever became of single answers."""
+    """Wrong answers in front of a true S3 server: what was acknowledged is there, whatever became of single answers."""
 
     name, share, seconds = "s3", 1.0, 300.0
 

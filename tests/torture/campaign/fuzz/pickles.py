@@ -24,7 +24,7 @@ _PIECES = (
 
 
 def right_pickle() -> bytes:
-    """As nemo-curator leaves it in shape: tasks with a list of timed stages each."""
+    """A pickle in the shape that NeMo Curator leaves: tasks with a list of timed stages each."""
     perf = UserDict({"process_time": 0.5, "num_items": 3})
     perf.stage_name = "stage"  # type: ignore[attr-defined]
     return pickle.dumps([SimpleNamespace(task_id=str(n), _stage_perf=[perf]) for n in range(2)], protocol=4)

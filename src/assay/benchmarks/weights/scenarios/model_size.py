@@ -25,7 +25,8 @@ SIZES = {
         ModelSize("extra-large", 1_000_000_000),
     )
 }
-"""`tiny` exists for tests and for the smallest point of a scaling fit; the other four are the seed's range."""
+"""`tiny` exists for tests and for the smallest point of a scaling fit; the other four are the range that the weight
+suites have always had."""
 
 
 def model_size(name: str, where: str = "models") -> ModelSize:

@@ -10,7 +10,7 @@ from assay.loadgen.colocation.accelerators.gpu_inventory import GpuInventory
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-"""Numbers as nvidia-smi counts; by itself CUDA puts the fastest GPU first."""
+"""Variable that has CUDA number GPUs as nvidia-smi does; by itself it puts the fastest one first."""
 _FORM = re.compile(r"cuda(?::(?P<at>\d+)(?:/(?P<gpu>\d+)/(?P<compute>\d+))?)?|(?P<uuid>(?:GPU|MIG)-\S+)")
 
 
@@ -24,11 +24,11 @@ class PipelineDevice:
 
     environment: Mapping[str, str]
     for_stages: str
-    """The name by which its stages reach it: a GPU that is the only one to be seen is the first."""
+    """Name by which its stages reach the device: the only GPU that a process sees is its first."""
     gpus: tuple[str, ...] = ()
-    """Those it may use, as CUDA_VISIBLE_DEVICES names them."""
+    """GPUs that it may use, as CUDA_VISIBLE_DEVICES names them."""
     certain: bool = False
-    """It was given them; otherwise its stages may use some of them, or none."""
+    """Whether it was given these GPUs; otherwise its stages may use some of them, or none."""
 
 
 def find_device(asked: str | None) -> PipelineDevice:

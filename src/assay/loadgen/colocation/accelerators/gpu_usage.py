@@ -51,7 +51,7 @@ class GpuUsage:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
 
     def beside(self, others: Mapping[str, GpuUsage]) -> GpuUsage:
-        """With a word about the pipelines that used the same GPUs."""
+        """The usage with a note about the pipelines that used the same GPUs."""
         sharing = [name for name, other in others.items() if set(self.uuids) & set(other.uuids)]
         if not sharing or self.energy_j is None:
             return self
@@ -62,7 +62,8 @@ class GpuUsage:
 def read_gpu_usage(
     device: PipelineDevice, usage: Mapping[str, Any], samples: Path, result: LoadResult
 ) -> GpuUsage | None:
-    """None where no GPU was used. `usage`: what the supervisor said; `samples`: its usage.csv."""
+    """GPU usage of a pipeline; None where it used no GPU. `usage`: the supervisor's report; `samples`: its
+    usage.csv."""
     if device.certain and "gpus" not in usage and gpu_watch(device) is None:
         return GpuUsage(notes=(f"nothing is known of the GPU: {MissingExtra('pynvml', 'gpu')}",))
     gpus: Sequence[Mapping[str, Any]] = usage.get("gpus", ())

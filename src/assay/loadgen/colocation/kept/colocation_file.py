@@ -59,7 +59,7 @@ def _pipeline(pipeline: PipelineConfig) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """What was not measured is null: readers of other languages know no NaN."""
+    """The value with null for what was not measured: readers of other languages know no NaN."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, Mapping):

@@ -38,14 +38,14 @@ def _cell(contrast: Contrast, slowdown: Slowdown) -> dict[str, Any]:
 
 
 def _value(slowdown: Slowdown, ns: float | None) -> float | None:
-    """Answers a second, or microseconds."""
+    """The figure as people read it: answers a second for throughput, microseconds for times."""
     if ns is None:
         return None
     return 1e9 / ns if slowdown.what == "throughput" else ns / 1e3
 
 
 def contrast_json(contrast: Contrast) -> dict[str, Any]:
-    """Both sides over the same window, on the same bins."""
+    """A contrast with both sides over the same window, on the same bins."""
     common = edges(*contrast.latencies)
     bins = {stage: edges(*times) for stage, times in contrast.stages.items()}
     return {

@@ -10,7 +10,7 @@ from assay.loadgen.measured import Ints
 
 MOST_POINTS = 120
 _ANSWERS_A_POINT = 5
-"""So many at least, on the average: a rate of fewer is noise."""
+"""Fewest answers in a point, on the average: a rate of fewer is noise."""
 
 
 def series(pipeline: PipelineOutcome, release: int) -> dict[str, list[Any]]:
@@ -36,7 +36,7 @@ def series(pipeline: PipelineOutcome, release: int) -> dict[str, list[Any]]:
 
 
 def _in_flight(starts: Ints, ends: Ints, at: Ints) -> Ints:
-    """Queries that were sent and not answered yet, of those that were answered later."""
+    """Queries in flight at each time, counting only those that were answered later."""
     return np.asarray(np.searchsorted(starts, at, side="right") - np.searchsorted(ends, at, side="right"))
 
 

@@ -26,14 +26,14 @@ class Control:
         self._ask(Request(pipeline, "start", reason))
 
     def delay(self, pipeline: str, seconds: float | None = None, reason: str = "") -> None:
-        """Not released with the others but `seconds` from now (asked in `begin`: from the release); without them, when
-        it is started."""
+        """Releases it later than the others: `seconds` from now (asked in `begin`: from the release); without them,
+        when it is started."""
         if seconds is not None and not 0 <= seconds < float("inf"):
             raise ValueError(f"a delay must be 0 seconds or more, not {seconds}")
         self._ask(Request(pipeline, "delay", reason, seconds=seconds))
 
     def pause(self, pipeline: str, reason: str = "") -> None:
-        """All its processes stand still, at once. Its queries still come: their latency counts the pause."""
+        """Has all its processes stand still, at once. Its queries still come: their latency counts the pause."""
         self._ask(Request(pipeline, "pause", reason))
 
     def resume(self, pipeline: str, reason: str = "") -> None:
@@ -42,7 +42,7 @@ class Control:
     def place(
         self, pipeline: str, cpus: Sequence[int] | None = None, device: str | None = None, reason: str = ""
     ) -> None:
-        """On these processors from now on. A device can be given in `begin` only."""
+        """Moves the pipeline to these processors, from now on. A device can be given in `begin` only."""
         if cpus is None and device is None:
             raise ValueError(f"where should {pipeline} be placed? give cpus or a device")
         if cpus is not None and (not cpus or not all(type(cpu) is int and cpu >= 0 for cpu in cpus)):

@@ -1,7 +1,7 @@
 """Pauses some pipelines while others miss their objectives, or are about to.
 
 Two thresholds, so that it does not flutter (a Schmitt trigger, 1938): what is paused at one goes on only well below it.
-Judged by the newest few answers, not by a window of time: it reacts as fast at 5 queries a second as at 5,000.
+It judges by the newest few answers, not by a window of time, and so reacts as well at 5 queries a second as at 5,000.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class LatencyFirst(Policy):
                     control.resume(state.name, words)
 
     def _strain(self, state: PipelineState, of: ObjectiveState) -> tuple[float, str]:
-        """How much of its time an objective has used, 1 being all; while others are paused, by the answers since."""
+        """Share of its time that an objective has used, 1 being all, and why; while others are paused, by the answers
+        since."""
         since = self._changed_at if self._paused else float("-inf")
         newest = [value for value, t in zip(of.newest_s, of.newest_t, strict=True) if t > since][-self._answers :]
         taken = _percentile(newest, of.objective.percentile)
@@ -78,5 +79,5 @@ class LatencyFirst(Policy):
 
 
 def _percentile(values: Sequence[float], share: float) -> float:
-    """The nearest rank; 0 where there is none."""
+    """Percentile by nearest rank; 0 where there are no values."""
     return sorted(values)[ceil(share * len(values)) - 1] if values else 0.0

@@ -35,7 +35,7 @@ class PipelineState:
     until: Literal["own", "others_end"]
     """What ends it: its own load, or the end of the others."""
     seconds: float
-    """Since its own start, pauses included; 0 before."""
+    """Seconds since its own start, pauses included; 0 before it."""
     paused_s: float
     """Seconds it has stood still, in all."""
     asked_rate: float | None

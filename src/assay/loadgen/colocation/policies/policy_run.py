@@ -13,7 +13,7 @@ from assay.loadgen.colocation.policies.state_before import state_before
 from assay.loadgen.colocation.running.pipeline_process import PipelineProcess
 
 PATIENCE_S = 10.0
-"""A policy may let nothing run for this long; then all go on and no longer stand still, so that a run always ends."""
+"""Seconds for which a policy may let nothing run; then all go on and stay so, so that a run always ends."""
 _LEAST_EVERY_S = 0.01
 
 
@@ -30,17 +30,17 @@ class PolicyRun:
         self._next_look = 0.0
         self._stood_since: float | None = None
         self._overruled = ""
-        """Why nothing may stand still any more."""
+        """Why nothing may stand still any more; empty while it may."""
         self._refused: set[tuple[str, str, str]] = set()
         self._delays: dict[str, float | None] = {}
-        """Seconds from the release; None: until started."""
+        """Delay of each pipeline in seconds from the release; None: until it is started."""
 
     @property
     def window_s(self) -> float:
         return self._policy.window_s
 
     def begin(self, pipelines: Sequence[PipelineConfig]) -> tuple[PipelineConfig, ...]:
-        """Asks it before anything is started; the pipelines as they will be."""
+        """Asks the policy before anything is started; returns the pipelines as they will be."""
         changed = {pipeline.name: pipeline for pipeline in pipelines}
         try:
             requests = self._thread.begin([state_before(pipeline) for pipeline in pipelines])
@@ -64,7 +64,8 @@ class PolicyRun:
         self._next_look = monotonic() + (at - monotonic_ns()) / 1e9
 
     def turn(self, processes: Sequence[PipelineProcess], wait_s: float) -> None:
-        """A look when it is due, and what it asks for when it has come back; for at most `wait_s`."""
+        """Lets the policy look when it is due, and does what it asked for when it has come back; waits at most
+        `wait_s`."""
         if self.problem or not self.released_at:
             sleep(wait_s)
             return
@@ -89,7 +90,7 @@ class PolicyRun:
         self._end_standstill(processes)
 
     def let_end(self, processes: Sequence[PipelineProcess]) -> None:
-        """Those that stand still are to be asked to end, and must hear it."""
+        """Lets paused pipelines go on at the end of the run: they are asked to end, and must hear it."""
         self._go_on([process for process in processes if process.condition == "paused"], "assay: the run ends")
 
     def close(self) -> None:

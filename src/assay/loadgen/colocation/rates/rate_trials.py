@@ -83,7 +83,7 @@ def with_rate(pipeline: PipelineConfig, rate: float) -> PipelineConfig:
 
 
 def long_enough(pipeline: PipelineConfig, rate: float) -> PipelineConfig:
-    """At a low rate a run as long as at a high one has too few queries to judge an objective by."""
+    """The pipeline with a run long enough to judge its objectives: at a low rate the same time has too few queries."""
     needed = max((queries_to_judge(objective.percentile) for objective in pipeline.objectives), default=0)
     loadgen = pipeline.loadgen
     longer: dict[str, float | None] = {}

@@ -15,7 +15,7 @@ from assay.loadgen.latency.peak import Peak, Trial, find_peak, sweep
 
 @dataclass(frozen=True)
 class RatesTried:
-    """One pipeline at several rates; with `peak`, the highest that was looked for."""
+    """One pipeline at several rates; `peak` is the highest it keeps, where that was looked for."""
 
     pipeline: str
     trials: Sequence[Trial[RatedRun]]
@@ -73,5 +73,5 @@ def _rates(words: str) -> list[float]:
         raise UsageError(f"{words!r} are not rates: give numbers joined by commas") from None
     if any(not rate > 0 for rate in rates):
         raise UsageError("a rate must be greater than 0")
-    # Each has a folder of its own.
+    # A rate that is named twice is run once: each has a folder of its own.
     return list(dict.fromkeys(rates))

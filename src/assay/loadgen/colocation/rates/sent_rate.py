@@ -24,7 +24,7 @@ class SentRate:
             return cls(float("nan"), float("nan"))
         rows = rows[np.argsort(rows["intended"], kind="stable")]
         span = int(rows["intended"][-1]) - result.started_at
-        # How late the last tenth was, by its median: one late send at the end is not a rate.
+        # Median lateness of the last tenth: one late send at the end is not a rate.
         late = float(np.median((rows["start"] - rows["intended"])[-max(len(rows) // 10, 1) :]))
         return cls(len(rows) / span * 1e9, len(rows) / (span + max(late, 0.0)) * 1e9)
 

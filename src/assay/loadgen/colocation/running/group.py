@@ -9,7 +9,7 @@ from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.names import unknown
 
 Group = tuple[str, ...]
-"""Names of pipelines that run together; one that is there again is a copy of it."""
+"""Names of pipelines that run together; a name that is there twice means the pipeline and a copy of it."""
 
 
 def pairs(config: ColocationConfig, diagonal: bool = True) -> tuple[Group, ...]:
@@ -35,7 +35,7 @@ def parse_groups(config: ColocationConfig, words: Sequence[str]) -> tuple[Group,
 
 
 def neighbours(group: Group, name: str) -> Group:
-    """The others; of a pipeline beside its copy, the pipeline again."""
+    """The others of the group; for a pipeline beside its copy, its own name again."""
     at = group.index(name)
     return (*group[:at], *group[at + 1 :])
 

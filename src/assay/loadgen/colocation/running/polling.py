@@ -1,4 +1,4 @@
-"""What a stage with several inputs does, in the words of the benchmark that Assay grew from.
+"""What a stage with several inputs does, in the words of the colocation benchmark whose files Assay reads.
 
 There every edge is a queue, and a class decides which of them is read next.
 """
@@ -21,7 +21,7 @@ def join_of(policy: str | None) -> Join | None:
 
 
 def policy_problem(policy: str, join: Join | None, entries: int) -> str:
-    """Why it cannot be honoured; empty if it can. `entries`: how many inputs the stage has."""
+    """Why a polling policy cannot be honoured; empty if it can. `entries`: number of inputs of the stage."""
     name = _class_name(policy)
     if name not in _POLICIES:
         return (

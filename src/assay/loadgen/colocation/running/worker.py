@@ -29,7 +29,7 @@ REPORTS = "reports.json"
 
 
 def work(folder: Path) -> None:
-    install()  # For good: this process is its stages' alone, and they may import whenever they run.
+    install()  # Never taken out again: this process is its stages' alone, and they may import whenever they run.
     written: dict[str, Any] = json.loads((folder / CONFIG).read_text())
     for entrance in written["control_groups"]:
         try:

@@ -25,7 +25,7 @@ def run_text(outcome: GroupOutcome) -> str:
 
 
 def group_table(outcome: GroupOutcome) -> str:
-    """Of the whole run of each pipeline."""
+    """A table of each pipeline's whole run."""
     head = [
         "pipeline",
         "asked/s",
@@ -105,7 +105,7 @@ def window_table(outcome: GroupOutcome) -> str:
 
 
 def stage_table(outcome: GroupOutcome) -> str:
-    """Where each pipeline's time went while all ran; of one alone, in its whole run. Shares are of its own stages."""
+    """Where each pipeline's time went while all ran (for one alone: in its whole run). Shares are of its own stages."""
     rows = []
     for pipeline in outcome.pipelines:
         times = {stage: stage_window(pipeline, stage, outcome.window) for stage in pipeline.result.stages}

@@ -1,8 +1,8 @@
 """A query's way through a graph whose stages all run in this thread, one query at a time.
 
-What `Walker` does for workers that share a graph, without locks, and with the edges looked at before the first query:
-most hand a payload on unconditionally, and only the others ask `Conditions`. A stage begins where the one before it
-ended, so its row shares that reading, unless a payload was copied in between.
+It does what `Walker` does for workers that share a graph, but without locks, and it looks at the edges before the first
+query: most hand a payload on unconditionally, and only the others ask `Conditions`. A stage begins where the one before
+it ended, so its row shares that reading, unless a payload was copied in between.
 """
 
 from __future__ import annotations

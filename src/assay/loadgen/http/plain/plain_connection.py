@@ -97,7 +97,7 @@ class PlainConnection:
             except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
                 break
             except OSError as error:
-                # An answer may lie in the socket though the server has stopped reading: receiving tells.
+                # The server has stopped reading, but an answer may lie in the socket: receiving tells.
                 self.unsent = memoryview(b"")
                 self.error = str(error)
                 break

@@ -19,5 +19,5 @@ class ToolFigure:
         return float(np.mean(self.values)) / 1e6 if len(self.values) else float("nan")
 
     def percentile_ms(self, percent: float) -> float:
-        """Between two values where it falls between them, as numpy has it and as these tools use it."""
+        """Percentile in milliseconds, interpolated between two values, as numpy does and as these tools use it."""
         return float(np.percentile(self.values, percent)) / 1e6 if len(self.values) else float("nan")

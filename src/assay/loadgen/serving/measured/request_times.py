@@ -31,7 +31,7 @@ class RequestTimes:
 
     @cached_property
     def per_request(self) -> Mapping[str, Ints]:
-        """One value a request, of all quantities that have one, each in its two forms."""
+        """Values of the quantities that have one for each request: from the intended time, and from the real send."""
         rows = self.exchanges.rows
         tpot = self._tpot()
         found: dict[str, Ints] = {"tpot_s": tpot, f"tpot_s{FROM_SEND}": tpot}
@@ -90,7 +90,7 @@ class RequestTimes:
     def _first_output(self) -> Ints:
         output = self.replies.chunk_is_output
         first = np.full(len(self.replies.failures), -1, np.int64)
-        # Backwards: of several values for one place the last one written stays.
+        # Written backwards, so that the first chunk of each request is written last and stays.
         first[self.replies.chunk_request[output][::-1]] = self.replies.chunk_at[output][::-1]
         return first
 

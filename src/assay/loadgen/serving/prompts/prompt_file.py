@@ -38,7 +38,7 @@ class PromptFile:
     """Seconds of one unit of `timestamp`, in files other than Mooncake's."""
 
     def read(self, text: TokenText, seed: int, most: int | None) -> list[Conversation]:
-        """In the order of the file; `most` of them at most."""
+        """Conversations in the order of the file, at most `most`."""
         found: list[Conversation] = []
         blocks = MooncakeBlocks(text, seed)
         try:
@@ -59,7 +59,7 @@ class PromptFile:
         return self._from_zero(found) if all(timed) else found
 
     def _from_zero(self, found: list[Conversation]) -> list[Conversation]:
-        """In order of time, the first at 0."""
+        """Conversations in the order of time, the first at 0."""
         ordered = sorted(found, key=lambda conversation: conversation.at_s or 0.0)
         first = ordered[0].at_s or 0.0
         return [Conversation(each.turns, each.messages, (each.at_s or 0.0) - first) for each in ordered]
@@ -110,7 +110,7 @@ def _number(where: str, written: Mapping[str, Any], name: str) -> float | None:
 
 
 def _messages(where: str, written: Any) -> tuple[tuple[Mapping[str, Any], ...], str]:
-    """What stands before, and the last thing that the user says."""
+    """The messages before the last one of the user, and that one's text."""
     good = (
         isinstance(written, list)
         and written

@@ -44,5 +44,5 @@ def store_points(readings: Sequence[StoreReading], what: str) -> tuple[StorePoin
 
 
 def _better(other: StorePoint, one: StorePoint) -> bool:
-    """On Pareto's terms: no worse in either, better in one."""
+    """Whether the other is better on Pareto's terms: no worse in size and speed, better in one."""
     return other.size <= one.size and other.speed >= one.speed and (other.size < one.size or other.speed > one.speed)

@@ -23,7 +23,7 @@ class StoreReading:
 
     @property
     def share(self) -> float:
-        """Of the plain size."""
+        """Stored size as a share of the plain size."""
         return 1 / self.values["compression_ratio"]
 
     @property

@@ -75,7 +75,8 @@ class _Run:
             self.windows.append({"segments": members, "speaker_durations": longest + [0.0] * (5 - len(longest))})
 
     def _extend(self, i: int) -> tuple[int, int, Json | None, dict[str | int, Any]]:
-        """Where it stopped, how many whole segments joined, the cut copy if one joined, and the speakers' durations."""
+        """Extends a window from segment `i`: where it stopped, how many whole segments joined, the cut copy if one
+        joined, and the speakers' durations."""
         start = self.segments[i]["start"]
         hi = self.parameters.hi
         speakers: dict[str | int, Any] = {}

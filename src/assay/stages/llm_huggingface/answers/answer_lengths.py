@@ -48,8 +48,8 @@ class LengthOptions(Options):
 class AnswerLengths:
     """The fewest and the most tokens of an answer.
 
-    A drawn length is that of its prompt and the seed: whatever the order of queries, and however many came before, the
-    same prompt has an answer of the same length, so that runs can be compared.
+    A drawn length depends on its prompt and the seed alone: whatever the order of queries, and however many came
+    before, the same prompt has an answer of the same length, so that runs can be compared.
     """
 
     least: int
@@ -61,7 +61,7 @@ class AnswerLengths:
     def read(
         cls, max_new_tokens: int | None, min_new_tokens: int | None, lengths: Mapping[str, Any] | None, seed: int
     ) -> AnswerLengths:
-        """With `min_new_tokens` alone, exactly that many."""
+        """Reads the keys of a stage. With `min_new_tokens` alone, answers have exactly that many tokens."""
         for key, value in (("max_new_tokens", max_new_tokens), ("min_new_tokens", min_new_tokens)):
             if value is not None and value < 1:
                 raise ValueError(f"{key} must be at least 1, not {value}")

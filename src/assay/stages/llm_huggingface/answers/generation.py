@@ -49,7 +49,8 @@ class Generation:
         self._positions = (self._mask.cumsum(1) - 1).clamp_(min=0)
         self._random = None
         if self._temperature:
-            # From the prompts and the seed, so that neither order nor number of earlier queries changes an answer.
+            # Drawn from the prompts and the seed, so that neither order nor number of earlier queries changes an
+            # answer.
             self._random = torch.Generator(device=self._device)
             self._random.manual_seed(crc32("\0".join((str(sampling.seed), *batch.prompts)).encode()))
 

@@ -13,7 +13,7 @@ class ChatRow:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """Up to the answer. Without an input, what stands as instruction is the question itself."""
+        """The messages up to the answer. Without an input, the instruction is the question itself."""
         if not self.user:
             return [{"role": "user", "content": self.system}]
         asked = {"role": "user", "content": self.user}

@@ -18,9 +18,9 @@ Name = Literal[
     "linear",
     "polynomial",
 ]
-"""Those of transformers that need no figure of the training but its length."""
+"""Schedules of transformers that need to know nothing of the training but its length."""
 ENDLESS = ("constant", "constant_with_warmup", "inverse_sqrt")
-"""Those that do not ask how many steps there will be."""
+"""Schedules that do not ask how many steps there will be."""
 
 
 class ScheduleOptions(Options):
@@ -33,7 +33,7 @@ class ScheduleOptions(Options):
     scheduler_specific_kwargs: dict[str, Any] = {}
 
     def build(self, optimizer: Any, steps: int | None) -> Any:
-        """`steps`: of one pass over the data, where that is known."""
+        """`steps`: number of steps in one pass over the data, where that is known."""
         most = self.num_training_steps or steps
         if most is None and self.name not in ENDLESS:
             raise UsageError(

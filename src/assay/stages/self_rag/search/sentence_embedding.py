@@ -32,7 +32,7 @@ class SentenceEmbedding:
 
 
 def load_sentence_embedding(name: str, device: Any) -> SentenceEmbedding:
-    """From a folder, from what was downloaded before, or from the hub, in this order."""
+    """A model from a folder, from what was downloaded before, or from the hub, in this order."""
     where = str(local_path(name, "model", _INSTEAD)) if is_path(name) else name
     transformer = library("sentence_transformers", "rag").SentenceTransformer
     try:

@@ -24,7 +24,7 @@ _PRODUCTS = (
     "walnut oil",
 )
 MOST_TOWNS = len(_GIVEN) * len(_FAMILY)
-"""Each has a mayor of its own; there are more names than that."""
+"""Most towns that can be made: each has a mayor of its own, and there are no more names for mayors."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Town:
     mayor: str
     founded: int
     inhabitants: int
-    """In the database alone."""
+    """Number of inhabitants; it stands in the database alone."""
     product: str
     """What it is known for; in the documents alone."""
 

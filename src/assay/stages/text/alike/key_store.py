@@ -94,7 +94,7 @@ class KeyWriter(Collector[DocumentKeys, KeyPart]):
 
 
 def write_whole(file: BinaryIO, data: memoryview) -> None:
-    """An unbuffered file may take less than it is given."""
+    """Writes all of the data: an unbuffered file may take less than it is given at a time."""
     while len(data):
         data = data[file.write(data) :]
 
@@ -115,7 +115,7 @@ def partition(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[A
 @dataclass(frozen=True)
 class KeyStore:
     parts: Sequence[KeyPart]
-    """In the order of their splits."""
+    """Parts in the order of their splits."""
 
     def keys(self) -> int:
         return sum(part.keys for part in self.parts)
@@ -129,7 +129,8 @@ class KeyStore:
         return [(at, *(np.load(path / f"{name}.npy", mmap_mode="r") for name in names)) for at, path in loaded]
 
     def proofs(self, splits: NDArray[Any]) -> list[NDArray[Any] | None]:
-        """Those of the documents of each split, a row a document, as 32-bit numbers; None for splits not asked for."""
+        """Proofs of each split's documents, a row a document, as 32-bit numbers; None for splits that were not asked
+        for."""
         import numpy as np
 
         found: list[NDArray[Any] | None] = [None] * len(self.parts)
@@ -139,11 +140,11 @@ class KeyStore:
         return found
 
     def ids(self, documents: NDArray[Any]) -> list[Any]:
-        """Their values, in the order given."""
+        """Values of the ids of documents, in the order given."""
         return self._each(documents, lambda ids, rows: ids.values(rows))
 
     def id_tokens(self, documents: NDArray[Any]) -> list[bytes]:
-        """As JSON, in the order given."""
+        """Ids of documents as JSON, in the order given."""
         return self._each(documents, lambda ids, rows: ids.tokens(rows))
 
     def _each(self, documents: NDArray[Any], read: Callable[[Ids, NDArray[Any]], list[Any]]) -> list[Any]:

@@ -94,7 +94,7 @@ class _Failure:
 
 
 class _Guarded:
-    """What goes wrong in a worker comes back as words: torch would send its traceback."""
+    """A function whose errors in a worker come back as words: torch would send its traceback."""
 
     def __init__(self, batches: ImageBatches) -> None:
         self._batches = batches

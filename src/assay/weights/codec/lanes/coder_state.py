@@ -17,9 +17,9 @@ TOKENS, NOISE, LEADING, FIXED = range(4)
 """What a stream consists of: tokens alone; tokens and noise; the leading bytes of elements whose other bytes are kept
 apart; or noise alone, of as many bits as its context has."""
 MOST_FIXED = STATE_BITS - 16
-"""Bits that a state can be sure to hold."""
+"""Most bits of a residual of fixed length: as many as a state holds at any time."""
 LANES, MORE_LANES = 64, 128
-"""States that take turns. More of them hide what a step waits for, as long as registers do not run out."""
+"""States that take turns. While one step waits, others go on: more states are faster until registers run out."""
 _EXACT = STATE_BITS - 16 - PROBABILITY_BITS
 
 
@@ -30,7 +30,7 @@ def lanes_of(content):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def step_of(length):  # type: ignore[no-untyped-def]
-    """What the frequency of a token with so many bits of noise must be a multiple of.
+    """The number that the frequency of a token with so many bits of noise must be a multiple of.
 
     A step is decoded as it was encoded if LOWEST_STATE times the probability of what it codes is a whole number.
     """

@@ -1,4 +1,4 @@
-"""From symbols to words in one loop over all lanes, backwards: what is read last is written first."""
+"""Codes symbols as words, in one loop over all lanes, backwards: what is read last is written first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SpilledWords:
         self.builder, self._words, self.place = builder, words, place
 
     def put(self, value: Any, mask: Any) -> None:
-        """The low words of the lanes of the mask."""
+        """Writes the low words of the lanes of the mask, below those written before."""
         self.place = self.builder.sub(self.place, count(self.builder, mask))
         compress_words(self.builder, value, self._words, self.place, mask)
 
@@ -70,8 +70,8 @@ def _encode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
 
 
 def found_in(builder: Any, ranges: Any, symbol: Any) -> tuple[Any, Any]:
-    """The entries of symbols, those of the even lanes and of the odd ones, and their low halves in all lanes; see
-    `frequency_table.fill_encoder`."""
+    """The symbols' entries in the table of `frequency_table.fill_encoder`: those of the even lanes and those of the odd
+    ones, 64 bits each; and the low halves of all."""
     pair = gather_pairs(builder, ranges, symbol)
     return pair, wide_joined(builder, *pair)
 
@@ -96,7 +96,7 @@ def with_symbol(words: SpilledWords, state: Any, found: tuple[Any, Any], span: A
 
 
 def _quotient(builder: Any, state: Any, found: tuple[Any, Any]) -> Any:
-    """The state times the reciprocal, shifted: of the even lanes and of the odd ones, as processors multiply."""
+    """The state over the frequency: times its reciprocal, shifted. Even and odd lanes apart, as processors multiply."""
     products = []
     for part, entry in zip(wide_halves(builder, state), found, strict=True):
         by = builder.add(builder.and_(entry, wide_lanes(15)), wide_lanes(STATE_BITS))
@@ -111,7 +111,7 @@ def _encode(typing, arguments, together):  # type: ignore[no-untyped-def]
 
 @njit(types.int64(*_ARGUMENTS, _INT), nogil=True, cache=True)
 def encode_lanes(symbols, ranges, words, steps, states, width):  # type: ignore[no-untyped-def]
-    """Addresses in, minus the number of words out, which are written downwards from the address `words`. Of tokens
-    without noise, in the order in which elements of so many bits fill lanes."""
+    """Addresses in, minus the number of words out, which are written downwards from the address `words`. For tokens
+    without noise, in the order in which elements of `width` bits fill lanes."""
     arguments = (symbols, ranges, words, steps, states)
     return _encode(arguments, 1) if width == 32 else _encode(arguments, 2)

@@ -1,9 +1,9 @@
 """Elements of 16 bits without a base, where reading must cost next to nothing: four bits for the first byte of each.
 
 The first bytes of floats, rotated left by one bit so that the exponent leads, are nearly all among fifteen neighbours:
-a code of four bits says how far below the highest. The sixteenth code is for all others, whose places and first bytes
-follow at the end. A byte holds the code of an element and of the one half a chunk further, so that nothing has to be
-shuffled.
+a code of four bits says how far below the highest of them. The sixteenth code is for all other elements, whose places
+and first bytes follow at the end. A byte holds two codes, of an element and of the one half a chunk further, so that
+nothing has to be shuffled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _READ_BITS, _READ_BYTES, _READ_PLACES = (
 
 
 def cost_of(sample: Tensor, kind: ElementType) -> float:
-    """Bits an element."""
+    """Bits per element, estimated from a sample."""
     if not sample.size:
         return 0.0
     _, covered = _highest(sample, 1, int(kind.exponent > 0))
@@ -84,7 +84,8 @@ def _first_bytes(bits: Tensor, kind: ElementType) -> Tensor:
 
 @njit(types.UniTuple(types.int64, 2)(_READ_BITS, types.int64, types.int64), nogil=True, cache=True)
 def _highest(bits, every, is_float):  # type: ignore[no-untyped-def]
-    """The top of the fifteen neighbouring first bytes that cover most, and how many; of every so many elements one."""
+    """The highest of the fifteen neighbouring first bytes that cover most elements, and how many; it looks at one
+    element in `every`."""
     counts = np.zeros(256, np.int64)
     for i in range(0, bits.shape[0], every):
         counts[(bits[i] >> (7 if is_float else 8)) & 0xFF] += 1
@@ -97,7 +98,8 @@ def _highest(bits, every, is_float):  # type: ignore[no-untyped-def]
 
 
 def _read_lanes(_numba: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    """A group of codes is for as many elements here as half a chunk further."""
+    """Builds the loop that reads: a group of codes is for two groups of elements, one here, one half a chunk
+    further."""
     half = _Half(builder, *arguments)
 
     def group(at: Any) -> None:
@@ -119,7 +121,7 @@ def _write_lanes(_numba: Any, builder: Any, _signature: Any, arguments: Any) -> 
 
 
 class _Half:
-    """Where codes, low bytes and elements are, and the way from one to the other, 32 at a time."""
+    """Addresses of codes, low bytes and elements, and how they become one another, 32 at a time."""
 
     def __init__(self, builder: Any, bits: Any, codes: Any, low: Any, size: Any, further: Any, *how: Any) -> None:
         self.builder, self.elements = builder, Elements(builder, WIDTH)
@@ -144,7 +146,7 @@ class _Half:
         elements.store(builder.select(self._is_float, turned, value), self.bits, at)
 
     def read_elements(self, at: Any) -> Any:
-        """Their codes; their low bytes are stored on the way."""
+        """Codes of a group of elements; their low bytes are stored on the way."""
         builder, elements = self.builder, self.elements
         value = elements.load(self.bits, at)
         turned = builder.or_(builder.shl(value, elements.constant(1)), builder.lshr(value, elements.constant(15)))
@@ -155,7 +157,7 @@ class _Half:
         return builder.select(builder.icmp_unsigned("<", below, other), below, other)
 
     def groups(self, body: Callable[[Any], None]) -> Any:
-        """`body` for every group that is whole; how many codes that is."""
+        """Builds a loop of `body` over all whole groups; returns how many codes they are."""
         builder, lanes = self.builder, I64(self.elements.lanes)
         entry = builder.block
         block, done = builder.append_basic_block("short"), builder.append_basic_block("short_done")
@@ -212,7 +214,7 @@ def _decode(codes, low, is_float, highest, out):  # type: ignore[no-untyped-def]
 
 @njit(types.int64(_READ_BYTES, types.int64, _PLACES), nogil=True, cache=True)
 def _find_others(codes, size, places):  # type: ignore[no-untyped-def]
-    """Where the sixteenth code is; how many there are. A line of memory is looked at together."""
+    """Fills in the places that have the sixteenth code; returns how many. It looks at a line of memory at a time."""
     half, count = codes.shape[0], 0
     whole = half // _LINE * _LINE
     eights = codes[:whole].view(np.uint64)

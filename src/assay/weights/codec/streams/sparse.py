@@ -50,7 +50,8 @@ def decode_sparse(data: memoryview, base: Tensor, out: Tensor) -> None:
 
 @njit([types.boolean(_READ, types.int64, _WRITE[bits]) for bits in _WRITE], nogil=True, cache=True)
 def _apply(columns, count, out):  # type: ignore[no-untyped-def]
-    """False if a distance leads nowhere. The bytes of equal weight of all distances lie together, then the values'."""
+    """Puts the changes into `out`; False if a distance leads beyond it. `columns`: the distances by byte planes, then
+    the values."""
     place = -1
     for i in range(count):
         distance = 0

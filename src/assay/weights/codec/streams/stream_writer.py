@@ -32,8 +32,8 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
 
 
 def room_for(elements: int, planes: int) -> Tensor:
-    """For the longest stream there can be, the planes of low bytes at its end."""
-    # Each token may spill a word, and be an escape.
+    """Memory for the longest stream there can be, with its planes of low bytes at the end."""
+    # The most: each token spills a word and is an escape.
     most = HEADER_BYTES + 4 * MORE_LANES + _TABLE_BYTES * MOST_CONTEXTS + 8
     most += 2 * (1 + MOST_WORDS) * (elements + MORE_LANES)
     return scratch("stream", most + most % 2 + planes * elements, np.uint8)
@@ -42,7 +42,7 @@ def room_for(elements: int, planes: int) -> Tensor:
 def encode_symbols(
     symbols: Tensor, residuals: Tensor, window: Window, content: int, planes: int, room: Tensor
 ) -> Tensor:
-    """The stream, with the planes that are at the end of `room`. With noise only a small one."""
+    """The stream, with the planes that are at the end of `room`. With noise, only for a small chunk."""
     apart = scratch("apart", MOST_WORDS * symbols.size if content == NOISE else 0, np.uint16)
     begin = _encode(symbols, residuals, window.contexts, window.below, content, planes, apart, room)
     return room[begin:]
@@ -56,7 +56,8 @@ def _put(out, place, value, count):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def put_head(head, states, tables, apart, room, first, words):  # type: ignore[no-untyped-def]
-    """Everything before the words, which begin at word `first` of the room; where the stream begins in it."""
+    """Writes all that comes before the words, which begin at word `first` of `room`; returns where the stream
+    begins."""
     contexts, table_count, begins, below, kept = head
     apart_at = first - apart.shape[0]
     room[2 * apart_at : 2 * first].view(np.uint16)[:] = apart
@@ -78,8 +79,8 @@ def put_head(head, states, tables, apart, room, first, words):  # type: ignore[n
 
 @njit(nogil=True)
 def tables_of(counted, every, contexts, coded):  # type: ignore[no-untyped-def]
-    """What symbols that were counted are coded by, of every so many: ranges by symbol, how many tables
-    there are, which contexts begin a new one, and their bytes."""
+    """Tables for symbols of which one in `every` was counted: ranges by symbol, the number of tables, which contexts
+    begin a new one (a bit each), and the tables as bytes."""
     counts = np.zeros((contexts, 256), np.uint32)
     for i in range(contexts * 256):
         counts[i >> 8, i & 0xFF] = counted[0, i] + counted[1, i] + counted[2, i] + counted[3, i]
@@ -88,7 +89,7 @@ def tables_of(counted, every, contexts, coded):  # type: ignore[no-untyped-def]
     frequency = np.zeros((tables, 256), np.uint16)
     for table in range(tables):
         if every > 1:
-            # What was not seen is an escape.
+            # A symbol that the sample does not have is coded as an escape: there must be a frequency for one.
             counts[table, ESCAPE] += 1
         normalise(counts[table], coded, frequency[table])
     ranges = np.zeros(contexts * 256, np.uint64)
@@ -103,14 +104,15 @@ def tables_of(counted, every, contexts, coded):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _rounds(symbols, width, steps, ranges, words, end, states):  # type: ignore[no-untyped-def]
-    """Where the words now begin. A function of arrays: they live until it returns."""
+    """Codes rounds; returns where the words now begin. Takes arrays, not addresses, so that they live until it
+    returns."""
     to = words.ctypes.data + nb.uint64(2 * end)
     return end + encode_lanes(symbols.ctypes.data, ranges.ctypes.data, to, steps, states.ctypes.data, width)
 
 
 @njit(nogil=True)
 def _encode_lanes(symbols, width, ranges, words, states):  # type: ignore[no-untyped-def]
-    """Where the words begin. The last round is made whole by more of its last symbol."""
+    """Codes all symbols; returns where the words begin. A last round that is not full repeats its last symbol."""
     whole = symbols.shape[0] // MORE_LANES
     first = words.shape[0]
     if whole * MORE_LANES < symbols.shape[0]:
@@ -127,7 +129,7 @@ def _encode_lanes(symbols, width, ranges, words, states):  # type: ignore[no-unt
     cache=True,
 )
 def _encode(symbols, residuals, contexts, below, content, planes, apart, room):  # type: ignore[no-untyped-def]
-    """Fills `room` from its end, or from the planes there; where the stream begins in it."""
+    """Fills `room` from its end, or from the planes there; returns where the stream begins."""
     coded = NOISE if content == NOISE else TOKENS
     counted = np.zeros((COUNTERS, contexts * 256), np.uint32)
     count_symbols(symbols, counted)

@@ -11,7 +11,7 @@ from assay.weights.store import Tensor
 
 MOST_CONTEXTS = 16
 RUNS, RUN = 32, 128
-"""Places in a large chunk that are looked at, and neighbours at each: every place is a wait for memory."""
+"""Places in a large chunk that are sampled, and elements at each: every place costs a wait for memory."""
 _RARE = 1 / 1024
 _READ = [types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)]
 
@@ -21,12 +21,12 @@ class Window:
     """The exponents that have a context of their own."""
 
     below: int
-    """The highest exponent that has not; it and all that are lower share context 0."""
+    """The highest exponent below the window; it and all lower ones share context 0."""
     contexts: int
 
 
 def window_of(base: Tensor, kind: ElementType) -> Window:
-    """From a sample: the highest exponents that are not rare, at most 15 of them."""
+    """The highest exponents that are not rare, at most 15 of them, from a sample."""
     if not kind.exponent:
         return Window(0, 1)
     lowest, highest = _common(base, kind.mantissa, (1 << kind.exponent) - 1)
