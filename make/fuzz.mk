@@ -2,5 +2,5 @@
 MINUTES ?= 1
 .PHONY: fuzz
 fuzz: setup ## hostile bytes for the compiled library, under sanitizers and against plain Python (MINUTES=30 TARGETS="alm http")
-	@command -v clang >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends clang libclang-rt-dev) >/dev/null
+	@command -v clang >/dev/null || $(APT) clang libclang-rt-dev
 	$(BIN)/python -m tests.native.fuzz --minutes $(MINUTES) $(TARGETS)

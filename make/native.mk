@@ -6,7 +6,7 @@ READY += $(VENV)/.native
 
 .PHONY: native-arm64 bench-native
 native-arm64: setup ## the compiled library cross-compiled for arm64, run by qemu, equal to this machine's to the last bit
-	@command -v aarch64-linux-gnu-gcc qemu-aarch64 >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) >/dev/null
+	@command -v aarch64-linux-gnu-gcc qemu-aarch64 >/dev/null || $(APT) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 	$(BIN)/python -m tools.native_arm64
 
 bench-native: setup ## a fresh wheel without a compiler: CPU of its first run beside that of its second

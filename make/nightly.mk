@@ -3,7 +3,7 @@
 NIGHTLY_FILES := --config bench/nightly.yaml $(if $(SHORT),--config bench/nightly_short.yaml)
 NIGHTLY_RESULTS := $(or $(ASSAY_RESULTS_DIR),results/nightly$(if $(SHORT),-short))
 .PHONY: nightly bench-scale
-nightly: setup ## what each part of Assay costs, as a session with repeats, held against the last one (SHORT=1: a minute)
+nightly: setup ## what each part of Assay costs, as a session with repeats, held against the last one (SHORT=1: two minutes)
 	$(BIN)/assay run $(NIGHTLY_FILES) $(NIGHTLY)
 	$(BIN)/assay compare --results-dir $(NIGHTLY_RESULTS) --allow-missing-base
 

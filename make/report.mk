@@ -15,6 +15,5 @@ screenshots: setup ## the pictures in the docs
 # A real browser for the tests of the pages; they say so themselves where it cannot be installed.
 READY += $(VENV)/.chromium
 $(VENV)/.chromium: $(VENV)/.python
-	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) \
-		>/dev/null || echo "chromium is not installed: the tests of report and dashboard will fail without it"
-	@touch $@
+	@{ command -v chromium >/dev/null || $(APT) chromium; } && touch $@ || \
+		echo "chromium is not installed: the tests of report and dashboard will fail without it"

@@ -1,3 +1,6 @@
+# Debian packages by name. One at a time, since apt has one lock and `make -j` more than one target that needs it.
+APT := flock make sh -c '(apt-get update -qq && apt-get install -y -qq --no-install-recommends "$$@") >/dev/null' apt
+
 # The environment. A stamp per step, so that a change to one file repeats only what depends on it.
 $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)

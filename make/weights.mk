@@ -16,7 +16,7 @@ READY += .peers/dvc/.ready .peers/git-theta/.ready $(VENV)/.git-lfs
 	@touch $@
 
 $(VENV)/.git-lfs: $(VENV)/.python
-	@command -v git-lfs >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends git-lfs) >/dev/null
+	@command -v git-lfs >/dev/null || $(APT) git-lfs
 	@touch $@
 
 .PHONY: bench-weights
