@@ -19,16 +19,16 @@ setup: $(VENV)/.ready ## everything in .venv, from hash-locked requirements: ext
 demo: $(VENV)/.core ## run the quick session and write its HTML report; the core in .venv is all it sets up
 	$(BIN)/assay run --config examples/quickstart.yaml
 
-test: setup lint ## every test; COVERAGE=1: and how much of each room they reach, below its floor a room fails
+# Which branches of each room the parallel tests reach is measured too, by probes that cost a few percent; COVERAGE= does without.
+COVERAGE ?= 1
+test: setup lint ## every test, and which share of each room they reach: below its floor a room fails (COVERAGE=: not measured)
 	rm -rf .coverage
 	$(if $(COVERAGE),ASSAY_COVERAGE=1) $(BIN)/python -m pytest -n 2 -m "not serial" tests
 	$(BIN)/python -m pytest -m serial tests
-	$(if $(COVERAGE),$(BIN)/python -m coverage combine --quiet)
-	$(if $(COVERAGE),$(BIN)/python -m coverage json --quiet -o .coverage/rooms.json)
-	$(if $(COVERAGE),$(BIN)/python -m tools.coverage_rooms .coverage/rooms.json)
+	$(if $(COVERAGE),$(BIN)/python -m tools.coverage_rooms .coverage)
 
-coverage-floors: setup ## what the last `make test COVERAGE=1` reached becomes the floor of each room
-	$(BIN)/python -m tools.coverage_rooms .coverage/rooms.json --write
+coverage-floors: setup ## what the last `make test` reached becomes the floor of each room
+	$(BIN)/python -m tools.coverage_rooms .coverage --write
 
 test-fast: setup ## tests that take no more than a few seconds each
 	$(BIN)/python -m pytest -n 2 -m "not slow and not serial" tests
