@@ -17,7 +17,7 @@ import yaml
 from doc_block import PAGES, Block, blocks, indented
 from doc_yaml import check_yaml
 
-from assay.cli.main import _asked, _parser, _split
+from assay.cli.main import _find_command, _parser, _split
 from assay.cli.words.global_words import take_results_dir
 
 LANGUAGES = {"sh", "console", "python", "yaml", "toml", "json", "text", "mermaid", "xml"}
@@ -68,7 +68,7 @@ def test_commands_of_assay_have_words_that_exist(block: Block, capsys: pytest.Ca
             before, _ = _split(words)
             left, _ = take_results_dir(before)
             with contextlib.suppress(SystemExit):
-                _parser(_asked(left)).parse_args(left)
+                _parser(_find_command(left)).parse_args(left)
             assert "error:" not in (said := capsys.readouterr().err), f"{command}\n{said}"
 
 
