@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.names import Registry, UnknownComponent, quoted, unknown
+from assay.names import Registry, UnknownComponent, quote, unknown
 
 SOURCES = Path(__file__).parent.parent / "src" / "assay"
 
@@ -49,8 +49,8 @@ def test_of_very_many_known_names_the_first_are_listed_and_the_rest_counted() ->
 
 
 def test_names_are_in_single_quotes_and_what_cannot_be_printed_is_escaped() -> None:
-    assert quoted("it's") == "'it's'"
-    assert quoted("a\x1b[31m\n") == r"'a\x1b[31m\n'"
+    assert quote("it's") == "'it's'"
+    assert quote("a\x1b[31m\n") == r"'a\x1b[31m\n'"
     assert unknown("entry", "b", ["a\x1b[2J"]) == r"unknown entry 'b' (known: a\x1b[2J)"
 
 
@@ -72,6 +72,12 @@ def shapes() -> Registry[Shape]:
 @pytest.mark.parametrize("name", ["circle", f"{__name__}:Circle", f"{__name__}.Circle"])
 def test_a_class_is_found_by_its_name_and_by_its_path(name: str) -> None:
     assert shapes().find(name) is Circle
+
+
+def test_a_class_is_called_as_its_path_says() -> None:
+    for written in ("circle", f"{__name__}:Circle", f"{__name__}.Circle"):
+        assert shapes().class_name(written) == "Circle"
+    assert shapes().class_name("stages.round.Other") == "Other"
 
 
 def test_a_registry_is_added_to_and_lists_its_names() -> None:

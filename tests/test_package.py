@@ -210,6 +210,9 @@ def test_the_doctor_knows_every_extra(installed: Installed, tmp_path: Path) -> N
     said = installed.assay("doctor", folder=tmp_path).out
     for extra in set(declared.extras()) - declared.SUMS - {"dev"}:
         assert f"pip install 'assay-bench[{extra}]'" in said
+    listed = [found.split(", ") for found in re.findall(r"\(missing: (.*)\)$", said, re.MULTILINE)]
+    assert listed
+    assert [names for names in listed if len(names) != len(set(names))] == []
 
 
 def test_the_report_of_an_installed_package_shows_its_charts(measured_twice: Path) -> None:

@@ -9,14 +9,14 @@ import tempfile
 from pathlib import Path
 
 import assay
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, Chain, best_of, run_chain
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, VersionChain, best_of, run_chain
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from bench.nightly.calibrated import MARGIN
 
 with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:
     parameters = b.param("parameters", 4_000_000)
     rounds = b.param("rounds", 5)
-    chain = Chain(scenario_data("similar", "bfloat16", parameters=parameters))
+    chain = VersionChain(scenario_data("similar", "bfloat16", parameters=parameters))
     runs = {
         name: best_of([run_chain(name, chain, Path(folder) / f"{name}-{number}") for number in range(rounds)])
         for name in ("safetensors", "balanced", "fast")
@@ -28,5 +28,5 @@ with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:
         b.metric(f"{name}_commit_over_safetensors", commit, better="lower", margin=MARGIN)
         b.metric(f"{name}_checkout_over_safetensors", checkout, better="lower", margin=MARGIN)
         b.metric(f"{name}_stored_bytes", run.stored_bytes, unit="B", better="lower", exact=True, margin=BOOKKEEPING)
-        b.metric(f"{name}_of_limit", chain.limit.reached(run.stored_bytes), better="higher", margin=BOOKKEEPING)
+        b.metric(f"{name}_of_limit", chain.limit.share_reached(run.stored_bytes), better="higher", margin=BOOKKEEPING)
     b.counts(wrong_tensors=sum(len(run.wrong) for run in runs.values()))

@@ -155,7 +155,7 @@ def sessions_apart() -> None:
 def whole_tables() -> None:
     """A hundred metrics at 2% noise, five of them 10% slower: how much of what is called is false."""
     from assay.analysis.verdict import verdict_of
-    from assay.stats.false_discovery import adjusted, counted
+    from assay.stats.false_discovery import adjust, count_among
     from assay.stats.shift import paired_shift
 
     rng = np.random.default_rng(5)
@@ -167,7 +167,7 @@ def whole_tables() -> None:
             a, b = pairs(rng, "all", level, 100, 10, 0.0)
             b[:5] += np.log1p(0.10)
             shifts = [paired_shift(x, y) for x, y in zip(a, b, strict=True)]
-            corrected = adjusted([counted(s.p, s.spikes, len(shifts)) for s in shifts])
+            corrected = adjust([count_among(s.p, s.spikes, len(shifts)) for s in shifts])
             said = [verdict_of(s, "lower", 0.03, p)[0] in CHANGED for s, p in zip(shifts, corrected, strict=True)]
             right, wrong = right + sum(said[:5]), wrong + sum(said[5:]) / max(1, sum(said)) / tables
             any_wrong += any(said[5:])

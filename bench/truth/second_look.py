@@ -9,10 +9,10 @@ from bench.truth.noises import NOISES, random_pairs
 
 from assay.analysis import Verdict, judge
 from assay.analysis.judging.evidence import evidence
-from assay.analysis.judging.judgement import Judgement, judged
+from assay.analysis.judging.judgement import Judgement, judge_evidence
 from assay.analysis.rules import DEFAULT_MARGIN
 from assay.stats.changes.nightly import nights as watched
-from assay.stats.false_discovery import adjusted, counted
+from assay.stats.false_discovery import adjust, count_among
 
 CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 Target = Callable[[str, float, float, bool], None]
@@ -133,10 +133,12 @@ def _table(base: np.ndarray, head: np.ndarray) -> list[Verdict]:
     asked = [one for one in found if one and not one.settled]
     corrected = dict(
         zip(
-            map(id, asked), adjusted([counted(one.shift.p, one.shift.spikes, len(asked)) for one in asked]), strict=True
+            map(id, asked),
+            adjust([count_among(one.shift.p, one.shift.spikes, len(asked)) for one in asked]),
+            strict=True,
         )
     )
-    return [judged(one, "lower", DEFAULT_MARGIN, corrected.get(id(one), 1.0))[0] for one in found]
+    return [judge_evidence(one, "lower", DEFAULT_MARGIN, corrected.get(id(one), 1.0))[0] for one in found]
 
 
 def _share(items, hit) -> float:  # type: ignore[no-untyped-def]

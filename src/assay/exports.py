@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for it. `modules`: its public names → the modules below it that have them.
+    """`__getattr__` and `__dir__` for it. `modules`: its public names → the modules below it that have them, with
+    `:Class` where the class itself has a longer name.
 
-    __getattr__, __dir__ = exports(__name__, {"Pipeline": "pipeline", "Stage": "stage"})
+    __getattr__, __dir__ = exports(__name__, {"Pipeline": "pipeline", "Inference": "inference:ServerInference"})
     """
 
     def get(name: str) -> Any:
@@ -22,7 +23,8 @@ def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], A
 
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        module, _, own = modules[name].partition(":")
+        return getattr(import_module(f"{package}.{module}"), own or name)
 
     def names() -> list[str]:
         return sorted(modules)

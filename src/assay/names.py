@@ -11,15 +11,15 @@ from typing import Any, Generic, TypeVar
 from assay.errors import UsageError
 
 MOST_SHOWN = 12
-"""Known names that a message lists; of more it says how many."""
+"""Known names that a message lists; further ones are counted."""
 ALIKE = 0.6
-"""How near a name must be to be asked for, from 0 to 1."""
+"""How near a known name must be for "did you mean", from 0 to 1."""
 
 T = TypeVar("T")
 
 
-def quoted(name: object) -> str:
-    """In single quotes, whatever is in it; what cannot be printed is escaped."""
+def quote(name: object) -> str:
+    """The name in single quotes, whatever is in it; what cannot be printed is escaped."""
     written = repr(str(name))
     return f"'{written[1:-1]}'"
 
@@ -31,15 +31,15 @@ def unknown(kind: str, name: object, known: Iterable[object] | None, of: str = "
     that is no text (a number) is written as it is, and nothing is near it.
     """
     names = None if known is None else [str(one) for one in known]
-    said = f"unknown {kind} {quoted(name) if isinstance(name, str) else name}{' of ' if of else ''}{of}"
+    said = f"unknown {kind} {quote(name) if isinstance(name, str) else name}{' of ' if of else ''}{of}"
     near = _nearest(name, names) if isinstance(name, str) and names else None
     if near is not None:
-        said += f"; did you mean {quoted(near)}?"
-    return said if names is None else f"{said} (known: {listed(names)})"
+        said += f"; did you mean {quote(near)}?"
+    return said if names is None else f"{said} (known: {list_names(names)})"
 
 
-def listed(names: Iterable[str]) -> str:
-    shown = [quoted(name)[1:-1] for name in names]
+def list_names(names: Iterable[str]) -> str:
+    shown = [quote(name)[1:-1] for name in names]
     more = len(shown) - MOST_SHOWN
     return (", ".join(shown[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")) or "none"
 
@@ -84,11 +84,15 @@ class Registry(Generic[T]):
             dotted = "nothing is at that path" if "." in path else "or give a dotted path: package.module.Class"
             raise UnknownComponent(f"{unknown(self.kind, name, self._paths)}; {dotted}")
         if not isinstance(found, type):
-            raise UnknownComponent(f"{quoted(name)} is no {self.kind}: it is not a class")
+            raise UnknownComponent(f"{quote(name)} is no {self.kind}: it is not a class")
         if not issubclass(found, self._base):
             why = f"it does not inherit from {self._base.__name__}{_other_base(found)}"
-            raise UnknownComponent(f"{quoted(name)} is no {self.kind}: {why}")
+            raise UnknownComponent(f"{quote(name)} is no {self.kind}: {why}")
         return found
+
+    def class_name(self, name: str) -> str:
+        """What users call the class: the last part of its path, where the class itself may have a longer name."""
+        return self._paths.get(name, name).replace(":", ".").rpartition(".")[2]
 
 
 def _other_base(found: type[Any]) -> str:
@@ -102,6 +106,15 @@ def _other_base(found: type[Any]) -> str:
         return ""
     file = getattr(sys.modules.get(other.__module__), "__file__", None) or other.__module__
     return f" of Assay but from that of {file}; where {other.__module__} is not found, Assay's own stands in"
+
+
+def look_in(*folders: object) -> None:
+    """Modules of a user's own are found in these folders as well, the last of them first, in this process."""
+    import sys
+
+    for folder in map(str, folders):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
 
 
 def load(path: str) -> Any:
@@ -150,7 +163,7 @@ def _where(error: Exception) -> str:
 def _why(error: ImportError, missing: str | None) -> str:
     from assay.fallback.words import advice
 
-    why = f"its module needs {quoted(missing)}, which is not installed"
+    why = f"its module needs {quote(missing)}, which is not installed"
     if missing is None or str(error) != f"No module named {missing!r}":
         why = f"its module cannot be imported: {error}"
     what = advice(str(error))

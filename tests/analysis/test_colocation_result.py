@@ -12,7 +12,7 @@ from colocation_file import made_matrix, write_colocation
 from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.rate_search import RateTrial, knee
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
-from assay.analysis.colocation.time_histogram import TimeHistogram, pooled_shares
+from assay.analysis.colocation.time_histogram import TimeHistogram, pool_shares
 from assay.analysis.fields import Fields
 from assay.errors import DataError
 
@@ -90,7 +90,7 @@ def test_shares_of_other_bins_keep_the_whole_and_the_place() -> None:
     halves = one.shares((0.001, 0.001 * math.sqrt(2), 0.002, 0.004))
     assert halves == pytest.approx((0.375, 0.375, 0.25))
     other = TimeHistogram((0.001, 0.002, 0.004), (0.0, 40.0))
-    assert pooled_shares([one, other, TimeHistogram()], (0.001, 0.002, 0.004)) == pytest.approx((0.375, 0.625))
+    assert pool_shares([one, other, TimeHistogram()], (0.001, 0.002, 0.004)) == pytest.approx((0.375, 0.625))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.analysis.records import noisy, record, side
 
 from assay.analysis import Comparison, MetricRule, Row, Rules, Verdict, compare
-from assay.record import Outcome, Usage
+from assay.record import Outcome, Record, Usage
 
 
 def _row(comparison: Comparison, metric: str = "time_taken_s") -> Row:
@@ -119,6 +121,35 @@ def test_a_margin_of_the_configuration_travels_with_the_record() -> None:
     head = side(noisy(10.8, 0.003, seed=1), margins={"time_taken_s": 0.15})
     assert _row(compare(base, head, paired=True)).verdict is Verdict.EQUIVALENT
     assert _row(compare(base, head, rules=Rules().with_margins(["*=3%"]), paired=True)).verdict is Verdict.REGRESSED
+
+
+def test_what_is_not_judged_has_no_row_and_leaves_the_correction_of_the_others() -> None:
+    """Forty idle metrics beside one that changed: at 11% noise it is one of many; left out, they cost it nothing."""
+    rng = np.random.default_rng(2)
+    idle = [f"idle{i}_s" for i in range(40)]
+
+    def runs(factor: float) -> list[Record]:
+        measured = [dict(zip(idle, np.exp(rng.normal(0, 0.05, 40)), strict=True)) for _ in range(6)]
+        times = factor * np.exp(rng.normal(0, 0.11, 6))
+        return [
+            record(metrics={**others, "time_taken_s": time}, run=i + 1)
+            for i, (others, time) in enumerate(zip(measured, times, strict=True))
+        ]
+
+    base, head = runs(1.0), runs(1.45)
+    among = _row(compare(base, head))
+    assert "among so many metrics" in among.reason
+    alone = compare(base, [replace(run, unjudged=tuple(idle)) for run in head])
+    assert _row(alone).verdict is Verdict.REGRESSED
+    assert not [row for row in alone.rows if row.metric in idle]
+
+
+def test_where_nothing_of_an_entry_is_judged_that_is_the_reason() -> None:
+    everything = tuple(side(noisy(10))[0].metrics)
+    found = compare(side(noisy(10)), side(noisy(13, seed=1), unjudged=everything))
+    assert [(row.metric, row.verdict) for row in found.rows] == [("", Verdict.NOT_COMPARABLE)]
+    assert "`judged: false`" in found.reason
+    assert found.exit_code() == 1
 
 
 def test_a_declared_direction_wins() -> None:

@@ -59,8 +59,8 @@ COMPARED = Comparison("monday", "tuesday", (ROW, replace(SAME, base_runs=1, head
 CASES: Cases = {
     verdict_sentences: {
         "more_pairs": [(60,)],
-        "unchanged": [(0.03,), (0.005,), (0.124,)],
-        "changed": [
+        "no_change": [(0.03,), (0.005,), (0.124,)],
+        "change": [
             (TIME, shift(1.15), 0.03), (TIME, shift(0.9), 0.03), (TIME, shift(10), 0.03), (TIME, shift(0.1), 0.03),
             (RATE, shift(0.89), 0.03), (RATE, shift(2.5), 0.03), (MEMORY, shift(1.2), 0.03), (SCORE, shift(0.8), 0.03),
             (PLAIN, shift(1.2), 0.03), (TIME, shift(1.251, floor=log(1.124)), 0.03), (TIME, shift(1.15), 0.0),
@@ -77,8 +77,8 @@ CASES: Cases = {
         "no_direction": [("12.0% higher",)],
         "sometimes_slow": [(12, 60, 10.0, "in B", "in A"), (2, 5, 3.21, "now", "before")],
         "typical_unchanged": [(0.03, "2 of 5 runs in B gave 10.0 times the usual value in A")],
-        "changed_for_sessions": [(TIME, log(1.15), log(1.08)), (SCORE, log(0.8), log(1.08))],
-        "changed_once": [(TIME, log(1.15), log(1.08))],
+        "lasting_change": [(TIME, log(1.15), log(1.08)), (SCORE, log(0.8), log(1.08))],
+        "first_change": [(TIME, log(1.15), log(1.08))],
         "as_sessions_differ": [(TIME, log(1.02), log(1.08)), (TIME, 0.0, log(1.08))],
         "few_runs": [
             ((1, 1, 6), {"paired": False}), ((1, 1, 6), {"paired": True}),
@@ -102,17 +102,18 @@ CASES: Cases = {
         "exactly_same": [("4",)],
         "exactly_changed": [("4 → 2 ×", ", which is worse")],
         "within_margin": [("4 → 3.9", 0.05)],
-        "unordered": [("'a1' → 'b2'",)],
-        "unordered_numbers": [("100 → 90 rows",)],
+        "change_without_order": [("'a1' → 'b2'",)],
+        "change_without_direction": [("100 → 90 rows",)],
         "neither_larger": [("true → 1",)],
         "number_lost": [("0.9 → nan",)],
         "number_found": [("nan → 0.9",)],
         "only": [("in A",), ("before",)],
+        "nothing_judged": [()],
         "no_number": [("in B",), ("on either side",)],
         "not_measured": [("in B", "sort-2", "timeout")],
         "other_parameters": [("workers 1 → 4",), ("",)],
         "other_part": [("machine", "8 cores", "16 cores"), ("workload", "1.0", "2.0"), ("entry", "a", "b")],
-        "refused": [(["different parameters: workers 1 → 4"],)],
+        "refusal": [(["different parameters: workers 1 → 4"],)],
         "not_exact_values": [("in A", "4 and 4.1")],
     },
     note_sentences: {
@@ -120,35 +121,35 @@ CASES: Cases = {
         "two_groups": [("in A", 4, 10, 0.08)],
         "pairs_left_out": [(1,), (2,)],
         "sessions_compared": [(15,), (1,), ((3,), {"since_a_change": True})],
-        "confirmed_by": [(10, "9.0% slower (changes under 3% are ignored)")],
+        "confirmation": [(10, "9.0% slower (changes under 3% are ignored)")],
         "condition": [("CPU time taken by the hypervisor", "1%", "before", "20%", "now")],
         "not_exact": [("in A", "4 and 4.1")],
         "machine_moved": [("still sort_s 20.0% slower",)],
     },
     conclusion_sentences: {
-        "named": [(["a", "b"],), (["a", "b", "c"], ", ", 1)],
+        "name_first": [(["a", "b"],), (["a", "b", "c"], ", ", 1)],
         "verdict_word": [("equivalent",), ("regressed",)],
-        "counted": [({"regressed": 1, "inconclusive": 5, "equivalent": 37, "improved": 0},), ({},)],
+        "count_verdicts": [({"regressed": 1, "inconclusive": 5, "equivalent": 37, "improved": 0},), ({},)],
         "also_regressed": [("B failed: sort: exited with code 1", "sort sort_s (15.0% slower)")],
         "regression": [("sort", "sort_s", "15.0% slower (changes under 3% are ignored)")],
-        "regressed": [(1, 1, ""), (2, 9, "1 improved, 6 unchanged")],
-        "undecided": [(5, 7), (1, 1), (5, 7, "sort sort_s: can't tell from one run on each side")],
+        "count_regressed": [(1, 1, ""), (2, 9, "1 improved, 6 unchanged")],
+        "count_undecided": [(5, 7), (1, 1), (5, 7, "sort sort_s: can't tell from one run on each side")],
         "no_direction": [()],
-        "lost": [("sort sort_s",)],
+        "missing_metrics": [("sort sort_s",)],
         "nothing_worse": [(1, 0), (3, 1), (3, 2)],
         "first_run": [()],
         "nothing_in_common": [()],
-        "failed": [("B", " in 3 of 10 runs", "sort", "exited with code 1")],
-        "failed_in_runs": [(3, 10), (10, 10)],
-        "failed_alike": [(("A", "B"), (10, 10), (10, 10), "sort: boom"), (("A", "B"), (2, 10), (10, 10), "sort: boom")],
+        "failure": [("B", " in 3 of 10 runs", "sort", "exited with code 1")],
+        "failure_count": [(3, 10), (10, 10)],
+        "same_failure": [(("A", "B"), (10, 10), (10, 10), "sort: boom"), (("A", "B"), (2, 10), (10, 10), "sort: boom")],
     },
     summary_sentences: {
-        "changed": [
+        "change": [
             ("regressed", "sort sort_s", TIME, (2.0, 2.3), 1.15, (1.12, 1.18)),
             ("improved", "sort rows", SCORE, (None, 0.9), None, (None, None)),
             ("regressed", "sort errors", PLAIN, (0.0, 5.0), None, (None, None)),
         ],
-        "unordered": [("sort digest", "changed: 'aa' → 'bb'; whether that is right is yours to say")],
+        "change_without_order": [("sort digest", "changed: 'aa' → 'bb'; whether that is right is yours to say")],
         "more": [(3, "monday", "tuesday"), (3, "2 earlier sessions", "tuesday")],
         "rest": [
             (("monday", {"equivalent": 2}), {"compared": True, "changes": False}),
@@ -169,7 +170,7 @@ CASES: Cases = {
         "few_differences": [("assay-fast", 0.2)],
         "smaller_setting": [("assay-fast", "small"), ("assay-small", "")],
         "wrong_tensors": [("zip", 2.0)],
-        "slowed": [("api", "p99", "batch", 1.4, 1.2, 1.6, ", over 3 rounds"), ("api", "p99", "", 1.4, 1.2, None, "")],
+        "slowdown": [("api", "p99", "batch", 1.4, 1.2, 1.6, ", over 3 rounds"), ("api", "p99", "", 1.4, 1.2, None, "")],
         "knee": [("sweep", "rate", 50.0, 200.0, "p99_s 0.02 at 10, 0.3 at 100")],
         "falls_behind": [("api", 100.0, 70.0)],
         "warm_up": [("sort_s", "warm-up: the first 3 of 30 iterations differ from the rest", 0.021, -0.01, "wait"),
@@ -179,7 +180,7 @@ CASES: Cases = {
         "iterate_before": [(1,), (3,)],
         "outliers": [("sort_s", 1, 30, 7, 2.5, 1.0), ("sort_s", 2, 30, 7, 2.5, 1.0)],
         "noisy": [("sort_s", 0.15, 8, 0.9, 1.3, 0.15)],
-        "disturbed": [((1, 1, "sort-1", "other processes kept 1.2 CPUs busy"), {"shared": True}),
+        "disturbance": [((1, 1, "sort-1", "other processes kept 1.2 CPUs busy"), {"shared": True}),
                       ((1, 6, "sort-3", "other processes kept 1.2 CPUs busy"), {"shared": True}),
                       ((2, 6, "sort-3", "its CPU quota held it back for 9% of the time"), {"shared": False})],
         "leaks": [("commit", "commit_leaks", 1.2, 1.0, 1.4), ("commit", "commit_leaks", None, None, None)],
@@ -191,7 +192,7 @@ CASES: Cases = {
         "sides": [(COMPARED,), (Comparison("A: ./a", "B: ./b", (ROW,)),), (Comparison("a", "b", ()),)],
         "change": [(ROW,), (replace(ROW, ratio=None, reason="0 → 5, which is worse"),), (SAME,)],
         "together": [(4, "can't tell from one run on each side"), (2, "only in A")],
-        "unchanged": [([SAME],), ([SAME, replace(SAME, margin=0.1)],), ([replace(SAME, margin=0.0)],)],
+        "count_unchanged": [([SAME],), ([SAME, replace(SAME, margin=0.1)],), ([replace(SAME, margin=0.0)],)],
     },
 }  # fmt: skip
 
@@ -230,6 +231,20 @@ def test_words_follow_the_numbers(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (450_123.0, "450,100 1/s"),
+        (9_999.9, "10,000 1/s"),
+        (1234.5, "1234 1/s"),
+        (-2e6, "-2,000,000 1/s"),
+        (0.5, "0.5 1/s"),
+    ],
+)
+def test_a_large_value_is_no_power_of_ten(value: float, said: str) -> None:
+    assert MetricWords("rate", "higher", "1/s").value(value) == said
+
+
+@pytest.mark.parametrize(
     ("metric", "unit", "better", "words"),
     [
         ("exec_time_s", "s", "lower", "10.0% slower"),
@@ -246,4 +261,4 @@ def test_words_follow_the_numbers(kind: Any) -> None:
     ],
 )
 def test_the_words_are_those_of_the_metric(metric: str, unit: str | None, better: Better | None, words: str) -> None:
-    assert MetricWords.of(metric, unit, better).judged(1.1) == words
+    assert MetricWords.of(metric, unit, better).judge_change(1.1) == words

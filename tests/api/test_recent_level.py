@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from session_factory import START, MadeRun, make_session
 
-from assay.api.past import HistoryPast
+from assay.api.history_levels import HistoryLevels
 from assay.config.requirement import Requirement
 from assay.history import History
 from assay.record import Outcome, RequirementResult
@@ -28,7 +28,7 @@ def _checked(results: Path, earlier: Sequence[float], now: float, bound: str, re
         made = make_session(results, today, name="today", started=START + timedelta(days=len(earlier)))
         history.add_session(made)
         requirement = Requirement(metric="rows_per_s", max_regression=bound)
-        return check(requirement, list(made.records())[-1], None, HistoryPast(history, results, pytest.fail))
+        return check(requirement, list(made.records())[-1], None, HistoryLevels(history, results, pytest.fail))
 
 
 @pytest.mark.parametrize(

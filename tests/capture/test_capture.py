@@ -8,7 +8,7 @@ import pytest
 from assay.capture.environment import capture_environment
 from assay.capture.fingerprint import fingerprint
 from assay.capture.git import GitState, git_state
-from assay.capture.packages import frozen
+from assay.capture.packages import freeze
 from assay.record import Fingerprint
 from assay.record.secrecy.secrets import Masker
 
@@ -120,4 +120,4 @@ def test_packages_are_those_that_the_metadata_of_their_distributions_name(
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(text.encode())
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    assert frozen() == {"lines": "2.0", "older": "3.0", "plain": "1.0"}
+    assert freeze() == {"lines": "2.0", "older": "3.0", "plain": "1.0"}

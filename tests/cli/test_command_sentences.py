@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parent / "golden" / "sentences.txt"
 CASES: Cases = {
     plan_sentences: {
         "places": [("/data/results", "/data/results/artifacts")],
-        "counted": [(1, 1), (2, 12)],
+        "entries_and_runs": [(1, 1), (2, 12)],
         "runs": [(1, 0, 0, 600.0), (6, 0, 0, 9.0), (6, 1, 1, 7200.0), (1, 2, 3, 0.5)],
         "after": [(["fetch", "prepare"],)],
         "cluster": [({"num_cpus": 4},), ({},)],

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from workplace import Workplace
 
-from assay.config.migration.migrate import Migrated, migrated
+from assay.config.migration.migrate import MigratedConfig, migrate
 from assay.config.plan import Plan, make_plan
 from assay.config.reading.load import load_config, load_older
 from assay.config.reading.older_form import OlderForm
@@ -105,7 +105,7 @@ def files(folder: Path, text: str) -> tuple[Path, Path]:
     return matrix, datasets
 
 
-def new_file(folder: Path, new: Migrated) -> Path:
+def new_file(folder: Path, new: MigratedConfig) -> Path:
     (folder / "new.yaml").write_text(new.text)
     return folder / "new.yaml"
 
@@ -125,7 +125,7 @@ def test_a_matrix_does_what_it_did(tmp_path: Path, text: str, variables: Mapping
     older = make_plan(load_older(OlderForm(matrix, datasets, sink), environment), environment)
     if sink == "mlflow" and text == TWICE:
         older = replace(older, sinks=older.sinks[:1])  # two of one name: what `sinks:` says stays
-    new = new_file(tmp_path, migrated(matrix, datasets, sink))
+    new = new_file(tmp_path, migrate(matrix, datasets, sink))
     assert essence(make_plan(load_config([new], environment), environment)) == essence(older)
 
 
@@ -142,7 +142,7 @@ entries: [{name: a, script: s.py}]
 def test_a_sink_of_ones_own_by_its_name_or_path_has_its_block(tmp_path: Path, text: str, sink: str) -> None:
     matrix, datasets = files(tmp_path, text)
     older = make_plan(load_older(OlderForm(matrix, datasets, sink, lambda name: name == "mine"), {}), {})
-    new = migrated(matrix, datasets, sink, lambda name: name == "mine")
+    new = migrate(matrix, datasets, sink, lambda name: name == "mine")
     assert essence(make_plan(load_config([new_file(tmp_path, new)], {}), {})) == essence(older)
     assert all(line.strip() in new.text for line in text.splitlines() if "#" in line)
 
@@ -150,23 +150,23 @@ def test_a_sink_of_ones_own_by_its_name_or_path_has_its_block(tmp_path: Path, te
 def test_a_file_of_another_kind_is_not_taken_for_a_configuration(tmp_path: Path) -> None:
     _, datasets = files(tmp_path, OWN)
     with pytest.raises(ConfigError, match="has no key of a matrix or a session"):
-        migrated(datasets, None)
+        migrate(datasets, None)
 
 
 @pytest.mark.parametrize("text", [ADJACENT, WITHOUT])
 def test_comments_stay_where_they_were(tmp_path: Path, text: str) -> None:
     matrix, _ = files(tmp_path, text)
-    new = migrated(matrix, None).text
+    new = migrate(matrix, None).text
     own = ("# as before",)
     kept = [line[line.index("#") :] for line in new.splitlines() if "#" in line and not any(o in line for o in own)]
     assert kept == [line[line.index("#") :] for line in text.splitlines() if "#" in line]
-    assert migrated(matrix, None).notes == ()
+    assert migrate(matrix, None).notes == ()
 
 
 def test_a_matrix_is_changed_only_where_it_must_be(tmp_path: Path) -> None:
     matrix, _ = files(tmp_path, ADJACENT)
     assert (
-        migrated(matrix, None).text
+        migrate(matrix, None).text
         == """\
 # nightly matrix
 default_timeout_s: 3600
@@ -200,7 +200,7 @@ entries:
 def test_blocks_that_stand_apart_join_the_first_with_their_comments(tmp_path: Path) -> None:
     matrix, _ = files(tmp_path, APART)
     assert (
-        migrated(matrix, None).text
+        migrate(matrix, None).text
         == """\
 sinks:
   # of mlflow
@@ -228,24 +228,24 @@ entries:
 def test_a_list_of_sinks_is_added_to_and_never_doubled(tmp_path: Path) -> None:
     for text in (WITH_SINKS, IN_ONE_LINE, EMPTY_LIST, TWICE):
         matrix, _ = files(tmp_path, text)
-        new = migrated(matrix, None).text
+        new = migrate(matrix, None).text
         assert [line for line in new.splitlines() if line.startswith("sinks:")] == ["sinks:"]
     matrix, _ = files(tmp_path, TWICE)
-    assert migrated(matrix, None).notes == ("mlflow: is a comment now, as `sinks:` has mlflow already",)
-    assert "# mlflow:\n#   experiment: theirs\n" in migrated(matrix, None).text
+    assert migrate(matrix, None).notes == ("mlflow: is a comment now, as `sinks:` has mlflow already",)
+    assert "# mlflow:\n#   experiment: theirs\n" in migrate(matrix, None).text
 
 
 def test_data_sets_that_are_there_are_replaced_as_they_were_for_a_run(tmp_path: Path) -> None:
     text = "datasets:\n  - {name: old, formats: [{type: t, path: /o}]}\n# of entries\nentries: []\n"
     matrix, datasets = files(tmp_path, text)
-    new = migrated(matrix, datasets).text
+    new = migrate(matrix, datasets).text
     assert [item["name"] for item in yaml.safe_load(new)["datasets"]] == ["cc"]
     assert new.endswith("# of entries\nentries: []\n")
 
 
 def test_what_cannot_keep_its_layout_says_so(tmp_path: Path) -> None:
     matrix, _ = files(tmp_path, ANCHORED)
-    new = migrated(matrix, None)
+    new = migrate(matrix, None)
     assert new.notes == ("its layout could not be kept, nor its comments: the file says the same",)
     assert yaml.safe_load(new.text)["x-note"] == {"webhook_env": "HOOK"}
 
@@ -279,7 +279,7 @@ entries:
 
 def test_the_newer_form_keeps_empty_values_and_sinks_that_did_not_act(tmp_path: Path) -> None:
     file, _ = files(tmp_path, NEWEST)
-    new = migrated(file, None)
+    new = migrate(file, None)
     assert new.notes == ()
     changed = [
         (old, line) for old, line in zip(NEWEST.splitlines(), _without_added(new.text), strict=True) if old != line

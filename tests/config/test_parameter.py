@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.config.entries.parameter import Parameter, combinations, filled
+from assay.config.entries.parameter import Parameter, combinations, fill
 from assay.errors import UsageError
 
 
@@ -64,4 +64,4 @@ def test_each_value_with_each() -> None:
 
 
 def test_only_known_names_are_replaced() -> None:
-    assert filled("awk '{print $1}' {n} {m}", {"n": "3"}) == "awk '{print $1}' 3 {m}"
+    assert fill("awk '{print $1}' {n} {m}", {"n": "3"}) == "awk '{print $1}' 3 {m}"

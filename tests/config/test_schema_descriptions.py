@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from assay.config.entries.entry_config import EntryConfig, MetricRule
+from assay.config.entries.entry_config import EntryConfig, MetricConfig
 from assay.config.entries.limits import Limits
 from assay.config.json_schema import session_schema
 from assay.config.paths.named_path import NamedPath
@@ -22,7 +22,7 @@ SMALLEST: dict[type[BaseModel], dict[str, Any]] = {
     EntryConfig: {"name": "sort", "command": "true"},
     GpuStatsRecorder: {},
     Limits: {},
-    MetricRule: {},
+    MetricConfig: {},
     NamedPath: {"name": "models", "host_path": "/data"},
     RayConfig: {},
     ReadyConfig: {},

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.document.node import Mark
 from assay.document.validate import validate
 from assay.document.yaml_file import parse_yaml
+from assay.document.yaml_node import Mark
 from assay.errors import ConfigError
 from assay.names import Registry, UnknownComponent
 from assay.pipeline.stage import Stage

@@ -6,18 +6,18 @@ from tests.analysis.records import record
 
 from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
-from assay.experiment.pair import Pair, complete_pairs, paired_order
+from assay.experiment.pair import Pair, complete_pairs, pair_order
 from assay.record import Outcome
 
 
 def _plan(*names: str, warmup: int = 0) -> Plan:
     pairs = [Pair.of(entry, entry) for entry in (Entry(name, ("true",), (), 1.0, "here") for name in names)]
-    entries = tuple(entry for pair in pairs for entry in pair.repeated(10, warmup))
+    entries = tuple(entry for pair in pairs for entry in pair.repeat(10, warmup))
     return Plan(entries, Path("r"), Path("r/artifacts"))
 
 
 def _keys(seed: str, counts: dict[str, int], warmup: int = 0) -> list[str]:
-    return [run.key for run in paired_order(seed, counts)(_plan(*counts, warmup=warmup))]
+    return [run.key for run in pair_order(seed, counts)(_plan(*counts, warmup=warmup))]
 
 
 def test_the_two_of_a_pair_are_neighbours_and_the_first_is_drawn() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.judging.until_sure import looks, open_entries
-from assay.experiment.confirm import confirmed, suspects
+from assay.experiment.confirm import confirm, suspects
 
 ROW = Row("e", "time_s", Verdict.INCONCLUSIVE, "", better="lower", ratio=1.02, low=0.97, high=1.07, margin=0.03,
           floor=0.05, base_runs=10, head_runs=10)  # fmt: skip
@@ -42,7 +42,7 @@ def test_a_regression_stands_only_if_fresh_pairs_say_so() -> None:
         (replace(ROW, verdict=Verdict.REGRESSED), Verdict.REGRESSED),
         (replace(ROW, verdict=Verdict.EQUIVALENT), Verdict.INCONCLUSIVE),
     ):
-        assert confirmed(first, Comparison("A", "B", (second,))).rows[0].verdict is verdict
-    gone = confirmed(first, Comparison("A", "B", ())).rows[0]
+        assert confirm(first, Comparison("A", "B", (second,))).rows[0].verdict is verdict
+    gone = confirm(first, Comparison("A", "B", ())).rows[0]
     assert gone.verdict is Verdict.INCONCLUSIVE
     assert "could not be run again" in gone.reason

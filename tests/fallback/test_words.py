@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.fallback.stand_ins import FINDER, STAND_INS
-from assay.fallback.words import advice, said_of
+from assay.fallback.words import advice, describe_used
 
 STAGE = (
     "Assay's own: `from assay.pipeline import RunStage as Stage`, `from assay.pipeline.run_stage import log_phase`, "
@@ -43,9 +43,9 @@ def test_a_failed_import_is_answered_with_what_to_do(error: str, what: str) -> N
 
 
 def test_what_stood_in_is_one_line() -> None:
-    assert said_of([]) == ""
-    assert said_of(["loguru", "loguru"]) == "loguru: not found, so Assay's own stood in for it"
-    assert said_of(["b.c", "a"]) == "a, b.c: not found, so Assay's own stood in for them"
+    assert describe_used([]) == ""
+    assert describe_used(["loguru", "loguru"]) == "loguru: not found, so Assay's own stood in for it"
+    assert describe_used(["b.c", "a"]) == "a, b.c: not found, so Assay's own stood in for them"
 
 
 @pytest.mark.parametrize("module", STAND_INS)

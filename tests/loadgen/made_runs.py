@@ -13,7 +13,7 @@ from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
 from assay.loadgen.colocation.config import PipelineConfig
 from assay.loadgen.drive.ending import Ending, How
 from assay.loadgen.latency.latency import Latency
-from assay.loadgen.latency.objective import Verdict
+from assay.loadgen.latency.objective import Validity
 from assay.loadgen.measured import Measured
 from assay.loadgen.recording.spool import DTYPE
 from assay.loadgen.result import LoadResult, StageTimes
@@ -63,7 +63,7 @@ def pipeline(
         cut_cycles=0,
         ignored_branches=0,
         cpu_s=0.0,
-        verdict=Verdict((), (), 0.0),
+        verdict=Validity((), (), 0.0),
         reports={},
         measured=measured,
     )

@@ -13,7 +13,7 @@ import pytest
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.running.progress import Progress
+from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.drive.ending import How
 
@@ -63,7 +63,7 @@ def _nothing_left(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_pipelines_start_at_one_instant_and_are_measured_apart(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[PipelineProgress] = []
     outcome = run(
         tmp_path, pipeline("a", ("NoOp", {})), pipeline("b", ("Sleep", {"seconds": 0.002})), listener=seen.extend
     )

@@ -11,7 +11,7 @@ from load_stages import Count, Fragile
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop, Warmup
 from assay.loadgen.recording.event_file import EVENT_COLUMNS, write_events
 from assay.loadgen.recording.spool import Rows, read_rows
-from assay.loadgen.recording.trace_file import Track, write_trace
+from assay.loadgen.recording.trace_file import TraceTrack, write_trace
 from assay.stages.synthetic import NoOp
 
 NAMES = {0: "count", 1: "no-op"}
@@ -54,7 +54,7 @@ def test_parquet_holds_the_same(rows: Rows, tmp_path: Path) -> None:
 
 
 def test_the_trace_is_what_chrome_reads(rows: Rows, tmp_path: Path) -> None:
-    write_trace([Track("one", rows, NAMES), Track("two", rows, NAMES)], tmp_path / "trace.json")
+    write_trace([TraceTrack("one", rows, NAMES), TraceTrack("two", rows, NAMES)], tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     spans = [e for e in events if e["ph"] == "X"]
     assert len(spans) == 2 * 5 * 2

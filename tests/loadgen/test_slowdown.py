@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.loadgen.colocation.slowdown.round_ratio import RoundRatio, ratio_of_quantiles, ratio_of_sums
-from assay.loadgen.colocation.slowdown.slowdown import Slowdown, combined
+from assay.loadgen.colocation.slowdown.slowdown import Slowdown, combine
 
 TRUE = 2.0
 RUNS = 300
@@ -27,7 +27,7 @@ def round_of(rng: np.random.Generator, drift: float, count: int = 400) -> RoundR
 
 
 def share_that_hold(rounds: list[list[RoundRatio]]) -> float:
-    intervals = [combined(one) for one in rounds]
+    intervals = [combine(one) for one in rounds]
     return float(np.mean([interval.low <= TRUE <= interval.high for interval in intervals]))
 
 
@@ -35,7 +35,7 @@ def test_an_interval_of_one_round_holds_what_its_parts_differ_by() -> None:
     rng = np.random.default_rng(1)
     rounds = [[round_of(rng, drift=0.0)] for _ in range(RUNS)]
     assert share_that_hold(rounds) >= LEAST
-    widths = [combined(one).half_width for one in rounds]
+    widths = [combine(one).half_width for one in rounds]
     assert np.median(widths) < 0.35, "and is no wider than it must be"
 
 
@@ -58,14 +58,14 @@ def test_percentiles_of_few_queries_have_honest_intervals(share: float, count: i
     held = []
     for _ in range(RUNS):
         alone, beside = (rng.exponential(scale, count).astype(np.int64) for scale in (1e6, TRUE * 1e6))
-        interval = combined([ratio_of_quantiles(alone, beside, share, 20)])
+        interval = combine([ratio_of_quantiles(alone, beside, share, 20)])
         held.append(interval.low <= TRUE <= interval.high)
     assert np.mean(held) >= LEAST
 
 
 def test_two_rounds_that_agree_by_chance_prove_little() -> None:
     alike = [RoundRatio(1.0, 2.0, 0.05, 20), RoundRatio(1.0, 2.0, 0.05, 20)]
-    assert combined(alike).half_width > 0.05
+    assert combine(alike).half_width > 0.05
 
 
 def test_what_cannot_be_told_is_neither_slower_nor_faster() -> None:

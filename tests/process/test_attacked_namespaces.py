@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_supervised import is_running, python, run
 
-from assay.process.mark import started_for
+from assay.process.mark import find_started_for
 
 KILLS_ALL = "import os, signal; os.kill(-1, signal.SIGKILL)"
 KILLS_PARENT = "import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)"
@@ -38,6 +38,6 @@ def test_a_program_in_a_namespace_that_attacks_its_supervisor(
     assert result.ended_because == "timeout" or result.returncode != 0 or result.failure or result.unseen
     assert time.monotonic() - before < 60
     deadline = time.monotonic() + 20
-    while (left := started_for("ATTACKED", str(tmp_path)) - {os.getpid()}) and time.monotonic() < deadline:
+    while (left := find_started_for("ATTACKED", str(tmp_path)) - {os.getpid()}) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not {pid for pid in left if is_running(pid)}

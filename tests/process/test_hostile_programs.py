@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_supervised import appears, ends, is_running, python, run, start
 
-from assay.process.mark import SESSION, started_for
+from assay.process.mark import SESSION, find_started_for
 from assay.process.memory_group import MemoryGroup
 from assay.process.message import Inbox, send
 from assay.process.result import ProcessResult
@@ -88,7 +88,7 @@ while True: os.kill(supervisor, signal.SIGSTOP)
 
 
 def test_a_time_limit_fires_while_nobody_reads_the_reports(tmp_path: Path) -> None:
-    """As while Assay is stopped: the pipe of the reports is full from the start."""
+    """The pipe of the reports is full from the start, as it is while Assay is stopped."""
     supervised = start(tmp_path, ["sh", "-c", "echo $$ > pid; sleep 60"], timeout_s=1.0, grace_s=0.2)
     writer = os.open(f"/proc/self/fd/{supervised._status}", os.O_WRONLY | os.O_NONBLOCK)
     program = int(appears(tmp_path / "pid"))
@@ -173,7 +173,7 @@ def test_every_process_of_a_session_is_found_by_its_mark(tmp_path: Path) -> None
     try:
         supervised = start(tmp_path, ["sh", "-c", "echo $$ > pid; sleep 60 & wait"])
         program = int(appears(tmp_path / "pid"))
-        found = started_for(SESSION, str(tmp_path))
+        found = find_started_for(SESSION, str(tmp_path))
     finally:
         del os.environ[SESSION]
     supervised.end("enough")
@@ -224,7 +224,7 @@ time.sleep(60)
 
 
 def test_memory_that_is_taken_between_two_samples_is_refused(tmp_path: Path) -> None:
-    """By a control group, where the machine permits one: the tests' machine does."""
+    """A control group refuses it, where the machine permits one: the tests' machine does."""
     burst = "x = b'x' * (300 << 20); open('took', 'w').write('all')"
     result = run(tmp_path, python(burst), memory_mb=100, sample_hz=0.01, grace_s=0.2)
     group = MemoryGroup.make(100)

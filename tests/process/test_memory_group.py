@@ -13,7 +13,7 @@ from assay.process.memory_group import MemoryGroup
 
 @pytest.fixture
 def mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As mounted at /sys/fs/cgroup, with this process in the group `user`; new groups get the kernel's files."""
+    """A folder like /sys/fs/cgroup, with this process in the group `user`; new groups get the kernel's files."""
     own = tmp_path / "fs" / "user"
     own.mkdir(parents=True)
     (own / "cgroup.subtree_control").write_text("cpu memory pids\n")
@@ -48,10 +48,10 @@ def test_a_group_of_version_2_limits_memory_and_swap(mount: Path) -> None:
 def test_a_refusal_is_read_from_the_groups_events(mount: Path) -> None:
     group = MemoryGroup.make(100)
     assert group is not None
-    assert not group.refused()
+    assert not group.has_refused()
     [made] = mount.glob("assay-*")
     (made / "memory.events").write_text("low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\n")
-    assert group.refused()
+    assert group.has_refused()
 
 
 def test_a_group_that_does_not_hand_memory_down_is_not_used(mount: Path) -> None:

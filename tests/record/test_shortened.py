@@ -3,12 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 
 
 @given(st.text(max_size=300), st.integers(20, 200))
 def test_what_fits_stays_and_what_does_not_keeps_both_ends(text: str, most: int) -> None:
-    short = shortened(text, most)
+    short = shorten(text, most)
     assert len(short) <= most
     if len(text) <= most:
         assert short == text
@@ -20,7 +20,7 @@ def test_what_fits_stays_and_what_does_not_keeps_both_ends(text: str, most: int)
 
 def test_words_are_cut_between_and_a_path_keeps_its_file() -> None:
     words = "the cluster could not be reached because nobody answered on port 6379 of the machine named head-node-7"
-    assert shortened(words, 70) == "the cluster could not be reached because … named head-node-7"
+    assert shorten(words, 70) == "the cluster could not be reached because … named head-node-7"
     path = f"No such file: {'/data' * 40}/part-00007.jsonl"
-    assert shortened(path, 80).startswith("No such file: /data/data")
-    assert shortened(path, 80).endswith("/part-00007.jsonl")
+    assert shorten(path, 80).startswith("No such file: /data/data")
+    assert shorten(path, 80).endswith("/part-00007.jsonl")

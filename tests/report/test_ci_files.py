@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from assay.cli.main import _asked, _parser, main
+from assay.cli.main import _find_command, _parser, main
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def assay_lines(lines: list[str]) -> Iterator[list[str]]:
 
 def parses(words: list[str]) -> bool:
     """argparse exits on a word it does not know."""
-    return _parser(_asked(words)).parse_args(words) is not None
+    return _parser(_find_command(words)).parse_args(words) is not None
 
 
 def test_there_is_one_for_each_occasion(workflows: dict[str, Any]) -> None:

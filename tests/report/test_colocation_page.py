@@ -24,15 +24,15 @@ from assay.record import SessionFolder, TaskPerf
 from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
 from assay.report.exhibits.colocation.heat_map import HeatCell
 from assay.report.html import write_report
-from assay.report.limits import Limits
 from assay.report.markdown_text.markdown import session_markdown
+from assay.report.page_limits import PageLimits
 from assay.report.pages.colocation_page import render_colocation, write_colocation_page
 
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 
 def shown(folder: Path, written: Any) -> ColocationExhibit:
-    return ColocationExhibit.of(ColocationResult.read(write_colocation(folder, written)), "", Limits())
+    return ColocationExhibit.of(ColocationResult.read(write_colocation(folder, written)), "", PageLimits())
 
 
 def rendered(folder: Path, written: Any) -> str:
@@ -247,7 +247,7 @@ def test_many_spans_are_joined_and_none_is_lost(tmp_path: Path) -> None:
     own = written["runs"][0]["pipelines"][0]
     own["lanes"] = [[0, i / 100, i / 100 + 0.004, 1, 0.001] for i in range(800)]
     result = ColocationResult.read(write_colocation(tmp_path, written))
-    [detail] = ColocationExhibit.of(result, "", Limits(spans=50)).groups[0].rounds
+    [detail] = ColocationExhibit.of(result, "", PageLimits(spans=50)).groups[0].rounds
     assert detail.line is not None
     busy = detail.line.lanes[0].stages[0].busy
     assert len(busy) <= 50

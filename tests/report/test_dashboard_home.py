@@ -19,13 +19,13 @@ from starlette.testclient import TestClient
 from assay.history import History
 from assay.record import Outcome, SessionInfo
 from assay.report.dashboard.app import dashboard
-from assay.report.dashboard.board import Board
 from assay.report.dashboard.colour import colours
 from assay.report.dashboard.kept import kept_board
 from assay.report.dashboard.kept.acknowledged import load_acknowledged
 from assay.report.dashboard.kept.change_counter import ChangeCounter
 from assay.report.dashboard.kept.kept_board import KeptBoard
-from assay.report.dashboard.kept.kept_pages import KeptPages, Page
+from assay.report.dashboard.kept.kept_pages import KeptPage, KeptPages
+from assay.report.dashboard.status_board import StatusBoard
 from assay.report.dashboard.trend import spark
 
 OWN = {"origin": "http://localhost"}
@@ -197,12 +197,12 @@ def test_the_first_screen_follows_the_history(tmp_path: Path) -> None:
 def test_a_slow_board_is_made_while_the_last_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_board, "_QUICK_S", 0.2)
     kept, going_on = KeptBoard(), threading.Event()
-    kept.get(1, lambda: Board(tags=("first",)))
+    kept.get(1, lambda: StatusBoard(tags=("first",)))
     kept._took_s = 9.0
 
-    def slowly() -> Board:
+    def slowly() -> StatusBoard:
         going_on.wait(20)
-        return Board(tags=("second",))
+        return StatusBoard(tags=("second",))
 
     assert kept.get(2, slowly).tags == ("first",)
     assert kept.get(2, slowly).tags == ("first",)
@@ -217,9 +217,9 @@ def test_a_slow_board_is_made_while_the_last_one_is_shown(monkeypatch: pytest.Mo
 def test_a_page_is_kept_until_its_state_changes() -> None:
     kept, made = KeptPages(), []
 
-    def make(lasting: bool = True) -> Page:
+    def make(lasting: bool = True) -> KeptPage:
         made.append(1)
-        return Page(200, b"x", lasting)
+        return KeptPage(200, b"x", lasting)
 
     for state in (1, 1, 2, 2, 1):
         kept.get("/", state, make)
@@ -261,7 +261,7 @@ def test_the_first_screen_is_made_when_the_server_starts(made: Path, monkeypatch
     kept = threading.Event()
     keep = KeptPages._keep
 
-    def keeping(self: KeptPages, key: tuple[str, str], state: object, page: Page) -> None:
+    def keeping(self: KeptPages, key: tuple[str, str], state: object, page: KeptPage) -> None:
         keep(self, key, state, page)
         if key == ("/", ""):
             kept.set()

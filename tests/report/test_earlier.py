@@ -11,7 +11,7 @@ from session_factory import START, MadeRun, make_session
 from assay.history import History
 from assay.record import Outcome, SessionFolder
 from assay.report.earlier.earlier import Earlier
-from assay.report.earlier.trend import Trend
+from assay.report.earlier.report_trend import ReportTrend
 
 
 def nights(results: Path, values: list[float], history: History) -> list[SessionFolder]:
@@ -31,7 +31,7 @@ def nights(results: Path, values: list[float], history: History) -> list[Session
     return folders
 
 
-def trend(earlier: Earlier) -> Trend:
+def trend(earlier: Earlier) -> ReportTrend:
     found = earlier.trend("a", "time_s")
     assert found is not None
     return found
@@ -71,8 +71,8 @@ def test_a_step_is_marked_where_it_is(tmp_path: Path) -> None:
     assert found.spark().count('class="step"') == 1
     # It is the step of this session too: a second mark would be another.
     assert found.spark(moved=True) == found.spark()
-    assert found.held_against(10.0) == pytest.approx((10.0, 10.1, 9.9, 10.0, 10.1, 9.9))
-    assert found.held_against(12.0) == pytest.approx((12.0, 12.1, 11.9, 12.0, 12.1))
+    assert found.levels_near(10.0) == pytest.approx((10.0, 10.1, 9.9, 10.0, 10.1, 9.9))
+    assert found.levels_near(12.0) == pytest.approx((12.0, 12.1, 11.9, 12.0, 12.1))
 
 
 def test_what_moved_tonight_is_marked_tonight(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from assay.record import TaskPerf
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import common_scales, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell
-from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
+from assay.report.exhibits.metric_shape import matrix, table_of_rows, tabulate_dotted
 from assay.report.exhibits.resources import resource_plots, thin
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import stage_breakdown
@@ -143,7 +143,7 @@ def test_what_cannot_be_told_is_grey_and_what_is_faster_is_not() -> None:
 
 def test_dotted_names_are_one_table() -> None:
     metrics = [metric(f"compression.{s}.{m}", 1.0) for s in ("mixed", "similar") for m in ("ratio", "saved")]
-    [grid], rest = dotted_tables([*metrics, metric("alone.x", 2.0), metric("plain", 3.0)])
+    [grid], rest = tabulate_dotted([*metrics, metric("alone.x", 2.0), metric("plain", 3.0)])
     assert (grid.title, grid.columns) == ("compression", ("", "ratio", "saved"))
     assert [row[0].text for row in grid.rows] == ["mixed", "similar"]
     assert [m.name for m in rest] == ["alone.x", "plain"]

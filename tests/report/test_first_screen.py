@@ -16,14 +16,14 @@ from assay.record import Outcome
 from assay.report.earlier.earlier import Earlier
 from assay.report.first_screen.first_screen import MOST_CARDS
 from assay.report.html import render_report
-from assay.report.limits import Limits
+from assay.report.page_limits import PageLimits
 from assay.report.pages.session_page import SessionPage
 
 
 def first_screen(
     results: Path, runs: list[MadeRun], changes: Comparison | None = None, **options: object
 ) -> SessionPage:
-    return SessionPage.of(make_session(results, runs, **options), changes, Limits())  # type: ignore[arg-type]
+    return SessionPage.of(make_session(results, runs, **options), changes, PageLimits())  # type: ignore[arg-type]
 
 
 def compared(*rows: tuple[str, Verdict]) -> Comparison:
@@ -114,7 +114,7 @@ def shown(two: Nights) -> Iterator[SessionPage]:
     with History.beside(two.history) as history:
         records = two.folder.records()
         changes = what_changed(records, history)
-        yield SessionPage.of(two.folder, changes, Limits(), Earlier(records, history))
+        yield SessionPage.of(two.folder, changes, PageLimits(), Earlier(records, history))
 
 
 def test_a_regression_shows_its_own_metric_first_and_what_moved_with_it(shown: SessionPage) -> None:

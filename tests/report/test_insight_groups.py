@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.analysis import Insight
-from assay.report.insight_groups import insight_groups, merged
+from assay.report.insight_groups import insight_groups, merge_sentences
 
 
 def insight(entry: str, says: str, advice: str = "look", severity: int = 1) -> Insight:
@@ -71,4 +71,4 @@ def test_the_gravest_first_then_what_most_have() -> None:
     ],
 )
 def test_ranges(sentences: list[str], said: str) -> None:
-    assert merged(sentences) == said
+    assert merge_sentences(sentences) == said

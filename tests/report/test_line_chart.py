@@ -34,7 +34,7 @@ class Drawn:
         self.x, self.y = self._ticks("x"), self._ticks("y")
 
     def _ticks(self, axis: str) -> list[tuple[float, str]]:
-        """As the style sheet places them: by a style of their own, or a step from the one before."""
+        """Ticks where the style sheet places them: by a style of their own, or a step from the one before."""
         steps = {name: float(n) for name, n in re.findall(r"--(\w+):(-?[\d.]+)(?:;|$)", self.root.get("style", ""))}
         found = []
         for index, label in enumerate(self.root.findall(f".//div[@class='area']/div[@class='{axis}']/i")):
@@ -62,7 +62,7 @@ class Drawn:
 
 
 def stretches(path: str) -> list[list[tuple[float, float]]]:
-    """Of a path of `M x y l dx dy …`."""
+    """Points of each stretch of a path `M x y l dx dy …`."""
     found = []
     for part in re.findall(r"M[^M]+", path):
         start, _, rest = part[1:].partition("l")
@@ -81,7 +81,7 @@ def sound(shown: Plot) -> Drawn:
     for number in range(1, len(shown.lines) + 1):
         places = [p for stretch in drawn.line(number) for p in stretch] + drawn.dots(number)
         assert all(-0.01 <= x <= 1000.01 and -0.01 <= y <= 1000.01 for x, y in places), places
-        assert bool(places) == any(value is not None for value in shown.ordered().lines[number - 1][1])
+        assert bool(places) == any(value is not None for value in shown.sort().lines[number - 1][1])
     for places in (drawn.x, [(100 - top, text) for top, text in drawn.y]):
         assert all(a < b for (a, _), (b, _) in pairwise(places)), places
         assert all(-0.05 <= place <= 100.05 for place, _ in places)

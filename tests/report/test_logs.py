@@ -19,6 +19,15 @@ def test_what_an_entry_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "one\ntwo\n"
 
 
+def test_an_entry_that_printed_nothing_is_said_to_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_session(tmp_path, [MadeRun("a", log="")])
+    assert main(["logs", "a", "--results-dir", str(tmp_path)]) == 0
+    assert main(["logs", "a", "--stderr", "--results-dir", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "assay: 'a' printed nothing\nassay: 'a' printed nothing to standard error\n"
+
+
 def test_follow_prints_until_the_session_has_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_session(tmp_path, [MadeRun("a")], finished=False, planned=("a", "b"))
     log = folder.path / "b" / "stdouterr.log"

@@ -12,7 +12,7 @@ from assay.cli.main import main
 from assay.history import History
 from assay.record import Outcome
 from assay.report.markdown_text.markdown import session_markdown
-from assay.report.markdown_text.markdown_table import escaped
+from assay.report.markdown_text.markdown_table import escape
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -36,7 +36,7 @@ def test_the_same_content_as_markdown(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_is_markup(text: str, safe: str) -> None:
-    assert escaped(text) == safe
+    assert escape(text) == safe
 
 
 def test_a_log_cannot_end_its_fence(tmp_path: Path) -> None:

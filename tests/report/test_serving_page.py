@@ -20,11 +20,11 @@ from assay.errors import DataError
 from assay.record import SessionFolder
 from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
 from assay.report.html import render_report, write_report
-from assay.report.limits import Limits
+from assay.report.page_limits import PageLimits
 
 
 def shown(folder: Path, written: Any) -> ServingExhibit:
-    return ServingExhibit.of(ServingResult.read(write_serving_file(folder, written)), Limits())
+    return ServingExhibit.of(ServingResult.read(write_serving_file(folder, written)), PageLimits())
 
 
 def session(folder: Path, **loads: Any) -> SessionFolder:
@@ -132,7 +132,7 @@ def test_no_value_of_a_wrong_kind_breaks_the_page(tmp_path: Path, data: st.DataO
         result = ServingResult.read(path)
     except DataError:
         return
-    made = ServingExhibit.of(result, Limits())
+    made = ServingExhibit.of(result, PageLimits())
     assert all(len(values) <= len(plot.x) for plot in made.plots for _, values in plot.lines)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.report.text.text_table import text_table
-from assay.report.text.text_width import columns, end_cut, middle_cut, padded, wrapped
+from assay.report.text.text_width import columns, end_cut, middle_cut, pad, wrap_text
 
 
 def test_columns_are_those_of_a_terminal() -> None:
@@ -29,14 +29,14 @@ def test_a_name_keeps_both_its_ends() -> None:
 
 
 def test_padding_counts_columns() -> None:
-    assert padded("日本", 6) == "日本  "
-    assert padded("ab", 4, right=True) == "  ab"
+    assert pad("日本", 6) == "日本  "
+    assert pad("ab", 4, right=True) == "  ab"
 
 
 def test_wrapping() -> None:
-    assert wrapped("one two three", 9, "  ") == "  one two\n    three"
-    assert wrapped("one two three", None, "  ") == "  one two three"
-    assert wrapped("/a/path/that/is/long", 8) == "/a/path/that/is/long"
+    assert wrap_text("one two three", 9, "  ") == "  one two\n    three"
+    assert wrap_text("one two three", None, "  ") == "  one two three"
+    assert wrap_text("/a/path/that/is/long", 8) == "/a/path/that/is/long"
 
 
 ROWS = [

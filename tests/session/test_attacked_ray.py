@@ -7,7 +7,7 @@ import time
 import pytest
 from workplace import Workplace
 
-from assay.process.mark import SESSION, started_for
+from assay.process.mark import SESSION, find_started_for
 from assay.record import Outcome
 
 WRITES = """
@@ -45,6 +45,6 @@ def test_a_program_that_kills_or_stops_its_cluster_costs_its_own_run(workplace: 
     session = workplace.sessions()[-1]
     assert session.info().status == "finished"
     deadline = time.monotonic() + 30
-    while (left := started_for(SESSION, str(session.path.resolve()))) and time.monotonic() < deadline:
+    while (left := find_started_for(SESSION, str(session.path.resolve()))) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == set()

@@ -16,7 +16,7 @@ import pytest
 from test_interruption import ENTRIES, all_end, five, is_running, wait_for
 from workplace import Answer, Workplace
 
-from assay.process.mark import SESSION, started_for
+from assay.process.mark import SESSION, find_started_for
 from assay.record import Outcome, Record
 
 WRITES = """
@@ -150,7 +150,7 @@ def test_an_entry_that_is_no_longer_configured_gets_its_record(workplace: Workpl
     assay.kill()
     assay.wait()
     session = workplace.sessions()[-1]
-    assert all_end(sorted(started_for(SESSION, str(session.path.resolve()))))
+    assert all_end(sorted(find_started_for(SESSION, str(session.path.resolve()))))
     five(workplace, seconds=0.01)
     without = (workplace.folder / "session.yaml").read_text().replace("name: a,", "name: z,")
     workplace.write("session.yaml", without)

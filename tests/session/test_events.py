@@ -10,7 +10,7 @@ from assay.config.reading.load import load_config
 from assay.record import Outcome, SessionFolder
 from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
-from assay.session.kept.requirement_check import NoPast
+from assay.session.kept.requirement_check import NoEarlierLevels
 from assay.session.session import Session
 from assay.session.start import start_session
 
@@ -51,7 +51,7 @@ def test_events_come_in_order_and_each_record_is_on_disk_before_it_is_told(tmp_p
         if not isinstance(event, RunSampled):
             heard.append(word(event))
 
-    Session(plan, session, listen, NoPast(), os.environ).run()
+    Session(plan, session, listen, NoEarlierLevels(), os.environ).run()
     assert heard == [
         "session started, 6 runs",
         "started good, warm-up 1 of 1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,9 @@ entries: [{name: night, script: program.sh}]
 metrics:
   ratio: {better: higher, exact: true}
   # What the machine does to a shell of a few milliseconds is not what is asked here.
-  exec_time_s: {margin: 900%}
-  usage.cpu_s: {margin: 900%}
-  usage.peak_rss_mb: {margin: 900%}
+  exec_time_s: {judged: false}
+  usage.cpu_s: {judged: false}
+  usage.peak_rss_mb: {judged: false}
 """
 
 
@@ -54,3 +55,15 @@ def test_an_exact_figure_that_is_worse_is_an_alarm_at_once(night) -> None:  # ty
     assert night(10)[0] == 0
     assert night(10, ratio=2.0)[0] == 3
     assert night(10, ratio=2.0)[0] == 0
+
+
+def test_what_is_not_judged_is_kept_and_in_no_comparison(  # type: ignore[no-untyped-def]
+    night, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert night(10)[0] == 0
+    assert night(10)[0] == 0
+    sessions = sorted(path.parent for path in (tmp_path / "results").glob("*/session.json"))
+    assert main(["compare", *map(str, sessions), "--format", "json"]) == 0
+    assert {row["metric"] for row in json.loads(capsys.readouterr().out)["rows"]} == {"wait_s", "ratio"}
+    assert main(["show", str(sessions[0]), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["exec_time_s"] > 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
-from assay.session.run import order_of, ordered_runs, random_rounds
+from assay.session.run import order_of, order_runs, random_rounds
 
 
 def plan(count: int = 4, repeat: int = 12, warmup: int = 0) -> Plan:
@@ -40,5 +40,5 @@ def test_warm_ups_come_first() -> None:
 def test_only_commands_are_shuffled() -> None:
     from dataclasses import replace
 
-    assert order_of(replace(plan(), commands=False), "s") is ordered_runs
-    assert order_of(plan(), "s") is not ordered_runs
+    assert order_of(replace(plan(), commands=False), "s") is order_runs
+    assert order_of(plan(), "s") is not order_runs

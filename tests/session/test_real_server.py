@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.process.mark import started_for
+from assay.process.mark import find_started_for
 from assay.record import Record, SessionFolder
 
 SERVER = Path(__file__).parent.parent / "support" / "tiny_server.py"
@@ -67,7 +67,7 @@ entries:
     said = json.loads((session.path / "chat/logs/stdout.log").read_text().splitlines()[-1])
     assert said["answer"] == [5]
     assert said["prompt"][0] > 20
-    assert not started_for("ASSAY_SESSION", os.path.realpath(session.path))
+    assert not find_started_for("ASSAY_SESSION", os.path.realpath(session.path))
 
 
 def _records(results: Path) -> list[Record]:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from assay.session.service.metrics_page import MOST_SERIES, read_metrics_page
-from assay.session.service.scraped_metrics import MOST_METRICS, increase, scraped_metrics
+from assay.session.service.scraped_metrics import MOST_METRICS, increase, summarise_readings
 
 PAGE = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.
@@ -75,14 +75,14 @@ def test_no_page_breaks_the_reader() -> None:
 def test_gauges_and_counters_become_metrics() -> None:
     first, second = read_metrics_page(PAGE), read_metrics_page(PAGE.replace(" 3.0", " 4.0").replace("e+06", "e+07"))
     readings = {series: [first[series], second[series]] for series in first}
-    assert scraped_metrics(readings, ["vllm:num*", "*tokens_total"]) == {
+    assert summarise_readings(readings, ["vllm:num*", "*tokens_total"]) == {
         "service_vllm_num_requests_running_engine_0_mean": 3.5,
         "service_vllm_num_requests_running_engine_0_max": 4.0,
         "service_vllm_num_requests_running_engine_1_mean": 5.0,
         "service_vllm_num_requests_running_engine_1_max": 5.0,
         "service_vllm_prompt_tokens_total_increase": pytest.approx(1.08e7),
     }
-    assert set(scraped_metrics(readings, [])) == {
+    assert set(summarise_readings(readings, [])) == {
         f"service_vllm_num_requests_running_engine_{engine}_{what}" for engine in "01" for what in ("mean", "max")
     }
 
@@ -95,4 +95,4 @@ def test_a_counter_that_began_again_has_gained_what_it_shows() -> None:
 def test_there_are_not_too_many_metrics() -> None:
     page = "".join(f"queue_{number} {number}\n" for number in range(200))
     readings = {series: [value] for series, value in read_metrics_page(page).items()}
-    assert len(scraped_metrics(readings, [])) == MOST_METRICS
+    assert len(summarise_readings(readings, [])) == MOST_METRICS

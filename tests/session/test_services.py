@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 from workplace import Workplace
 
-from assay.process.mark import started_for
+from assay.process.mark import find_started_for
 from assay.record import Outcome
 
 SERVER = Path(__file__).parent.parent / "support" / "small_server.py"
@@ -61,7 +61,7 @@ entries:
 
 def processes_of(place: Workplace) -> set[int]:
     """All that a session has started and that still runs, its supervisors among them."""
-    return {pid for path in place.sessions() for pid in started_for("ASSAY_SESSION", os.path.realpath(path.path))}
+    return {pid for path in place.sessions() for pid in find_started_for("ASSAY_SESSION", os.path.realpath(path.path))}
 
 
 def test_a_service_is_there_for_the_run_and_gone_after_it(workplace: Workplace) -> None:

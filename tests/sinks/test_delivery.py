@@ -17,7 +17,7 @@ from assay.record import Outcome
 from assay.record.results_file import append_record
 from assay.sinks import Delivery
 from assay.sinks.delivery.outbox import Outbox
-from assay.sinks.delivery.sink_data import said_to_sink
+from assay.sinks.delivery.sink_data import select_sink_data
 
 DIARY = "tests.sinks.sessions:Diary"
 
@@ -59,7 +59,7 @@ def test_an_entry_speaks_to_a_sink_by_its_name(tmp_path: Path) -> None:
     said = [line[2] for line in lines(tmp_path / "diary") if line[0] == "process_result"]
     assert said == [{"additional_metrics": ["rows"]}]
     listed = [{"name": "diary", "ping_on_failure": ["U2"]}, {"name": "other"}]
-    assert said_to_sink(listed, "diary") == {"ping_on_failure": ["U2"]}
+    assert select_sink_data(listed, "diary") == {"ping_on_failure": ["U2"]}
 
 
 def test_a_disabled_sink_needs_no_other_key_and_starts_nothing(tmp_path: Path) -> None:
@@ -159,7 +159,8 @@ def test_what_the_service_asks_for_is_waited(tmp_path: Path, trouble: Path) -> N
 
 
 def test_killed_between_sending_and_acknowledging_it_sends_again_and_goes_on(tmp_path: Path, trouble: Path) -> None:
-    """At least once for a sink that does not look; the built-in ones that can look are tested in their own files."""
+    """A sink that does not look is told at least once; the built-in ones that can look are tested in their own
+    files."""
     trouble.write_text("after process_result:kill")
     told = Told(tmp_path, [diary(tmp_path, trouble=str(trouble))])
     told.run(a_record(1))

@@ -16,7 +16,7 @@ from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.delivery.sink_state import SinkState
 from assay.sinks.delivery.status import statuses
 from assay.sinks.failure import Rejected, SinkFailure, Unavailable
-from assay.sinks.gdrive.drive_upload import told_of
+from assay.sinks.gdrive.drive_upload import translate_error
 from assay.sinks.http_target import HttpTarget
 from assay.sinks.slack.slack_client import SlackBot
 from assay.sinks.spec import SinkSpec
@@ -81,7 +81,7 @@ def test_no_service_can_put_delivery_off_for_ever(server: MoodyServer, tmp_path:
         HttpTarget(server.url).send("POST", "/write", b"x")
     assert 0 < Backoff().delay(1, told.value.retry_after_s) <= 3600
     state = SinkState(tmp_path / "state.sqlite")
-    state.failed("later", told.value.retry_after_s)
+    state.mark_failed("later", told.value.retry_after_s)
     assert state.progress.next_try_at < 2**40
     state.close()
 
@@ -93,7 +93,7 @@ def test_what_drive_asks_for_may_be_no_number() -> None:
     class Refusal(Exception):
         resp = Response({"retry-after": "²"})
 
-    told = told_of(Refusal("busy"))
+    told = translate_error(Refusal("busy"))
     assert isinstance(told, Unavailable)
     assert told.retry_after_s is None
     assert not isinstance(told, Rejected)

@@ -175,7 +175,7 @@ class TestMetricsCollector:
 
     def test_results_of_the_weight_suites(self) -> None:
         readings = Readings()
-        readings.add("ratio", 1.5, "x", "higher")
+        readings.at().add("ratio", 1.5, "x", "higher")
         results = BenchmarkResults("quick", (SuiteResult("sizes", (ScenarioResult("tiny", readings),)),), 1.0, 1.0)
         collector = Collector()
         assert MetricsCollector("otlp", collector.server.url).send_metrics(results).measurements == 1

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from assay.stats.intervals import Interval, bootstrap, mean, median, quantile_interval
+from assay.stats.intervals import Interval, bootstrap, mean, median, quantile_interval, share_interval
 
 
 def test_bca_agrees_with_scipy() -> None:
@@ -54,3 +54,11 @@ def test_a_tail_beyond_the_sample_is_unbounded() -> None:
 
 def test_median_reduces_the_last_axis() -> None:
     assert median(np.array([[1.0, 5.0, 2.0], [0.0, 0.0, 9.0]])).tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize(("found", "of"), [(5, 40), (0, 30), (30, 30), (1, 1), (700, 1000)])
+def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(found: int, of: int) -> None:
+    theirs = scipy.stats.binomtest(found, of).proportion_ci(method="exact")
+    ours = share_interval(found, of)
+    assert ours.estimate == found / of
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)

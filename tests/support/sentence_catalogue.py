@@ -13,7 +13,7 @@ from typing import Any
 from assay.cli import main as command_line
 
 Cases = Mapping[ModuleType, Mapping[str, Sequence[tuple[Any, ...]]]]
-"""By module and function: its arguments, or a pair of arguments and options."""
+"""Arguments, or pairs of arguments and options, by module and function."""
 Said = Sequence[tuple[str, str]]
 """Where a sentence is from, and the sentence."""
 
@@ -73,4 +73,4 @@ def commands(sentences: Said) -> list[str]:
 
 def assert_accepted(command: str) -> None:
     words = command.split()[1:]
-    command_line._parser(command_line._asked(words)).parse_args(words)
+    command_line._parser(command_line._find_command(words)).parse_args(words)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tests.weights.conftest import same
 
-from assay.weights.disk import Disk
 from assay.weights.repository import Repository
+from assay.weights.repository_disk import RepositoryDisk
 
 
 def model(number: int):
@@ -68,7 +68,7 @@ def test_sigkill_at_random_points_of_200_commits(tmp_path):
     assert not list((tmp_path / "r" / "tmp").iterdir())
 
 
-class RecordingDisk(Disk):
+class RecordingDisk(RepositoryDisk):
     """Does what is asked and notes it."""
 
     def __init__(self) -> None:

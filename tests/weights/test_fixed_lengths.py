@@ -10,7 +10,7 @@ from assay.errors import DataError
 from assay.weights.codec.chunk import decode_chunk, encode_chunk
 from assay.weights.codec.codec_methods import Method
 from assay.weights.codec.lanes.coder_state import FIXED, NOISE
-from assay.weights.codec.streams.fixed_writer import encode_fixed, fixed_lengths
+from assay.weights.codec.streams.fixed_writer import choose_lengths, encode_fixed
 from assay.weights.codec.streams.stream_reader import decode_stream
 from assay.weights.codec.streams.window import window_of
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
@@ -30,7 +30,7 @@ def moved(kind, size, far):
 def fixed(bits, base, element):
     """Whether or not that is worth it: a length that hardly anything fits does too."""
     window = window_of(base, element)
-    lengths = fixed_lengths(bits, base, element, window)
+    lengths = choose_lengths(bits, base, element, window)
     return encode_fixed(bits, base, element, window, np.full(16, 3, np.uint8) if lengths is None else lengths).tobytes()
 
 
@@ -100,7 +100,7 @@ def test_the_fast_setting_takes_it_for_wide_differences(kind, far, content):
 def test_small_chunks_and_narrow_differences_are_coded(kind, size, far, fixed):
     element = ELEMENT_TYPES[kind]
     bits, base = moved(kind, size, far)
-    assert (fixed_lengths(bits, base, element, window_of(base, element)) is not None) == fixed
+    assert (choose_lengths(bits, base, element, window_of(base, element)) is not None) == fixed
 
 
 def test_few_large_changes_of_wide_elements_are_coded():

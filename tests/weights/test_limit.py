@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.benchmarks.weights.scenarios.scenario_data import SCENARIOS, scenario_data
-from assay.weights.limit import ordered, repository_limit, tensor_limit, zigzag_difference
+from assay.weights.limit import order_bits, repository_limit, tensor_limit, zigzag_difference
 
 
 def test_entropy_of_known_planes():
@@ -20,7 +20,7 @@ def test_entropy_of_known_planes():
 
 def test_ordered_integers_follow_numeric_order():
     values = np.array([-np.inf, -1e30, -1.0, -1e-45, 0.0, 1e-45, 1.0, 1e30, np.inf], np.float32)
-    ranks = ordered(values.view(np.uint32)).astype(np.int64)
+    ranks = order_bits(values.view(np.uint32)).astype(np.int64)
     assert all(a < b for a, b in pairwise(ranks))
 
 

@@ -17,11 +17,11 @@ from tests.weights.golden.repository_text import restore
 from assay.cli.main import main
 from assay.errors import DataError, UsageError
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.disk import Disk
 from assay.weights.formats.migrate import migrate
 from assay.weights.formats.migration import MIGRATIONS, Migration
 from assay.weights.packs.object_store import ObjectStore
 from assay.weights.repository import Repository
+from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.versions.sealed import seal, unseal
 
 OLD, ENDING, CASE = 3, ".pack3", "small-lanes"
@@ -138,7 +138,7 @@ def test_a_damaged_repository_stays_as_it_is(four):
     assert format_of(four) == 4
 
 
-class KillingDisk(Disk):
+class KillingDisk(RepositoryDisk):
     """Kills its own process at a change to the disk, before it or after it."""
 
     def __init__(self, at: int) -> None:

@@ -73,18 +73,19 @@ def test_a_remote_that_lies_is_refused(repo, rng, tmp_path):
     liar = Repository.init(tmp_path / "liar")
     commit_id = liar.commit({"w": np.zeros(50_000, np.float32), "b": first["b"]})
     # The liar's pack under the digests of the honest repository: checksums fit, contents do not.
-    from assay.weights.disk import Disk
     from assay.weights.packs.pack_writer import PackWriter
+    from assay.weights.repository_disk import RepositoryDisk
 
     digest = bytes.fromhex(liar.show(commit_id).entries[1].digest)
     (old,) = (tmp_path / "liar" / "packs").iterdir()
-    writer = PackWriter(Disk(), tmp_path / "liar" / "tmp", tmp_path / "liar" / "packs")
+    writer = PackWriter(RepositoryDisk(), tmp_path / "liar" / "tmp", tmp_path / "liar" / "packs")
     for record in liar.objects.records():
         wrong = next(r for r in repo.objects.records() if r.shape == record.shape)
         source = repo if record.digest == digest else liar
         kept = wrong if record.digest == digest else record
         places = tuple(
-            writer.add_chunk(c.method, source.objects.stored_chunk(kept.digest, n)) for n, c in enumerate(kept.chunks)
+            writer.add_chunk(c.method, source.objects.read_stored_chunk(kept.digest, n))
+            for n, c in enumerate(kept.chunks)
         )
         writer.add_record(kept._replace(digest=record.digest, chunks=places))
     writer.finish()

@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import DataError
 from assay.record import Fingerprint, Outcome, Record, Usage
 from assay.record.surroundings.fingerprint import digest
-from assay.record.writing.strict_json import untagged
+from assay.record.writing.strict_json import untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import NAMED
 
@@ -29,7 +29,7 @@ _SHARES = ("p50_us", "p99_us", "p99.9_us")
 
 def read_colocation(folder: Path) -> tuple[Record, ...]:
     path = folder / FILE_NAME
-    written = read_json(path, NAMED, untagged)
+    written = read_json(path, NAMED, untag)
     if not isinstance(written, dict):
         raise DataError(f"{path}: holds a {type(written).__name__}, not what `assay colocate` writes")
     started = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
@@ -46,7 +46,7 @@ def read_colocation(folder: Path) -> tuple[Record, ...]:
 
 
 def _runs(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    """Of version 2: every group that ran, with who was in it."""
+    """Entry, round and result of each pipeline in each group that ran, from a file of version 2."""
     rates = written["rates"] or {"pipeline": None, "trials": []}
     tried = {trial["run"]: trial["rate"] for trial in rates["trials"]}
     for run in written["runs"]:
@@ -62,7 +62,7 @@ def _runs(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, A
 
 
 def _pipelines(written: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
-    """Before version 2. Entry, round and result: of all together, of a matrix, or of one at several rates."""
+    """Entry, round and result, from a file before version 2: all together, a matrix, or one at several rates."""
     if "trials" in written:
         for trial in written["trials"]:
             for pipeline in trial["pipelines"]:

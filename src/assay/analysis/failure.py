@@ -29,14 +29,14 @@ class Failure:
         return {"base": "A", "head": "B"}.get(self.side, self.side)
 
     def __str__(self) -> str:
-        return conclusion.failed(self.label, conclusion.failed_in_runs(self.failed, self.runs), self.what, self.why)
+        return conclusion.failure(self.label, conclusion.failure_count(self.failed, self.runs), self.what, self.why)
 
     def to_json(self) -> dict[str, Any]:
         return {**self.__dict__, "said": str(self)}
 
 
 def failure(side: str, what: str, runs: Iterable[Record]) -> list[Failure]:
-    """Of all runs of one side, none or one."""
+    """One failure for all runs of one side that failed; none where no run did."""
     counted = [run for run in runs if run.counts]
     failed = [run for run in counted if run.outcome not in MEASURED]
     if not failed:
@@ -59,7 +59,7 @@ def failure_lines(failures: Sequence[Failure]) -> list[str]:
         told.add(other)
         twin = failures[other]
         lines.append(
-            conclusion.failed_alike(
+            conclusion.same_failure(
                 (one.label, twin.label), (one.failed, twin.failed), (one.runs, twin.runs), f"{twin.what}: {one.why}"
             )
         )

@@ -30,10 +30,10 @@ class Fields:
         return _text(self.written.get(name), _LONGEST_SENTENCE)
 
     def texts(self, name: str, most: int) -> tuple[str, ...]:
-        return tuple(_text(item, _LONGEST_NAME) for item in self.listed(name)[:most] if isinstance(item, str))
+        return tuple(_text(item, _LONGEST_NAME) for item in self.list_of(name)[:most] if isinstance(item, str))
 
     def sentences(self, name: str, most: int) -> tuple[str, ...]:
-        return tuple(_text(item, _LONGEST_SENTENCE) for item in self.listed(name)[:most] if isinstance(item, str))
+        return tuple(_text(item, _LONGEST_SENTENCE) for item in self.list_of(name)[:most] if isinstance(item, str))
 
     def number(self, name: str) -> float | None:
         return finite(self.written.get(name))
@@ -48,7 +48,7 @@ class Fields:
         return value if value is not None and value >= 0 else None
 
     def seconds(self, name: str) -> float | None:
-        """Of a field in microseconds."""
+        """Seconds, from a field that is in microseconds."""
         value = self.at_least_0(name)
         return None if value is None else value / 1e6
 
@@ -63,17 +63,17 @@ class Fields:
     def inner(self, name: str) -> Fields:
         return Fields.of(self.written.get(name))
 
-    def listed(self, name: str) -> list[Any]:
+    def list_of(self, name: str) -> list[Any]:
         value = self.written.get(name)
         return value if isinstance(value, list) else []
 
     def each(self, name: str, most: int, read: Callable[[Fields], T | None]) -> tuple[T, ...]:
-        """Of the first `most` objects in a list those that `read` makes something of."""
-        made = (read(Fields(item)) for item in self.listed(name)[:most] if isinstance(item, Mapping))
+        """What `read` makes of the first `most` objects in a list; what it makes nothing of is left out."""
+        made = (read(Fields(item)) for item in self.list_of(name)[:most] if isinstance(item, Mapping))
         return tuple(one for one in made if one is not None)
 
     def numbers(self, name: str, most: int) -> tuple[float | None, ...]:
-        return tuple(finite(item) for item in self.listed(name)[:most])
+        return tuple(finite(item) for item in self.list_of(name)[:most])
 
 
 def finite(value: object) -> float | None:

@@ -15,7 +15,7 @@ from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.surroundings.fingerprint import digest
 from assay.record.task_metrics import with_task_metrics
 from assay.record.tasks_file import read_tasks
-from assay.record.writing.strict_json import untagged
+from assay.record.writing.strict_json import untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 
@@ -29,7 +29,7 @@ def is_results_folder(path: Path) -> bool:
 
 
 def read_any_results(path: Path) -> tuple[Record, ...]:
-    """Of any program that keeps the contract (`assay weights bench` among them), or of `assay colocate`."""
+    """Records of any program that keeps the contract (`assay weights bench` among them), or of `assay colocate`."""
     return (read_results_folder(path),) if (path / "metrics.json").is_file() else read_colocation(path)
 
 
@@ -69,7 +69,7 @@ def _number(written: object) -> float:
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:
     try:
-        written = read_json(path, replace(RESULT, follow_links=True), untagged)
+        written = read_json(path, replace(RESULT, follow_links=True), untag)
     except FileNotFoundError:
         if required:
             raise DataError(f"{path.parent} has no {path.name}") from None

@@ -43,14 +43,14 @@ class Rules:
                 )
         return found
 
-    def declared_margin(self, run: Record, metric: str) -> float | None:
+    def own_margin(self, run: Record, metric: str) -> float | None:
         """What somebody said for this very metric: the only margin that an exact metric has."""
         declared = self.of(run.name, metric).margin
         return run.margins.get(metric) if declared is None else declared
 
     def margin(self, run: Record, metric: str, fingerprint: str) -> float:
         """What was asked for, what the run's configuration declares, or the larger of default and noise floor."""
-        declared = self.declared_margin(run, metric)
+        declared = self.own_margin(run, metric)
         if declared is not None:
             return declared
         return max(self.default_margin, self.floors.get((fingerprint, metric), 0.0))

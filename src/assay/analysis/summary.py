@@ -34,8 +34,8 @@ def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
 def _line(row: Row) -> str:
     metric = f"{row.entry} {row.metric}"
     if row.unordered:
-        return said.unordered(metric, row.reason)
-    line = said.changed(row.verdict, metric, row.words, (row.before, row.head), row.ratio, (row.low, row.high))
+        return said.change_without_order(metric, row.reason)
+    line = said.change(row.verdict, metric, row.words, (row.before, row.head), row.ratio, (row.low, row.high))
     return "; ".join([line, *row.notes])
 
 

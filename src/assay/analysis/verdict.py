@@ -35,7 +35,7 @@ def verdict_of(
     words = words or MetricWords.of("", None, better)
     reach = log1p(margin)
     if -reach <= shift.low and shift.high <= reach:
-        return Verdict.EQUIVALENT, said.unchanged(margin)
+        return Verdict.EQUIVALENT, said.no_change(margin)
     excludes = shift.low > 0 or shift.high < 0
     beyond = abs(shift.estimate) > reach
     by_chance = abs(shift.estimate) <= shift.floor
@@ -44,7 +44,7 @@ def verdict_of(
             return Verdict.INCONCLUSIVE, said.may_be_chance(words, shift, advice)
         if adjusted_p > RATE:
             return Verdict.INCONCLUSIVE, said.one_of_many(words, shift)
-        return changed(shift.estimate, better, said.changed(words, shift, margin))
+        return judge_change(shift.estimate, better, said.change(words, shift, margin))
     if not excludes:
         return Verdict.INCONCLUSIVE, said.holds_no_change(words, shift, advice)
     if by_chance and beyond:
@@ -52,7 +52,7 @@ def verdict_of(
     return Verdict.INCONCLUSIVE, said.near_the_margin(words, shift, margin)
 
 
-def changed(by: float, better: Better | None, reason: str) -> tuple[Verdict, str]:
+def judge_change(by: float, better: Better | None, reason: str) -> tuple[Verdict, str]:
     """`by`: above zero if it grew."""
     if better is None:
         return Verdict.NOT_COMPARABLE, said.no_direction(reason)

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from assay.api.history_levels import HistoryLevels
 from assay.api.listeners.console import Console
 from assay.api.listeners.guarded import Guarded
 from assay.api.listeners.history_listener import HISTORY_TROUBLE, HistoryListener
@@ -16,12 +17,11 @@ from assay.api.listeners.report_listener import ReportListener
 from assay.api.listeners.sink_listener import SinkListener
 from assay.api.listeners.summary import Summary
 from assay.api.listeners.voice import Voice
-from assay.api.past import HistoryPast
 from assay.history.history import History
 from assay.record import SessionFolder
 from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, Listener, SessionFinished
-from assay.session.kept.requirement_check import NoPast, Past
+from assay.session.kept.requirement_check import EarlierLevels, NoEarlierLevels
 from assay.sinks.delivery.delivery import Delivery
 
 SINK_WAIT_S = 20.0
@@ -47,14 +47,15 @@ class Attached:
         older_form: bool = False,
         commands: bool = False,
     ) -> None:
-        """`notes`: what planning found out, said when the session starts. `on_host`: where the host of a container has
-        a path. `older_form`: its log lines are on the screen too. `commands`: of the command line."""
+        """`notes`: what planning found out; said when the session starts. `on_host`: where the host of a container has
+        a path. `older_form`: log lines are on the screen too. `commands`: the entries are commands of the command
+        line."""
         self._results_dir = results_dir
         self._closing = ExitStack()
         self._console = self._closing.enter_context(Console(folder.log, masker, voice=voice))
         self._delivery = delivery
-        self.past: Past = NoPast()
-        history = self._opened(folder)
+        self.past: EarlierLevels = NoEarlierLevels()
+        history = self._open_history(folder)
         remembering = HistoryListener(history, folder, self._console.trouble) if history is not None else None
         report = ReportListener(folder, history, self._console.trouble)
 
@@ -106,12 +107,12 @@ class Attached:
         printed = console.voice is not Voice.QUIET and (printed or piped)
         found: list[tuple[str, Listener]] = [("progress", Progress(console, notes, printed=printed))]
         if console.live:
-            expected = self._remembering.expected if self._remembering is not None else lambda name: None
+            expected = self._remembering.usual_duration if self._remembering is not None else lambda name: None
             view = LiveView(console, notes=() if printed else notes, expected=expected, keep_lines=kept_lines)
             found.append(("the live view", view))
         return found
 
-    def _opened(self, folder: SessionFolder) -> History | None:
+    def _open_history(self, folder: SessionFolder) -> History | None:
         results = self._results_dir
         try:
             history = self._closing.enter_context(History.beside(results))
@@ -120,7 +121,7 @@ class Attached:
                 f"the history cannot be used ({error}); `assay history import` adds this session later"
             )
             return None
-        self.past = HistoryPast(history, results, self._console.trouble)
+        self.past = HistoryLevels(history, results, self._console.trouble)
         return history
 
     def _close_sinks(self, event: Event) -> None:

@@ -23,7 +23,7 @@ MOST_KEPT = 200
 def remember_results_dir(folder: Path) -> None:
     here = os.getcwd()
     try:
-        known = _known()
+        known = _read_known()
         before = known.pop(here, None)
         if folder.absolute() != Path(here) / USUAL:
             known[here] = str(folder.absolute())
@@ -39,13 +39,13 @@ def remember_results_dir(folder: Path) -> None:
 def last_results_dir() -> Path | None:
     """None where the last run from here wrote to `./results`, where none is known, or where its folder is gone."""
     try:
-        known = _known().get(os.getcwd())
+        known = _read_known().get(os.getcwd())
         return Path(known) if known is not None and Path(known).is_dir() else None
     except (OSError, RuntimeError):
         return None
 
 
-def _known() -> dict[str, str]:
+def _read_known() -> dict[str, str]:
     try:
         written = read_json(_file(), SESSION, own=True)
     except (OSError, AssayError):

@@ -21,7 +21,7 @@ class ShownComparison(Comparison):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from assay.api.tables.framed import framed
+        from assay.api.tables.framed import frame
         from assay.report.pages.comparison_page import comparison_page
 
-        return framed(comparison_page(self))
+        return frame(comparison_page(self))

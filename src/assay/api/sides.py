@@ -8,7 +8,7 @@ from assay.errors import UsageError
 from assay.experiment.checkout import Checkout, MissingInRevision
 from assay.experiment.pair import Pair
 from assay.experiment.variant import Variant
-from assay.names import listed
+from assay.names import list_names
 
 
 class NothingInCommon(UsageError):
@@ -30,12 +30,12 @@ class Sides:
 
     def __enter__(self) -> tuple[list[Pair], Plan]:
         try:
-            return self._paired()
+            return self._pair()
         except BaseException:
             self._closing.close()
             raise
 
-    def _paired(self) -> tuple[list[Pair], Plan]:
+    def _pair(self) -> tuple[list[Pair], Plan]:
         head = self._plan(1)
         try:
             base = self._plan(0)
@@ -54,7 +54,7 @@ class Sides:
             return [Pair.of(entry, entry) for entry in head.entries if not entry.is_setup], head
         new = [name for name in wanted if name not in {pair.name for pair in pairs}]
         if new:
-            self.notes = (f"only in B, so neither run nor compared: {listed(new)}",)
+            self.notes = (f"only in B, so neither run nor compared: {list_names(new)}",)
         return pairs, base
 
     def __exit__(self, *gone: object) -> None:

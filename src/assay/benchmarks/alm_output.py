@@ -8,8 +8,8 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.pipeline import Collector, Part
-from assay.stages.alm.jsonl_writer import JsonlWriter
-from assay.stages.alm.summary import Summary
+from assay.stages.alm.jsonl_writer import ALMJsonlWriter
+from assay.stages.alm.split_summary import SplitSummary
 from assay.stages.alm.tally import Tally
 
 _PART = re.compile(r"part-\d{5,}\.(jsonl|parquet)")
@@ -38,13 +38,13 @@ class AlmOutput:
         if self.path is None:
             return Tally()
         if self.form == "jsonl":
-            return JsonlWriter(self.folder)
-        from assay.stages.alm.parquet_writer import ParquetWriter
+            return ALMJsonlWriter(self.folder)
+        from assay.stages.alm.parquet_writer import ALMParquetWriter
 
-        return ParquetWriter(self.folder)
+        return ALMParquetWriter(self.folder)
 
     def prepare(self) -> None:
-        """Parts of an earlier run would be taken for this one's."""
+        """Removes parts of an earlier run: they would be taken for this one's."""
         if self.path is not None and self.folder.is_dir():
             for found in self.folder.iterdir():
                 if _PART.fullmatch(found.name):
@@ -52,11 +52,11 @@ class AlmOutput:
                 elif _ASIDE.fullmatch(found.name):
                     shutil.rmtree(found)
 
-    def summary_of(self, output: object) -> Summary:
+    def summary_of(self, output: object) -> SplitSummary:
         if isinstance(output, Part):
             self._parts.append(Path(output.path))
             output = output.summary
-        assert isinstance(output, Summary)
+        assert isinstance(output, SplitSummary)
         return output
 
     def finish(self) -> None:

@@ -24,11 +24,11 @@ from assay.stages.alm.manifest_reader import ManifestReader
 from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
 from assay.stages.alm.repeat_entries import RepeatEntries
-from assay.stages.alm.summary import Summary
+from assay.stages.alm.split_summary import SplitSummary
 
 SCRIPT = "alm_pipeline_benchmark.py"
 USUAL_ENTRY = "alm_pipeline_xenna"
-"""Of several entries with this program, the one that `--config` without `--entry` means."""
+"""Entry that `--config` without `--entry` means, where several have this program."""
 MOST_SHOWN = 10
 
 
@@ -80,8 +80,8 @@ def build_pipeline(args: Namespace, output: AlmOutput) -> Pipeline:
     return Pipeline(source, stages, name="alm_pipeline")
 
 
-def run(pipeline: Pipeline, args: Namespace, output: AlmOutput) -> tuple[Summary, list[TaskPerf]]:
-    summary = Summary()
+def run(pipeline: Pipeline, args: Namespace, output: AlmOutput) -> tuple[SplitSummary, list[TaskPerf]]:
+    summary = SplitSummary()
     tasks: list[TaskPerf] = []
     output.prepare()
     for split in pipeline.stream(executor_named(args.executor, workers=args.workers)):
@@ -93,7 +93,7 @@ def run(pipeline: Pipeline, args: Namespace, output: AlmOutput) -> tuple[Summary
     return summary, tasks
 
 
-def report(results: Benchmark, summary: Summary, tasks: Sequence[TaskPerf], taken: float) -> None:
+def report(results: Benchmark, summary: SplitSummary, tasks: Sequence[TaskPerf], taken: float) -> None:
     entries = int(TaskPerfUtils.get_aggregated_stage_stat(tasks, "alm_manifest_reader", "rows_out"))
     results.metrics(is_success=summary.entries + summary.skipped == entries)
     results.counts(
@@ -117,12 +117,12 @@ def report(results: Benchmark, summary: Summary, tasks: Sequence[TaskPerf], take
         results.metric(f"stage_{stage}_process_time_sum", sum(measured["process_time"]), unit="s", better="lower")
 
 
-def list_bad_lines(folder: Path, summary: Summary) -> None:
+def list_bad_lines(folder: Path, summary: SplitSummary) -> None:
     if not summary.skipped:
         return
-    from assay.stages.alm.bad_line import described
+    from assay.stages.alm.bad_line import describe
 
-    lines = list(dict.fromkeys(described(summary.bad)))
+    lines = list(dict.fromkeys(describe(summary.bad)))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bad_lines.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{SCRIPT}: left out {summary.skipped} bad lines; listed in {folder / 'bad_lines.txt'}:", file=sys.stderr)

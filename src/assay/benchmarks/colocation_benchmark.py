@@ -29,7 +29,7 @@ from assay.loadgen.colocation.rates.rates_tried import search_rates
 from assay.loadgen.colocation.read import read_config
 from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.running.group import Group, pairs
-from assay.loadgen.colocation.running.progress import Progress
+from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
 from assay.loadgen.colocation.save import save_group
 from assay.loadgen.colocation.tables.group_tables import run_text
 from assay.loadgen.colocation.tables.matrix_tables import matrix_text
@@ -53,7 +53,7 @@ def _measure(b: Benchmark, folder: Path) -> int:
     path = b.param("config", "")
     if not path:
         raise UsageError("--config FILE is missing: which pipelines?")
-    config = _chosen(read_config(Path(path)), b.param("pipelines", ""))
+    config = _choose(read_config(Path(path)), b.param("pipelines", ""))
     b.params(name=config.name, loads=[pipeline.loadgen.model_dump(mode="json") for pipeline in config.pipelines])
     matrix, repeat = b.param("matrix", False), b.param("repeat", 1)
     diagonal, swept, sought = not b.param("no_diagonal", False), b.param("sweep", ""), b.param("find_peak", "")
@@ -110,7 +110,7 @@ def _rates(
     return search.runs, search.success
 
 
-def _chosen(config: ColocationConfig, words: str) -> ColocationConfig:
+def _choose(config: ColocationConfig, words: str) -> ColocationConfig:
     if not words:
         return config
     names = [word.strip() for word in words.split(",")]
@@ -121,7 +121,7 @@ def _chosen(config: ColocationConfig, words: str) -> ColocationConfig:
     return config.model_copy(update={"pipelines": tuple(config.pipeline(name) for name in names)})
 
 
-def _show_progress(progress: Sequence[Progress]) -> None:
+def _show_progress(progress: Sequence[PipelineProgress]) -> None:
     for line in progress:
         print(line, flush=True)
 

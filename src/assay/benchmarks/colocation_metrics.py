@@ -72,7 +72,7 @@ def _pipeline(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
     b.metric(f"{name}.valid", result.verdict.valid)
     for share in ("p50", "p99", "p99.9"):
         b.metric(f"{name}.{share}_s", result.latency[share] / 1e9, unit="s", better="lower")
-    b.metric(f"{name}.latency_s", unit="s", better="lower", samples=_thinned(result.measured.latency))
+    b.metric(f"{name}.latency_s", unit="s", better="lower", samples=_thin(result.measured.latency))
     b.metric(f"{name}.lateness_p50_s", result.lateness["p50"] / 1e9, unit="s", better="lower")
     if result.first_result is not None:
         b.metric(f"{name}.first_result_p99_s", result.first_result["p99"] / 1e9, unit="s", better="lower")
@@ -86,7 +86,7 @@ def _pipeline(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
 
 
 def _gpu(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
-    """What the GPU does not tell is left out."""
+    """Metrics of GPU usage; what the GPU does not tell is left out."""
     if pipeline.gpu is None:
         return
     units = {
@@ -105,7 +105,7 @@ def _gpu(b: Benchmark, name: str, pipeline: PipelineOutcome) -> None:
 
 
 def _contrast(b: Benchmark, contrast: Contrast) -> None:
-    """A figure that could not be had is left out: a requirement on it then fails as missing."""
+    """Metrics of a contrast. A figure that could not be had is left out: a requirement on it then fails as missing."""
     name = folder_name(contrast.pipeline)
     beside = "+".join(folder_name(other) for other in contrast.beside)
     for slowdown in contrast.slowdowns:
@@ -126,14 +126,14 @@ def _contrast(b: Benchmark, contrast: Contrast) -> None:
         b.add_tasks(_tasks(f"{name} beside {beside}", stages, times))
 
 
-def _thinned(latency: Ints) -> list[float]:
+def _thin(latency: Ints) -> list[float]:
     """Every n-th query, in order: enough for a histogram, little enough for a file that is kept for ever."""
     step = max(1, len(latency) // MOST_SAMPLES)
     return [float(f"{ns / 1e9:.5g}") for ns in latency[::step]]
 
 
 def _tasks(pipeline: str, stages: Mapping[int, StageTimes], times: Mapping[int, Ints]) -> Iterator[TaskPerf]:
-    """A task a call; of very many every n-th, which says for how many it stands."""
+    """One task for each call; of very many calls every n-th, which says for how many it stands."""
     names = [stage.name for stage in stages.values()]
     for stage, spent in times.items():
         name = stages[stage].name

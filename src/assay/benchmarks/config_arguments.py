@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from assay.errors import ConfigError, UsageError
-from assay.names import listed, unknown
+from assay.names import list_names, unknown
 
 
 def arguments_of(config: Path, entry: str | None, script: str, usual: str) -> list[str]:
@@ -22,10 +22,10 @@ def arguments_of(config: Path, entry: str | None, script: str, usual: str) -> li
     if entry is None and len(using) > 1 and usual in using:
         entry = usual
     if not using:
-        names = listed(planned.name for planned in plan.entries)
+        names = list_names(planned.name for planned in plan.entries)
         raise UsageError(f"{config}: none of its entries ({names}) uses {script}")
     if entry is None and len(using) != 1:
-        raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({listed(using)})")
+        raise UsageError(f"{config}: say which --entry: {len(using)} of them use {script} ({list_names(using)})")
     if entry is not None and entry not in using:
         raise UsageError(f"{config}: {unknown('entry', entry, using, of=f'those that use {script}')}")
     chosen = using[entry] if entry is not None else next(iter(using.values()))

@@ -20,7 +20,7 @@ from assay.record.task_perf import TaskPerf
 from assay.stages.text.document_files import document_files
 from assay.stages.text.document_reader import document_reader
 from assay.stages.text.exact.digest_store import DigestStore, DigestWriter
-from assay.stages.text.exact.repeats import DigestRanges, GatherRepeats, Repeats
+from assay.stages.text.exact.repeats import DigestRanges, GatherRepeats, RepeatedDocuments
 from assay.stages.text.exact.text_digests import DigestTexts, can_digest
 from assay.stages.text.row_writers import FORMATS
 from assay.stages.text.rows import import_arrow, import_orjson
@@ -64,7 +64,7 @@ def identify(args: Namespace, results: Benchmark) -> None:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundDuplicates:
     documents: int
     candidates: int
     confirmed: int
@@ -74,7 +74,7 @@ class Found:
     groups: int
 
 
-def alike(args: Namespace, run: TimedRun, work: Path) -> Found:
+def alike(args: Namespace, run: TimedRun, work: Path) -> FoundDuplicates:
     """The general way: keys that documents share, confirmed, connected."""
     from assay.stages.text.alike.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
     from assay.stages.text.alike.key_store import KeyStore
@@ -88,24 +88,24 @@ def alike(args: Namespace, run: TimedRun, work: Path) -> Found:
         write(args, ids, of)
     candidates, confirmed = (run.rows("confirmation", which) for which in ("rows_in", "rows_out"))
     groups = len(set(repeated.first.tolist()))
-    return Found(sum(part.rows for part in store.parts), candidates, confirmed, ids, of, groups)
+    return FoundDuplicates(sum(part.rows for part in store.parts), candidates, confirmed, ids, of, groups)
 
 
-def same_texts(args: Namespace, run: TimedRun, work: Path) -> Found:
+def same_texts(args: Namespace, run: TimedRun, work: Path) -> FoundDuplicates:
     """Exact duplicates in JSONL, by compiled code: 128 bits of a text's digest are all that is compared of it."""
     source = document_reader(args.input_path, args.files_per_partition, args.max_files)
     keys = Pipeline(source, [DigestTexts(args.id_field, args.text_field), DigestWriter(work)], name="keys")
     store = DigestStore(run.add(keys, args))
     ranges = run.add(Pipeline(DigestRanges(store), [GatherRepeats()], name="pairs"), args)
     with clustering(run):
-        repeated = Repeats.concat(ranges)
+        repeated = RepeatedDocuments.concat(ranges)
         loads = import_orjson().loads
         ids, of = ([loads(one) for one in store.ids(side)] for side in (repeated.second, repeated.first))
         write(args, ids, of)
     groups = len(set(repeated.first))
     # As in the general way, each is paired with the first of its group and with the one before it.
     pairs = 2 * len(repeated) - groups
-    return Found(len(store), pairs, pairs, ids, of, groups)
+    return FoundDuplicates(len(store), pairs, pairs, ids, of, groups)
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def write(args: Namespace, ids: list[Any], of: list[Any]) -> None:
 
 
 def recalls(known: Path, id_field: str, found: set[Any]) -> dict[str, float]:
-    """Of the duplicates that `assay data documents` put in, the share that was found, by kind."""
+    """Share that was found of the duplicates that `assay data documents` put in, by kind."""
     kinds: dict[str, list[bool]] = {}
     try:
         with RegularFile(known, TRACE) as file:

@@ -70,7 +70,7 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
     b.params(client=measured.points[0].exchanges.client)
     swept = bool(measured.curve.valid)
     _keep(args, runner, measured.points, measured.curve if swept else None)
-    shown = _shown_point(measured)
+    shown = _choose_point(measured)
     for metric in point_metrics(shown):
         b.add_metric(metric)
     if swept:
@@ -115,7 +115,7 @@ def _tell(point: LoadPoint, valid: bool) -> None:
         print(f"  {reason}", flush=True)
 
 
-def _shown_point(measured: RatesMeasured) -> LoadPoint:
+def _choose_point(measured: RatesMeasured) -> LoadPoint:
     """The one whose figures are the run's: of several rates the highest that was kept, without one the lowest."""
     kept = [point for point, valid in zip(measured.points, measured.curve.valid, strict=False) if valid]
     return kept[-1] if kept else measured.points[0]

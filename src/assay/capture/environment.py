@@ -11,7 +11,7 @@ from assay.capture import machine
 from assay.capture.git import git_state
 from assay.capture.interpreter import AskedInterpreter, ask_interpreter
 from assay.capture.nvidia import nvidia
-from assay.capture.packages import conda_list, frozen
+from assay.capture.packages import conda_list, freeze
 from assay.errors import AssayError
 from assay.record import Environment
 
@@ -23,7 +23,7 @@ def capture_environment(
 
     Version and packages are those of `interpreter`, where the session's entries have another one than Assay.
     """
-    asked = _asked(interpreter)
+    asked = _ask(interpreter)
     artifacts.mkdir(parents=True, exist_ok=True)
     (artifacts / "pip-freeze.txt").write_text(asked.listing, encoding="utf-8")
     conda = conda_list()
@@ -53,10 +53,10 @@ def capture_environment(
     )
 
 
-def _asked(interpreter: str | None) -> AskedInterpreter:
+def _ask(interpreter: str | None) -> AskedInterpreter:
     """Nothing is known of one that does not answer: its entries fail with the reason."""
     if interpreter is None:
-        return AskedInterpreter(sys.executable, platform.python_version(), frozen())
+        return AskedInterpreter(sys.executable, platform.python_version(), freeze())
     try:
         return ask_interpreter(interpreter, os.environ, Path.cwd())
     except AssayError:

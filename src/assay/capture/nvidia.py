@@ -36,7 +36,7 @@ def nvidia() -> Nvidia:
         return Nvidia(driver=_of_module(), problem=f"NVML: {error}")
     try:
         driver = _text(pynvml.nvmlSystemGetDriverVersion())
-        cuda = _dotted(pynvml.nvmlSystemGetCudaDriverVersion())
+        cuda = _format_version(pynvml.nvmlSystemGetCudaDriverVersion())
         handles = [pynvml.nvmlDeviceGetHandleByIndex(at) for at in range(pynvml.nvmlDeviceGetCount())]
         return Nvidia(tuple(_text(pynvml.nvmlDeviceGetName(handle)) for handle in handles), driver, cuda)
     except pynvml.NVMLError as error:
@@ -49,7 +49,7 @@ def _text(said: str | bytes) -> str:
     return said.decode(errors="replace") if isinstance(said, bytes) else str(said)
 
 
-def _dotted(version: int) -> str:
+def _format_version(version: int) -> str:
     """12040 is 12.4."""
     return f"{version // 1000}.{version % 1000 // 10}"
 

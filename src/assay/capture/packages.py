@@ -11,17 +11,17 @@ _NAME = re.compile(r"^Name:[ \t]*(\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^Version:[ \t]*(\S+)", re.MULTILINE)
 
 
-def frozen() -> dict[str, str]:
+def freeze() -> dict[str, str]:
     """Name → version of everything installed. Read from metadata: starting pip would take a second of CPU."""
     found: dict[str, str] = {}
     for distribution in distributions():
-        named = _named(distribution)
+        named = _read_name(distribution)
         if named is not None:
             found.setdefault(*named)
     return dict(sorted(found.items(), key=lambda item: item[0].lower()))
 
 
-def _named(distribution: Distribution) -> tuple[str, str] | None:
+def _read_name(distribution: Distribution) -> tuple[str, str] | None:
     """Name and version by the two lines that say them: parsed as mail, 250 packages take a tenth of a second."""
     head = (distribution.read_text("METADATA") or "").replace("\r\n", "\n").partition("\n\n")[0]
     name, version = _NAME.search(head), _VERSION.search(head)

@@ -35,20 +35,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # a second one, while the first was told of
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         return 130
-    return _heard(output, command, code)
+    return _check_output(output, command, code)
 
 
 def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int]:
     command: Command | None = None
     try:
         left, results_dir = take_results_dir(words)
-        command = _asked(left)
+        command = _find_command(left)
         args = _parser(command).parse_args(left)
         args.after = after
         put_results_dir(args, results_dir)
         return command, int(args.command_module.run(args))
     except AssayError as error:
-        print(f"assay: {_shown(str(error), [*words, *(after or ())])}", file=sys.stderr)
+        print(f"assay: {_clean(str(error), [*words, *(after or ())])}", file=sys.stderr)
         return command, error.exit_code
     except OSError as error:
         if error.errno is None or error.strerror is None:
@@ -61,7 +61,7 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
         return command, 130
 
 
-def _shown(message: str, words: list[str]) -> str:
+def _clean(message: str, words: list[str]) -> str:
     """Without secrets, and without anything that moves a terminal's cursor: a message quotes what others wrote."""
     from assay.record.secrecy.secret_words import secrets_of_words
     from assay.record.secrecy.secrets import Masker
@@ -71,13 +71,14 @@ def _shown(message: str, words: list[str]) -> str:
 
 
 def _place(error: OSError) -> str:
-    """On one line, whatever the name holds."""
+    """The error's file on one line, whatever its name holds."""
     name = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
     return name if name.isprintable() else repr(name)
 
 
-def _heard(output: StandardStream, command: Command | None, code: int) -> int:
-    """A reader that has left (`assay show | head`) heard enough. Anything else lost what it was told."""
+def _check_output(output: StandardStream, command: Command | None, code: int) -> int:
+    """Exit code after writing. A reader that has left (`assay show | head`) heard enough; any other failed write lost
+    what was said."""
     sys.stdout.flush()
     if output.failure is None or isinstance(output.failure, BrokenPipeError):
         return code
@@ -95,7 +96,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str] | None]:
     return words[:at], words[at + 1 :]
 
 
-def _asked(words: Sequence[str]) -> Command | None:
+def _find_command(words: Sequence[str]) -> Command | None:
     name = next((word for word in words if not word.startswith("-")), None)
     return next((command for command in COMMANDS if command.name == name), None)
 

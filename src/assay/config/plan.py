@@ -11,7 +11,7 @@ from assay.config.entries.gpu_stats import GPU_STATS_INTERVAL_S
 from assay.config.reading.selection import Selection
 from assay.config.viewer_url import literal, viewer_url
 from assay.errors import ConfigError, UsageError
-from assay.names import listed, unknown
+from assay.names import list_names, unknown
 
 if TYPE_CHECKING:  # pydantic: a plan that no file says is made without it
     from assay.config.reading.load import Config
@@ -38,14 +38,14 @@ class Plan:
     interpreter: str | None = None
     """Python of all scripts that name none themselves and are not bundled; None: the one that runs Assay."""
     gpu_stats_recorder: GpuStatsRecorder | None = None
-    """As the files say it; None where they do not."""
+    """Recorder that the files ask for; None where they do not."""
     viewer_url_template: str | None = None
     host_results_dir: Path | None = None
     """Where the host has `results_dir`, in a container that has it somewhere else."""
     links_hold: bool = True
     """Whether a relative link from results to artifacts leads there on the host too."""
     warnings: tuple[str, ...] = ()
-    """What the files leave to be wondered about."""
+    """What in the files may be a mistake."""
     commands: bool = False
     """Whether the entries are commands of the command line: compared with each other, they come in an order that is
     drawn anew each round."""
@@ -64,11 +64,12 @@ class Plan:
 
     @property
     def is_gate(self) -> bool:
-        """A command that is run by itself is none: its user looks at the numbers."""
+        """Whether a regression fails the session. Not for a command that is run by itself: its user looks at the
+        numbers."""
         return bool(self.config_files)
 
     def with_results_dir(self, folder: Path) -> Plan:
-        """With results elsewhere; artifacts that are among them go along."""
+        """The plan with results elsewhere; artifacts that are among them go along."""
         if folder == self.results_dir:
             return self
         if self.artifacts_dir != self.results_dir / "artifacts":
@@ -109,12 +110,12 @@ def make_plan(
     problems = resolver.problems + _needs(setups + planned, resolver) + _none(config, planned)
     if problems:
         raise ConfigError(problems)
-    asked = _asked(setups, planned, entries, entries_exact)
-    chosen = _chosen(setups, planned, asked)
+    asked = _find_asked(setups, planned, entries, entries_exact)
+    chosen = _choose(setups, planned, asked)
     results = Path(paths.named.on_host(str(paths.results_dir)))
     template = literal(session.viewer_url) if session.viewer_url is not None else session.viewer_url_template
     return Plan(
-        entries=tuple(_ordered(chosen)),
+        entries=tuple(_order(chosen)),
         asked=tuple(entry.name for entry in planned if entry.name in asked),
         results_dir=paths.results_dir,
         artifacts_dir=paths.artifacts_dir,
@@ -139,7 +140,7 @@ def _way(results: Path, artifacts: Path) -> str:
 
 
 def _none(config: Config, planned: list[Entry]) -> list[str]:
-    """A session that measures nothing would pass whatever is wrong."""
+    """The problem of a plan without entries: a session that measures nothing would pass whatever is wrong."""
     if planned:
         return []
     files = ", ".join(map(str, config.files))
@@ -166,7 +167,7 @@ def _needs(entries: list[Entry], resolver: Resolver) -> list[str]:
     return [f"{entry.where}: {entry.name}.needs: entries that need each other can never start" for entry in circle[:1]]
 
 
-def _asked(
+def _find_asked(
     setups: list[Entry], planned: list[Entry], expression: str | None, exact: tuple[str, ...] | None
 ) -> set[str]:
     """Data setups are run whatever is asked for; by name one can ask for nothing else."""
@@ -182,12 +183,12 @@ def _asked(
     selection = Selection(expression)
     asked = {name for name in names if selection(name)}
     if not asked:
-        raise UsageError(f"--entries {expression!r} matches none of the entries: {listed(names)}")
+        raise UsageError(f"--entries {expression!r} matches none of the entries: {list_names(names)}")
     return asked
 
 
-def _chosen(setups: list[Entry], planned: list[Entry], asked: set[str]) -> list[Entry]:
-    """With the entries chosen come those they need, and the data setups."""
+def _choose(setups: list[Entry], planned: list[Entry], asked: set[str]) -> list[Entry]:
+    """Entries that were asked for, with those they need and the data setups."""
     wanted = set(asked)
     everything = {entry.name: entry for entry in [*setups, *planned]}
     pending = list(wanted)
@@ -199,8 +200,8 @@ def _chosen(setups: list[Entry], planned: list[Entry], asked: set[str]) -> list[
     return [*setups, *(entry for entry in planned if entry.name in wanted)]
 
 
-def _ordered(entries: list[Entry]) -> list[Entry]:
-    """As written, except that what an entry needs comes before it."""
+def _order(entries: list[Entry]) -> list[Entry]:
+    """Entries in the order of the files, except that what an entry needs comes before it."""
     ordered: list[Entry] = []
     placed: set[str] = set()
     names = {entry.name: entry for entry in entries}

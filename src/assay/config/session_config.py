@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config.entries.entry_config import EntryConfig, MetricRule, Tag
+from assay.config.entries.entry_config import EntryConfig, MetricConfig, Tag
 from assay.config.entries.gpu_stats import GPU_STATS_INTERVAL_S
 from assay.config.model import Model
 from assay.config.paths.named_path import PathsConfig
@@ -164,7 +164,7 @@ class SessionConfig(Model):
         description="Session, folder or git revision that results are held against; the last comparable by default.",
         examples=["release-1.4"],
     )
-    metrics: dict[str, MetricRule] = Field(
+    metrics: dict[str, MetricConfig] = Field(
         default={},
         description="Direction, unit and margin of metrics, for all entries.",
         examples=[{"quality": {"better": "higher", "margin": "2%"}}],

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from assay.document.node import Mark
+from assay.document.yaml_node import Mark
 
 DEEPEST = 100
 _INDENTED = re.compile(r"^[ \-?:]+", re.MULTILINE)

@@ -4,15 +4,15 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from assay.document.node import Mark, Node, Path, shown
 from assay.document.sentences import wrong_value
+from assay.document.yaml_node import Mark, Path, YamlNode, path_text
 from assay.errors import ConfigError
 from assay.names import unknown
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def validate(model: type[M], node: Node) -> M:
+def validate(model: type[M], node: YamlNode) -> M:
     """`node` as `model`, or every problem at once, each with its place."""
     try:
         return model.model_validate(node.plain())
@@ -20,9 +20,9 @@ def validate(model: type[M], node: Node) -> M:
         raise ConfigError(problems(error, node, model)) from None
 
 
-def problems(error: ValidationError, node: Node, model: type[BaseModel], at: Path = ()) -> list[str]:
-    """In the order they stand in the files. What is used at several places (an anchor, a default for all entries) and
-    is wrong there in one way is said once, for the shortest path."""
+def problems(error: ValidationError, node: YamlNode, model: type[BaseModel], at: Path = ()) -> list[str]:
+    """Problems in the order they stand in the files. What is used at several places (an anchor, a default for all
+    entries) and is wrong there in one way is said once, for the shortest path."""
     found = [_problem(item, node, model, at) for item in error.errors(include_url=False)]
     first: dict[tuple[Mark, str], str] = {}
     for mark, path, message in sorted(found, key=lambda each: (each[0], len(each[1]), each[1], each[2])):
@@ -30,23 +30,23 @@ def problems(error: ValidationError, node: Node, model: type[BaseModel], at: Pat
     return [f"{mark}: {path}: {message}" for (mark, message), path in first.items()]
 
 
-def _problem(item: Any, root: Node, model: type[BaseModel], at: Path) -> tuple[Mark, str, str]:
-    path = _known_steps(item["loc"], root)
+def _problem(item: Any, root: YamlNode, model: type[BaseModel], at: Path) -> tuple[Mark, str, str]:
+    path = _find_steps(item["loc"], root)
     node = root.at(path)
     if item["type"] == "extra_forbidden":
         place = node.key or node.mark
-        return place, shown((*at, *path)), unknown("key", str(path[-1]), _keys(model, path[:-1]))
-    message = wrong_value(item["type"], str(item["msg"]), _needed(model, path))
+        return place, path_text((*at, *path)), unknown("key", str(path[-1]), _keys(model, path[:-1]))
+    message = wrong_value(item["type"], str(item["msg"]), _keys_needed(model, path))
     if item["type"] == "missing":
         name = str(item["loc"][-1])
-        return node.mark, shown((*at, *path, name)), "is missing"
+        return node.mark, path_text((*at, *path, name)), "is missing"
     given = node.value
     if isinstance(given, str | int | float | bool) and item["type"] != "value_error":
         message = f"{message}, not {given!r}"
-    return node.mark, shown((*at, *path)), message
+    return node.mark, path_text((*at, *path)), message
 
 
-def _known_steps(loc: tuple[Any, ...], root: Node) -> Path:
+def _find_steps(loc: tuple[Any, ...], root: YamlNode) -> Path:
     """pydantic puts names of union members between the steps; those are not in the file."""
     path: list[str | int] = []
     node = root
@@ -79,7 +79,7 @@ def _model(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
     return current if isinstance(current, type) and issubclass(current, BaseModel) else None
 
 
-def _needed(model: type[BaseModel], path: Path) -> list[str]:
+def _keys_needed(model: type[BaseModel], path: Path) -> list[str]:
     """Keys that a mapping at that place must have."""
     found = _model(model, path)
     return [field.alias or name for name, field in found.model_fields.items() if field.is_required()] if found else []

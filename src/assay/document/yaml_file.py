@@ -7,10 +7,10 @@ import yaml
 
 from assay.document.config_text import read_config
 from assay.document.depth import DEEPEST, too_deep
-from assay.document.node import Mark, Node
 from assay.document.sentences import broken_yaml
+from assay.document.yaml_node import Mark, YamlNode
 from assay.errors import ConfigError
-from assay.names import quoted
+from assay.names import quote
 
 MAX_NODES = 500_000
 """Aliases can make a small file expand without end; no real configuration comes near this."""
@@ -21,11 +21,11 @@ _PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read_yaml(path: Path) -> Node:
+def read_yaml(path: Path) -> YamlNode:
     return parse_yaml(read_config(path), str(path))
 
 
-def parse_yaml(text: str, file: str) -> Node:
+def parse_yaml(text: str, file: str) -> YamlNode:
     """Only plain data: tags that would construct objects are refused by the safe loader."""
     try:
         if deep := too_deep(text, file, _LOADER):
@@ -34,7 +34,7 @@ def parse_yaml(text: str, file: str) -> Node:
         try:
             root = loader.get_single_node()
             if root is None:
-                return Node({}, Mark(file, 1, 1))
+                return YamlNode({}, Mark(file, 1, 1))
             builder = _Builder(loader, file, text)
             node = builder.build(root)
         finally:
@@ -56,7 +56,7 @@ class _Builder:
         self._known_pairs: dict[int, dict[str, tuple[Any, Any]]] = {}
         self.problems: list[str] = []
 
-    def build(self, node: Any, key: Mark | None = None) -> Node:
+    def build(self, node: Any, key: Mark | None = None) -> YamlNode:
         self._left -= 1
         mark = self._mark(node)
         if self._left < 0:
@@ -78,9 +78,9 @@ class _Builder:
         else:
             value = self._scalar(node, mark)
         anchored = self._text[node.start_mark.index : node.start_mark.index + 1] == "&"
-        return Node(value, mark, key, anchored)
+        return YamlNode(value, mark, key, anchored)
 
-    def _mapping(self, node: Any) -> dict[str, Node]:
+    def _mapping(self, node: Any) -> dict[str, YamlNode]:
         seen: dict[str, Mark] = {}
         for child, _ in node.value:
             if not isinstance(child, yaml.ScalarNode):
@@ -122,7 +122,7 @@ class _Builder:
             value = self._loader.construct_object(node)
         except (ValueError, OverflowError, LookupError, AttributeError):
             kind = node.tag.rpartition(":")[2]
-            raise ConfigError([f"{mark}: {quoted(node.value[:60])} cannot be read as {kind}"]) from None
+            raise ConfigError([f"{mark}: {quote(node.value[:60])} cannot be read as {kind}"]) from None
         if isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise ConfigError([f"{mark}: is a number of more than {_MOST_BITS} bits"])
         return value

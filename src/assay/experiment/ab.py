@@ -20,7 +20,7 @@ from assay.analysis.judging.until_sure import looks, open_entries
 from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import UsageError
-from assay.experiment.pair import Pair, complete_pairs, paired_order
+from assay.experiment.pair import Pair, complete_pairs, pair_order
 from assay.experiment.run_plan import RunPlan
 from assay.record import Record
 from assay.session.events import Event, Listener, SessionFinished, SessionStarted
@@ -101,12 +101,10 @@ class AB:
 
     def _records(self, counts: Mapping[str, int]) -> list[Record]:
         """The same session each time, with more runs planned: what is on disk already is not run again."""
-        entries = tuple(
-            entry for pair in self._pairs for entry in pair.repeated(counts[pair.name], self._budget.warmup)
-        )
+        entries = tuple(entry for pair in self._pairs for entry in pair.repeat(counts[pair.name], self._budget.warmup))
         return self._run_plan(
             replace(self._plan, entries=entries), self._session, listen=self._listen, interrupts=self._interrupts,
-            order=paired_order(self._session.info.name, counts),
+            order=pair_order(self._session.info.name, counts),
         )  # fmt: skip
 
     def _compare(self, records: Sequence[Record], planned: int) -> Comparison:
@@ -139,7 +137,7 @@ class AB:
 
 
 def _failures(pair: Pair, records: Sequence[Record]) -> list[Failure]:
-    """A side that fails now and then leaves whole pairs to compare, and is not in order all the same."""
+    """Failures of either side. One that fails now and then still leaves whole pairs to compare, but is not in order."""
     return [
         found
         for side, entry in (("A", pair.a), ("B", pair.b))

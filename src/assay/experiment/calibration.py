@@ -18,7 +18,7 @@ class Calibrated:
     floor: float
     """The largest difference between identical code that these pairs cannot rule out."""
     pairs_needed: int | None
-    """To call identical code equivalent in most experiments; None if hundreds would not."""
+    """Pairs with which identical code is called equivalent in most experiments; None if hundreds would not do."""
 
     @property
     def suspicious(self) -> bool:
@@ -26,15 +26,15 @@ class Calibrated:
         return self.row.verdict in (Verdict.IMPROVED, Verdict.REGRESSED)
 
 
-def calibrated(found: Found) -> list[Calibrated]:
+def calibrate(found: Found) -> list[Calibrated]:
     return [
-        Calibrated(row, max(row.high, 1 / row.low) - 1, _needed(found, row))
+        Calibrated(row, max(row.high, 1 / row.low) - 1, _find_pairs_needed(found, row))
         for row in found.comparison.rows
         if row.low is not None and row.high is not None and row.better is not None
     ]
 
 
-def _needed(found: Found, row: Row) -> int | None:
+def _find_pairs_needed(found: Found, row: Row) -> int | None:
     a, b = (
         sample([run.metrics for run in side], row.metric) for side in complete_pairs(found.records, row.entry)
     )  # fmt: skip
@@ -42,7 +42,7 @@ def _needed(found: Found, row: Row) -> int | None:
 
 
 def floors(found: Found, measured: Iterable[Calibrated], names: Sequence[str]) -> list[NoiseFloor]:
-    """By the fingerprint that ordinary runs of the entry have, so that `compare` finds them."""
+    """Noise floors, by the fingerprint that ordinary runs of the entry have, so that `compare` finds them."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     keys = {name: base[0].fingerprint.key for name in names if (base := complete_pairs(found.records, name)[0])}
     return [

@@ -25,18 +25,19 @@ class Pair:
         name = name or a.name
         return cls(name, _side(a, f"{name}@a"), _side(b, f"{name}@b"))
 
-    def repeated(self, count: int, warmup: int) -> tuple[Entry, Entry]:
+    def repeat(self, count: int, warmup: int) -> tuple[Entry, Entry]:
         times = max(2, count)
         return replace(self.a, repeat=times, warmup=warmup), replace(self.b, repeat=times, warmup=warmup)
 
 
 def _side(entry: Entry, name: str) -> Entry:
-    """An experiment asks which is faster; whether either is fast enough is for a session to say."""
+    """The entry as one side, without retries, needs and requirements: an experiment asks which side is faster, not
+    whether one is fast enough."""
     return replace(entry, name=name, retries=0, needs=(), requirements=())
 
 
-def paired_order(seed: str, counts: Mapping[str, int]) -> Callable[[Plan], list[Run]]:
-    """Round by round, the two of a pair next to each other, which first drawn anew each time.
+def pair_order(seed: str, counts: Mapping[str, int]) -> Callable[[Plan], list[Run]]:
+    """An order by rounds: the two of a pair stand next to each other, and which comes first is drawn anew each time.
 
     The draw depends on the seed, entry and round alone: a longer experiment begins with the same order.
     """
@@ -62,7 +63,7 @@ def paired_order(seed: str, counts: Mapping[str, int]) -> Callable[[Plan], list[
 
 
 def complete_pairs(records: Iterable[Record], name: str) -> tuple[list[Record], list[Record]]:
-    """Both sides in step, under the entry's own name; a pair of which one failed is left out."""
+    """Records of both sides, pair by pair, under the entry's own name; a pair of which one failed is left out."""
     sides: dict[str, dict[int, Record]] = {"a": {}, "b": {}}
     for record in records:
         for label, found in sides.items():
@@ -73,6 +74,7 @@ def complete_pairs(records: Iterable[Record], name: str) -> tuple[list[Record], 
 
 
 def _as(record: Record, name: str, like: Record | None = None) -> Record:
-    """What differs between the variants is what is being asked about, so it is no reason against comparing."""
+    """The record under another name, with a fingerprint that can be compared: what differs between the variants is what
+    is asked about, and no reason against comparing."""
     fingerprint = replace((like or record).fingerprint, entry=name)
     return replace(record, name=name, fingerprint=fingerprint)

@@ -61,7 +61,7 @@ class Variant:
             interpreter = self.interpreter if entry.script.suffix == ".py" else None
         args = entry.args
         for name, value in self.arguments:
-            args = _replaced(args, name, _literal(value))
+            args = _replace_option(args, name, _literal(value))
         args = (*args, *map(_literal, self.more))
         env = {**entry.env, **self.environment}
         return replace(entry, program=program, interpreter=interpreter, args=args, env=env)
@@ -79,7 +79,7 @@ class Variant:
         return " ".join(said) or "as it is"
 
 
-def _replaced(args: tuple[str, ...], name: str, value: str) -> tuple[str, ...]:
+def _replace_option(args: tuple[str, ...], name: str, value: str) -> tuple[str, ...]:
     """The value after `--name` (or `--na-me` for `na_me`), wherever it stands; added where it does not."""
     options = {f"--{name}", f"--{name.replace('_', '-')}"}
     found: list[str] = []

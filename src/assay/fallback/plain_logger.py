@@ -97,11 +97,11 @@ class _Catching:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def guarded(*args: Any, **options: Any) -> Any:
+        def call_guarded(*args: Any, **options: Any) -> Any:
             with self:
                 return function(*args, **options)
 
-        return guarded
+        return call_guarded
 
 
 logger = PlainLogger()

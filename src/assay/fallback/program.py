@@ -24,7 +24,7 @@ def with_stand_ins(environment: Mapping[str, str], notes: Path | None = None) ->
     return {**environment, "PYTHONPATH": path, **({} if notes is None else {NOTES: str(notes)})}
 
 
-def used_stand_ins(notes: Path) -> tuple[str, ...]:
+def read_stand_ins(notes: Path) -> tuple[str, ...]:
     try:
         lines = last_lines(notes, LOG, _MOST_NOTES)
     except (FileNotFoundError, Unreadable):

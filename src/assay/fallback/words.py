@@ -14,7 +14,7 @@ _NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _NOT_HERE = re.compile(r"([\w.]+) is not installed, and Assay's \w+ cannot stand in")
 
 
-def said_of(used: Iterable[str]) -> str:
+def describe_used(used: Iterable[str]) -> str:
     """One line for a log; empty where none was used."""
     names = sorted(set(used))
     if not names:
@@ -25,10 +25,10 @@ def said_of(used: Iterable[str]) -> str:
 
 @contextmanager
 def saying_stand_ins() -> Iterator[None]:
-    """For a command that loads code of a user's: what stood in meanwhile is said on standard error."""
+    """Says on standard error what stood in while the block ran; for a command that loads code of a user's."""
     FINDER.take_used()
     yield
-    if said := said_of(FINDER.take_used()):
+    if said := describe_used(FINDER.take_used()):
         print(said, file=sys.stderr)
 
 

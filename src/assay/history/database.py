@@ -19,9 +19,9 @@ class Database:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
-        self._connection = self._opened(read_only)
+        self._connection = self._open(read_only)
 
-    def _opened(self, read_only: bool) -> sqlite3.Connection:
+    def _open(self, read_only: bool) -> sqlite3.Connection:
         if read_only and not os.path.isfile(self.path):
             raise DataError(f"there is no history at {self.path}: run `assay history import` to make it")
         try:
@@ -40,7 +40,7 @@ class Database:
                     "make it anew with `assay history import --rebuild`"
                 )
         except sqlite3.Error as error:
-            raise self._broken(error) from None
+            raise self._translate_error(error) from None
         except OSError as error:
             raise DataError(f"{self.path}: {error.strerror}") from None
         except ValueError:
@@ -85,7 +85,8 @@ class Database:
             raise
 
     def _upgrade(self) -> None:
-        """In place and whole, by a connection of its own: the one that asks may be for reading only."""
+        """Upgrades the database in place and whole, by a connection of its own: the one that asks may be for reading
+        only."""
         upgrading = self._connect(read_only=False)
         try:
             upgrading.execute("BEGIN IMMEDIATE")
@@ -98,7 +99,7 @@ class Database:
         finally:
             upgrading.close()
 
-    def _broken(self, error: sqlite3.Error) -> DataError:
+    def _translate_error(self, error: sqlite3.Error) -> DataError:
         return DataError(f"{self.path}: {error}; make it anew with `assay history import --rebuild`")
 
     @contextmanager
@@ -106,19 +107,19 @@ class Database:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise self._broken(error) from None
+            raise self._translate_error(error) from None
         try:
             yield self._connection
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             self._roll_back()
-            raise self._broken(error) from None
+            raise self._translate_error(error) from None
         except BaseException:
             self._roll_back()
             raise
 
     def _roll_back(self) -> None:
-        """A disk that is full may have undone it already, and then there is nothing to undo."""
+        """Rolls back; a full disk may have done so already, and then there is nothing to undo."""
         with suppress(sqlite3.Error):
             self._connection.execute("ROLLBACK")
 
@@ -126,13 +127,13 @@ class Database:
         try:
             return self._connection.execute(sql, values).fetchall()
         except sqlite3.DatabaseError as error:
-            raise self._broken(error) from None
+            raise self._translate_error(error) from None
 
     def iterate(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
         try:
             yield from self._connection.execute(sql, values)
         except sqlite3.DatabaseError as error:
-            raise self._broken(error) from None
+            raise self._translate_error(error) from None
 
     def plan(self, sql: str, *values: object) -> list[str]:
         """How SQLite would answer: what the tests on indexes read."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from assay.errors import MissingExtra
 from assay.history.history import History
-from assay.history.rows import MetricRow
+from assay.history.rows import ExportRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COLUMNS = tuple(MetricRow.__dataclass_fields__)
+COLUMNS = tuple(ExportRow.__dataclass_fields__)
 _ROWS_A_GROUP = 100_000
 
 

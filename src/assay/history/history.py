@@ -30,7 +30,7 @@ from assay.history.queries import (
     TRACKS,
     TREND,
 )
-from assay.history.rows import MetricRow, Point, RunRow, Series, SessionRow, SessionValue, Track
+from assay.history.rows import ExportRow, Point, RunRow, Series, SessionRow, SessionValue, Track
 from assay.history.writing import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
 from assay.record.writing.strict_json import decode
@@ -165,7 +165,8 @@ class History:
         return [_run(row) for row in self._db.rows(sql, *values, limit, offset)]
 
     def runs_before(self, at: str) -> tuple[int, int]:
-        """How many were started earlier, and which of them came in last: equal answers, equal pasts."""
+        """Number of runs started earlier, and which of them came in last: where both are equal, the past is the
+        same."""
         asked = "SELECT count(*), coalesce(max(id), 0) FROM run WHERE started < ?"
         [(count, last)] = self._db.rows(asked, microseconds(at))
         return int(count), int(last)
@@ -190,11 +191,11 @@ class History:
         return sorted((_track(row) for row in rows), key=lambda one: (one.entry, one.machine))
 
     def series_of(self, fingerprint: str) -> list[Series]:
-        """In the order that their first values came in."""
+        """Series of a fingerprint, in the order in which their first values came."""
         return [_series(row) for row in self._db.rows(SERIES_OF, fingerprint) if row[6]]
 
     def tags(self, session: str, entry: str) -> tuple[str, ...]:
-        """Of an entry and of the session it was run in."""
+        """Tags of an entry and of the session it was run in."""
         return tuple(str(row[0]) for row in self._db.rows(ENTRY_TAGS, session, entry))
 
     def environments(self, sessions: Sequence[str]) -> dict[str, Environment]:
@@ -223,10 +224,10 @@ class History:
             sessions.setdefault(session, []).append(value)
         return list(sessions.values())
 
-    def metric_rows(self) -> Iterator[MetricRow]:
+    def metric_rows(self) -> Iterator[ExportRow]:
         """Every value there is, series by series in order of time."""
         for row in self._db.iterate(EXPORT):
-            yield MetricRow(row[0], row[1], row[2], iso(row[3]), *row[4:])
+            yield ExportRow(row[0], row[1], row[2], iso(row[3]), *row[4:])
 
     def values(self, session: str) -> list[SessionValue]:
         """Every number a session measured."""

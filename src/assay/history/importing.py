@@ -12,7 +12,7 @@ from assay.record import SessionFolder
 
 
 @dataclass(frozen=True)
-class Source:
+class ImportSource:
     path: Path
     folder: Callable[[], SessionFolder]
     """Reads or makes the folder; may refuse with a `DataError`, which concerns this source alone."""
@@ -22,7 +22,7 @@ class Source:
 class Import:
     results_dir: Path
 
-    def sources(self, paths: Sequence[Path]) -> Iterator[Source]:
+    def sources(self, paths: Sequence[Path]) -> Iterator[ImportSource]:
         """Each session, folder of sessions or file of another tool that `paths` name; without any, all sessions."""
         for path in paths or [self.results_dir]:
             if SessionFolder.is_one(path):
@@ -34,8 +34,8 @@ class Import:
                     raise UsageError(f"{path} holds no session folder")
                 yield from map(_as_it_is, found)
             else:
-                yield Source(path, partial(import_file, path, self.results_dir))
+                yield ImportSource(path, partial(import_file, path, self.results_dir))
 
 
-def _as_it_is(path: Path) -> Source:
-    return Source(path, partial(SessionFolder, path))
+def _as_it_is(path: Path) -> ImportSource:
+    return ImportSource(path, partial(SessionFolder, path))

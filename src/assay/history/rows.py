@@ -91,7 +91,7 @@ class SessionValue:
 
 
 @dataclass(frozen=True)
-class MetricRow:
+class ExportRow:
     """One value with all that is known of where it comes from: a row of an export."""
 
     session: str

@@ -55,7 +55,7 @@ class Measured:
         rows = self.rows[(self.rows["stage"] == stage) & (self.rows["status"] == OK)]
         return np.asarray(rows["end"] - rows["start"])
 
-    def streamed(self) -> dict[Of, Ints]:
+    def stream_times(self) -> dict[Of, Ints]:
         """Per answered query: latency, time to its first streamed result, time between its items; -1 without any."""
         order = self.queries["query"]
         rows = self.rows[self.rows["first"] > 0]
@@ -75,7 +75,7 @@ class Measured:
         return {"latency": self.latency, "first_result": first, "per_item": gap}
 
     def groups(self, size: int) -> Ints:
-        """Multi-stream: the latency of a group is that of its slowest query."""
+        """Latencies of groups of `size` queries (multi-stream): that of a group's slowest query."""
         group = self.queries["query"] // size
         slowest = np.zeros(int(group.max()) + 1 if len(group) else 0, np.int64)
         np.maximum.at(slowest, group, self.latency)

@@ -21,7 +21,7 @@ from assay.loadgen.board import (
 )
 from assay.loadgen.drive.ending import Ending
 from assay.loadgen.latency.latency import Latency
-from assay.loadgen.latency.objective import Objective, Verdict, good, judge
+from assay.loadgen.latency.objective import Objective, Validity, good, judge
 from assay.loadgen.measured import Ints, Measured
 from assay.loadgen.recording.spool import Rows
 from assay.loadgen.schedulers.scheduler import LoadScheduler
@@ -33,7 +33,7 @@ class StageTimes:
     name: str
     latency: Latency
     share: float
-    """Of all the time spent in stages that are recorded."""
+    """Share of all the time spent in stages that are recorded."""
     recorded: bool = True
     """False: it ran, and `disable_logs` kept its times from being taken."""
 
@@ -55,7 +55,7 @@ class LoadResult:
     throughput: float
     """Queries answered a second."""
     latency: Latency
-    """From the intended send: what a user who came at that time waited."""
+    """Latency from the intended send: what a user who came at that time waited."""
     latency_from_send: Latency
     lateness: Latency
     stages: Mapping[int, StageTimes]
@@ -67,7 +67,7 @@ class LoadResult:
     cut_cycles: int
     ignored_branches: int
     cpu_s: float
-    verdict: Verdict
+    verdict: Validity
     reports: Mapping[int, StageReport]
     """What stages say of themselves, by id: a loss, an accuracy, a device they did not get."""
     measured: Measured = field(repr=False)
@@ -153,10 +153,10 @@ def summarise(
     started = page[STARTED_AT]
     ended = int(queries["end"][-1]) if len(queries) else max(page[ENDED_AT], started)
     duration = max((ended - started) / 1e9, 0.0)
-    # A closed loop does not count every send as it happens; what came back was sent.
+    # A closed loop does not count every send as it happens; but what came back must have been sent.
     sent = max(int(page[SENT]), int(page[COMPLETED] + page[FAILED]))
     last_sent = int(measured.rows["start"].max()) if len(measured.rows) else started
-    streamed = measured.streamed()
+    streamed = measured.stream_times()
     lost = max(sent - len(queries) - dropped, 0)
     judged = tuple(judge(objective, _having(streamed[objective.of]), lost) for objective in objectives)
     met = int(np.count_nonzero(good(objectives, streamed)))
@@ -192,7 +192,7 @@ def summarise(
         cut_cycles=int(page[CUT]),
         ignored_branches=int(page[IGNORED]),
         cpu_s=page[CPU_NS] / 1e9,
-        verdict=Verdict(judged, () if ending.success else (ending.reason,), met / duration if duration else 0.0),
+        verdict=Validity(judged, () if ending.success else (ending.reason,), met / duration if duration else 0.0),
         reports=reports or {},
         measured=measured,
         notes=tuple(notes),

@@ -30,7 +30,7 @@ class StageReport:
         return StageReport(tuple(named), notes)
 
     def to_json(self) -> dict[str, Any]:
-        return {"metrics": {m.name: _thinned(m).to_json() for m in self.metrics}, "notes": list(self.notes)}
+        return {"metrics": {m.name: _thin(m).to_json() for m in self.metrics}, "notes": list(self.notes)}
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any]) -> StageReport:
@@ -38,7 +38,7 @@ class StageReport:
         return StageReport(metrics, tuple(written["notes"]))
 
 
-def _thinned(metric: Metric) -> Metric:
-    """Every n-th sample, in order, as files that are kept for ever must be small."""
+def _thin(metric: Metric) -> Metric:
+    """The metric with every n-th sample only, in order: files that are kept for ever must be small."""
     step = -(-len(metric.samples) // MOST_SAMPLES) or 1
     return Metric(metric.name, metric.value, metric.unit, metric.better, metric.samples[::step], metric.exact)

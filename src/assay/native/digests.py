@@ -7,7 +7,7 @@ from array import array
 from functools import cache
 
 from assay.native.json_fields import Buffer, address, int64s, longest
-from assay.native.library import required
+from assay.native.library import require
 
 KEY = 16 + 1024 + 16
 """Bytes of a key: from `os.urandom`, one for a run."""
@@ -21,7 +21,7 @@ def digests(block: Buffer, values: memoryview, kinds: memoryview, key: bytes) ->
     rows, room = len(kinds), longest(values)
     made, scratch = bytearray(DIGEST * rows), bytearray(room)
     where = (address(block), len(block), address(values), address(kinds), rows)
-    others = _library().assay_digests(*where, _checked(key), address(scratch), room, address(made))
+    others = _library().assay_digests(*where, _check_key(key), address(scratch), room, address(made))
     if others < 0:
         raise ValueError(f"the values of {rows} rows are not those of this block")
     return made, int(others)
@@ -64,7 +64,7 @@ def slots_for(rows: int) -> int:
     return 1 << max(4, (2 * rows).bit_length())
 
 
-def _checked(key: bytes) -> bytes:
+def _check_key(key: bytes) -> bytes:
     if len(key) != KEY:
         raise ValueError(f"a key has {KEY} bytes, not {len(key)}")
     return key
@@ -74,7 +74,7 @@ def _checked(key: bytes) -> bytes:
 def _library() -> ctypes.CDLL:
     number, pointer, size = ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t
     values = (pointer, size, pointer, pointer, number)
-    return required(
+    return require(
         {
             "assay_digests": (number, (*values, ctypes.c_char_p, pointer, number, pointer)),
             "assay_shift": (None, (pointer, number, number)),

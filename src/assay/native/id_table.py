@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from assay.native.digests import KEY, slots_for
 from assay.native.json_fields import Buffer, address, int64s, longest
-from assay.native.library import required
+from assay.native.library import require
 
 ASK = 2
 """What `find` says of a value of another kind than the ids: the caller has to look for itself."""
@@ -50,7 +50,7 @@ class IdTable:
 def _library() -> ctypes.CDLL:
     number, pointer, size, text = ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
     values = (pointer, size, pointer, pointer, number, ctypes.c_int)
-    return required(
+    return require(
         {
             "assay_ids_fill": (number, (text, pointer, number, text, pointer, number)),
             "assay_ids_find": (number, (*values, text, pointer, text, pointer, number, pointer, number, pointer)),

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from assay.native.library import required
+from assay.native.library import require
 
 MISSING, PLAIN, ESCAPED, INTEGER, NULL, OTHER, UNSURE = range(7)
 """Kinds of values, as in fields.h. A string's range is without its quotes; ESCAPED ones need `texts`."""
@@ -32,7 +32,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineRanges:
     """Line i of those that are not blank stands at `[at[2i], at[2i+1])`, without its line feed."""
 
     at: memoryview
@@ -46,7 +46,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldRanges:
     """Field f of line i has `kinds[i * count + f]` and stands at `[values[2 * (i * count + f)], values[… + 1])`."""
 
     values: memoryview
@@ -72,7 +72,7 @@ def int64s(count: int) -> memoryview:
     return memoryview(bytearray(8 * count)).cast("q")
 
 
-def lines(block: Buffer, size: int | None = None) -> Lines:
+def lines(block: Buffer, size: int | None = None) -> LineRanges:
     """The lines in the first `size` bytes of the block (default: all)."""
     size = len(block) if size is None else min(size, len(block))
     found = _lines(block, size, size // USUAL_LINE + 16)
@@ -82,15 +82,15 @@ def lines(block: Buffer, size: int | None = None) -> Lines:
     return found
 
 
-def _lines(block: Buffer, size: int, capacity: int) -> Lines | None:
+def _lines(block: Buffer, size: int, capacity: int) -> LineRanges | None:
     """None if there are more lines than that."""
     at, numbers = int64s(2 * capacity), int64s(capacity)
     seen = ctypes.c_int64()
     found = _library().assay_json_lines(address(block), size, capacity, address(at), address(numbers), seen)
-    return Lines(at[: 2 * found], numbers[:found], seen.value) if found >= 0 else None
+    return LineRanges(at[: 2 * found], numbers[:found], seen.value) if found >= 0 else None
 
 
-def scan(block: Buffer, at: memoryview, names: Sequence[str]) -> Fields:
+def scan(block: Buffer, at: memoryview, names: Sequence[str]) -> FieldRanges:
     """The fields of the lines at `[at[2i], at[2i+1])`; at most MOST_FIELDS names, no two alike."""
     rows, count = len(at) // 2, len(names)
     encoded = [name.encode("utf-8", "surrogatepass") for name in names]
@@ -102,13 +102,13 @@ def scan(block: Buffer, at: memoryview, names: Sequence[str]) -> Fields:
     )
     if unsure < 0:
         raise ValueError(f"{count} fields of {rows} lines: not from 1 to {MOST_FIELDS}, or a line is not in the block")
-    return Fields(values, kinds, count, unsure)
+    return FieldRanges(values, kinds, count, unsure)
 
 
 def texts(
     block: Buffer, values: memoryview, kinds: memoryview, into: bytearray | None = None
 ) -> tuple[memoryview, memoryview]:
-    """Texts of the values of one field (`Fields.column`), without escapes, as one run of UTF-8; text i stands at
+    """Texts of the values of one field (`FieldRanges.column`), without escapes, as one run of UTF-8; text i stands at
     `[offsets[i], offsets[i+1])`. What is not a string gives an empty one.
 
     `into` is written instead of new memory where it is large enough, which saves the kernel's time to hand that out."""
@@ -173,7 +173,7 @@ def address(buffer: Buffer) -> ctypes.c_void_p | ctypes.c_char_p:
 def _library() -> ctypes.CDLL:
     number, pointer, size = ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t
     names = (ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(number), number)
-    return required(
+    return require(
         {
             "assay_json_count": (number, (pointer, size)),
             "assay_json_lines": (number, (pointer, size, number, pointer, pointer, ctypes.POINTER(number))),

@@ -36,7 +36,7 @@ def declare(loaded: ctypes.CDLL, signatures: dict[str, Signature]) -> None:
         function.restype, function.argtypes = result, arguments
 
 
-def required(signatures: dict[str, Signature]) -> ctypes.CDLL:
+def require(signatures: dict[str, Signature]) -> ctypes.CDLL:
     """The library with these functions declared, for code that is reached only where `library()` gave one."""
     loaded = library()
     if loaded is None:

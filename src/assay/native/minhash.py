@@ -25,7 +25,7 @@ def signatures(
     """
     import numpy as np
 
-    if (held := _loaded()) is None:
+    if (held := _load()) is None:
         return None
     loaded, turns = held
     starts, ends = (np.ascontiguousarray(side, np.int64) for side in (starts, ends))
@@ -45,7 +45,7 @@ def band_keys(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64] | None
     """One row of `bands` keys a document; None where the library is missing."""
     import numpy as np
 
-    if (held := _loaded()) is None:
+    if (held := _load()) is None:
         return None
     rows = np.ascontiguousarray(rows, np.uint32)
     keys = np.empty((len(rows), bands), np.uint64)
@@ -54,7 +54,7 @@ def band_keys(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64] | None
 
 
 @cache
-def _loaded() -> tuple[ctypes.CDLL, NDArray[Any]] | None:
+def _load() -> tuple[ctypes.CDLL, NDArray[Any]] | None:
     """The library, and in which order empty bins try others."""
     import numpy as np
 

@@ -28,7 +28,7 @@ def partition(
     """Keys (a row a document) by bucket and within it by document, the row of each, and where each bucket starts."""
     import numpy as np
 
-    if (loaded := _loaded()) is None:
+    if (loaded := _load()) is None:
         return None
     keys = np.ascontiguousarray(keys, np.uint64)
     ordered, rows = np.empty(keys.size, np.uint64), np.empty(keys.size, np.uint32)
@@ -43,13 +43,13 @@ def partition(
     return ordered, rows, starts
 
 
-def shared(
+def find_pairs(
     parts: Sequence[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]], first: int, last: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
     """Pairs of documents that share a key of buckets [first, last); a part is the split and what `partition` gave."""
     import numpy as np
 
-    if (loaded := _loaded()) is None:
+    if (loaded := _load()) is None:
         return None
     held = (_Part * max(len(parts), 1))()
     room = 0
@@ -69,7 +69,7 @@ def confirm(
     """Which pairs agree in at least `least` of the numbers of their proofs: an array a split, a row a document."""
     import numpy as np
 
-    if (loaded := _loaded()) is None:
+    if (loaded := _load()) is None:
         return None
     alike = np.zeros(len(first), np.bool_)
     width = next((proof.shape[1] for proof in proofs if proof is not None), 0)
@@ -82,7 +82,7 @@ def confirm(
 
 
 @cache
-def _loaded() -> ctypes.CDLL | None:
+def _load() -> ctypes.CDLL | None:
     if (loaded := library()) is not None:
         part, room = ctypes.POINTER(_Part), (_POINTER, _POINTER, _COUNT)
         declare(

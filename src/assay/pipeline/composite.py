@@ -20,8 +20,8 @@ class CompositeStage(Stage[In, Out]):
         raise TypeError(f"{self.name} is composite: a pipeline runs the stages it expands to")
 
 
-def expanded(stages: Iterable[Stage[Any, Any]]) -> list[Stage[Any, Any]]:
+def expand_stages(stages: Iterable[Stage[Any, Any]]) -> list[Stage[Any, Any]]:
     flat: list[Stage[Any, Any]] = []
     for stage in stages:
-        flat.extend(expanded(stage.expand()) if isinstance(stage, CompositeStage) else [stage])
+        flat.extend(expand_stages(stage.expand()) if isinstance(stage, CompositeStage) else [stage])
     return flat

@@ -13,7 +13,7 @@ def is_compressed(path: str) -> bool:
     return path.endswith(ENDINGS)
 
 
-def decompressed(raw: Any, path: str) -> IO[bytes]:
+def decompress(raw: Any, path: str) -> IO[bytes]:
     """The content of an open file of this name. Closing it closes `raw`."""
     if path.endswith(".gz"):
         import gzip

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.pipeline.chain import Chain, SplitResult
 from assay.pipeline.collector import Collector
-from assay.pipeline.composite import expanded
+from assay.pipeline.composite import expand_stages
 from assay.pipeline.describe import describe
 from assay.pipeline.executors.executor import Executor
 from assay.pipeline.executors.registry import executor_named
@@ -32,7 +32,7 @@ class Pipeline:
     def __init__(self, source: Source, stages: Sequence[Stage[Any, Any]], name: str = "pipeline") -> None:
         self.name = name
         self.source = source
-        self.stages = expanded(stages)
+        self.stages = expand_stages(stages)
         self.partition_s = 0.0
         """Seconds that the driver took to cut the source into splits, in the latest run."""
         self._check()

@@ -57,19 +57,19 @@ class Step:
     def apply(self, payloads: Iterable[Any], split: Split, clock: StageClock) -> Iterator[Any]:
         """The stage's results for the payloads of a split; a collector gives exactly one."""
         if self.stage.batch_size is not None:
-            payloads = rebatched(payloads, self.stage.batch_size)
+            payloads = rebatch(payloads, self.stage.batch_size)
         if isinstance(self.stage, Collector):
             yield self._collect(self.stage, payloads, split, clock)
             return
         for payload in payloads:
             clock.calls += 1
             clock.rows_in += rows(payload)
-            produced = _timed(self.stage.process, (payload,), split, clock)
+            produced = _time_call(self.stage.process, (payload,), split, clock)
             if not isinstance(self.stage, StreamStage):
                 clock.rows_out += rows(produced)
                 yield produced
                 continue
-            for item in timed_items(produced, split, clock):
+            for item in time_items(produced, split, clock):
                 clock.rows_out += rows(item)
                 yield item
 
@@ -77,28 +77,28 @@ class Step:
         self, stage: Collector[Any, Any], payloads: Iterable[Any], split: Split, clock: StageClock
     ) -> Any:  # fmt: skip
         try:
-            _timed(stage.begin, (split,), split, clock)
+            _time_call(stage.begin, (split,), split, clock)
             for payload in payloads:
                 clock.calls += 1
                 clock.rows_in += rows(payload)
-                _timed(stage.process, (payload,), split, clock)
-            return _timed(stage.finish, (), split, clock)
+                _time_call(stage.process, (payload,), split, clock)
+            return _time_call(stage.finish, (), split, clock)
         except BaseException:
             stage.abandon()
             raise
 
 
 def read_batches(source: Source, split: Split, clock: StageClock) -> Iterator[Any]:
-    for batch in timed_items(_timed(source.read, (split,), split, clock), split, clock):
+    for batch in time_items(_time_call(source.read, (split,), split, clock), split, clock):
         clock.calls += 1
         clock.rows_out += rows(batch)
         yield batch
 
 
-def timed_items(items: Iterable[T], split: Split, clock: StageClock) -> Iterator[T]:
+def time_items(items: Iterable[T], split: Split, clock: StageClock) -> Iterator[T]:
     iterator = iter(items)
     end = object()
-    while (item := _timed(next, (iterator, end), split, clock)) is not end:
+    while (item := _time_call(next, (iterator, end), split, clock)) is not end:
         yield item
 
 
@@ -106,7 +106,7 @@ def rows(payload: Any) -> int:
     return len(payload) if isinstance(payload, Batch) else 1
 
 
-def rebatched(payloads: Iterable[Any], size: int) -> Iterator[Any]:
+def rebatch(payloads: Iterable[Any], size: int) -> Iterator[Any]:
     """Batches of `size` rows, the last one of a split shorter. Payloads that are no batches pass as they come."""
     waiting: list[Any] = []
     held = 0
@@ -128,7 +128,7 @@ def rebatched(payloads: Iterable[Any], size: int) -> Iterator[Any]:
         yield type(waiting[0]).concat(waiting)
 
 
-def _timed(call: Any, args: tuple[Any, ...], split: Split, clock: StageClock) -> Any:
+def _time_call(call: Any, args: tuple[Any, ...], split: Split, clock: StageClock) -> Any:
     clock.start()
     try:
         return call(*args)

@@ -14,12 +14,12 @@ import time
 from typing import ClassVar
 
 from assay.process.kernel_wish import adopt_orphans
-from assay.process.mark import SESSION, VARIABLE, marked, running_pids, started_with
+from assay.process.mark import SESSION, VARIABLE, find_marked, read_start_environment, running_pids
 from assay.process.usage.tree import Tree, stat_fields
 
 SIGKILL = 9
 GIVE_UP_S = 10.0
-"""After the first SIGKILL: what is still there then hangs in the kernel."""
+"""Seconds after the first SIGKILL: what is still there then hangs in the kernel."""
 _SESSION, _PARENT = 3, 1
 _CHANGING = threading.Lock()
 
@@ -39,7 +39,7 @@ def own_children() -> set[int]:
 
 class Leftovers:
     _supervisors: ClassVar[set[int]] = set()
-    """All that this process has now. While there is one, it adopts orphans."""
+    """Supervisors that this process has now. While there is one, it adopts orphans."""
 
     def __init__(self, mark: str) -> None:
         self._mark = mark
@@ -57,18 +57,19 @@ class Leftovers:
                 adopt_orphans(False)
 
     def remember(self, supervisor: int) -> None:
-        """Children that are there while the supervisor lives are ours, not its."""
+        """Notes our children. Those that are there while the supervisor lives are ours; its orphans come when it
+        dies."""
         children = own_children()
         if _runs(supervisor):  # looked at afterwards: its orphans come when it has died
             self._known |= children
 
     def end(self) -> tuple[int, tuple[int, ...]]:
-        """How many ran and were ended, and those that could not be."""
+        """Ends what is left; returns how many processes ran, and the ids of those that could not be ended."""
         ended: set[int] = set()
         until = time.monotonic() + GIVE_UP_S
         while True:
             orphans = self._orphans()
-            there = {pid for pid in orphans | self._below(orphans) | marked(self._mark) if pid != os.getpid()}
+            there = {pid for pid in orphans | self._below(orphans) | find_marked(self._mark) if pid != os.getpid()}
             for pid in there:
                 if _kill(pid):
                     ended.add(pid)
@@ -95,8 +96,9 @@ class Leftovers:
 
 
 def _of_another(pid: int, mark: str) -> bool:
-    """A process of another supervisor, or one of Assay's own, which has the session's variable and no mark of ours."""
-    environment = started_with(pid)
+    """Whether a process is another supervisor's, or Assay's own (that has the session's variable and no mark of
+    ours)."""
+    environment = read_start_environment(pid)
     value = environment.get(VARIABLE.encode(), b"").decode(errors="replace")
     inside = value == mark or value.startswith(f"{mark}/")
     return not inside and (bool(value) or SESSION.encode() in environment)
@@ -118,7 +120,7 @@ def _kill(pid: int) -> bool:
 
 
 def _bury(pid: int) -> None:
-    """It became our child: nobody else waits for it."""
+    """Waits for an orphan that has ended: it became our child, and nobody else does."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

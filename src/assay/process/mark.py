@@ -22,7 +22,7 @@ def new_mark(environment: Mapping[str, str]) -> str:
     return f"{outer}/{secrets.token_hex(8)}" if outer else secrets.token_hex(8)
 
 
-def started_with(pid: int) -> dict[bytes, bytes]:
+def read_start_environment(pid: int) -> dict[bytes, bytes]:
     """The environment that a process was started with; nothing where it is gone or another user's."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -32,21 +32,21 @@ def started_with(pid: int) -> dict[bytes, bytes]:
         return {}
 
 
-def marked(mark: str) -> set[int]:
+def find_marked(mark: str) -> set[int]:
     """Processes of this mark and of marks inside it; zombies have none."""
     own = mark.encode()
     found = set()
     for pid in running_pids():
-        value = started_with(pid).get(VARIABLE.encode(), b"")
+        value = read_start_environment(pid).get(VARIABLE.encode(), b"")
         if value == own or value.startswith(own + b"/"):
             found.add(pid)
     return found
 
 
-def started_for(variable: str, value: str) -> set[int]:
+def find_started_for(variable: str, value: str) -> set[int]:
     """Processes that were started with this variable, such as ASSAY_SESSION: all that a session started."""
     name, wanted = variable.encode(), os.fsencode(value)
-    return {pid for pid in running_pids() if started_with(pid).get(name) == wanted}
+    return {pid for pid in running_pids() if read_start_environment(pid).get(name) == wanted}
 
 
 def running_pids() -> list[int]:

@@ -20,7 +20,7 @@ class MemoryGroup:
         self._parent = parent
         self._folder = f"{parent}/assay-{os.getpid()}"
         size = str(int(megabytes * 2**20))
-        self.close()  # One of a supervisor that was killed and had our number.
+        self.close()  # Removes that of a killed supervisor that had our process number.
         os.mkdir(self._folder)
         try:
             newer = os.path.exists(f"{self._folder}/memory.max")
@@ -47,7 +47,7 @@ class MemoryGroup:
     def leave(self) -> None:
         _write(f"{self._parent}/cgroup.procs", "0")
 
-    def refused(self) -> bool:
+    def has_refused(self) -> bool:
         """Whether the kernel has ended a process because there was no more memory in the group."""
         for name in ("memory.events", "memory.oom_control"):
             try:

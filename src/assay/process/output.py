@@ -35,15 +35,15 @@ class Pump:
                 self.close()
                 break
             taken += len(data)
-            self._put(self._masked(data) if self._mask else data)
+            self._put(self._mask_data(data) if self._mask else data)
         return taken
 
-    def _masked(self, data: bytes) -> bytes:
+    def _mask_data(self, data: bytes) -> bytes:
         data = self._held + data
         for value, shown in self._mask:
             if value in data:
                 data = data.replace(value, shown)
-        held = max(_begun(data, value) for value, _ in self._mask)
+        held = max(_beginning_length(data, value) for value, _ in self._mask)
         self._held = data[len(data) - held :]
         return data[: len(data) - held]
 
@@ -71,7 +71,7 @@ class Pump:
                 return
 
 
-def _begun(data: bytes, value: bytes) -> int:
+def _beginning_length(data: bytes, value: bytes) -> int:
     """Bytes at the end of `data` that could be the beginning of `value`."""
     at = max(0, len(data) - len(value) + 1)
     while True:

@@ -48,8 +48,8 @@ class ProcessSpec:
     mask: Sequence[tuple[bytes, bytes]] = ()
     """What is replaced in its output before that is written, and by what; longest first."""
 
-    def marked(self, variable: str, value: str) -> ProcessSpec:
-        """With one more variable for the program and its companion."""
+    def with_variable(self, variable: str, value: str) -> ProcessSpec:
+        """The specification with one more variable for the program and its companion."""
         companion = self.companion and replace(self.companion, env={**self.companion.env, variable: value})
         return replace(self, env={**self.env, variable: value}, companion=companion)
 

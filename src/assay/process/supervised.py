@@ -49,7 +49,7 @@ class Supervised:
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
         mark = new_mark(os.environ)
-        spec = spec.marked(VARIABLE, mark)
+        spec = spec.with_variable(VARIABLE, mark)
         # -I -S: nothing of the user's site or environment can slow the supervisor or change it.
         argv = [sys.executable, "-I", "-S", "-c", _START, str(control_read), str(status_write)]
         if spec.namespace:
@@ -108,7 +108,7 @@ class Supervised:
 
     def _take(self) -> Iterator[Status]:
         messages = self._inbox.take()
-        self._watchdog.heard()
+        self._watchdog.reset_silence()
         for message in messages:
             if message[0] == "status":
                 self._leftovers.remember(self._process.pid)
@@ -117,7 +117,7 @@ class Supervised:
                 self.pid = message[1]
             elif message[0] == "starting":
                 self._started = time.monotonic()
-                self._watchdog.started()
+                self._watchdog.start_clock()
             else:
                 self.result = replace(ProcessResult.from_message(message[1]), stopped=self._watchdog.was_stopped)
         if self.result is None and self._inbox.forged:

@@ -13,11 +13,11 @@ import sys
 import time
 
 from assay.process.companion import Companion
-from assay.process.ending import Ending
 from assay.process.freezer import SIGCONT, set_frozen
 from assay.process.kernel_wish import adopt_orphans, keep_out
 from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.output import Pump
+from assay.process.program_ending import ProgramEnding
 from assay.process.spawn import spawn
 from assay.process.usage.accounts import Accounts
 from assay.process.usage.sampler import Sampler
@@ -34,12 +34,12 @@ SIGTERM, SIGKILL = 15, 9
 STATUS_EVERY_S = 0.5
 TAMPERED = "something else wrote on the pipe between Assay and its supervisor process"
 REST_S = 0.005
-"""Before the program starts. Our own start has used up our turn on a busy machine: without a rest the program would
-wait for it, and so would the note of its end."""
+"""Seconds of rest before the program starts. Our own start has used up our turn on a busy machine: without a rest the
+program would wait for it, and so would the note of its end."""
 FIRST_SAMPLE = 4
-"""Part of a period after which the first sample is taken: what ends sooner is left alone."""
+"""The first sample is taken after a period divided by this; a program that ends sooner is left alone."""
 GIVE_UP_S = 10.0
-"""After SIGKILL: what is still there then hangs in the kernel and can only be reported."""
+"""Seconds after SIGKILL: what is still there then hangs in the kernel and can only be reported."""
 
 
 class Supervisor:
@@ -103,7 +103,7 @@ class Supervisor:
         return result
 
     def _finish_tree(self) -> None:
-        while not self._gone():
+        while not self._is_gone():
             self._sweep(time.monotonic())
             time.sleep(0.01)
 
@@ -111,7 +111,7 @@ class Supervisor:
         if not self._spec["companion"]:
             return None
         self._companion = Companion(self._spec["companion"], self._tree, self._mask)
-        failure = self._companion.start(abandoned=self._abandoned)
+        failure = self._companion.start(abandoned=self._is_abandoned)
         if self._companion.output is not None:
             self._pumps = [self._companion.output]
         if not failure:
@@ -119,7 +119,7 @@ class Supervisor:
         log = self._spec["companion"]["log"]
         return {"failure": failure, "failure_log": str(log), "ended_because": self._ended_because}
 
-    def _abandoned(self) -> bool:
+    def _is_abandoned(self) -> bool:
         self._read_control(0)
         return bool(self._ended_because)
 
@@ -132,7 +132,7 @@ class Supervisor:
         pumps = [Pump([files[name], files["combined"]], self._mask) for name in ("stdout", "stderr")]
         self._pumps += pumps
         self._accounts = Accounts(self._companion.pids() if self._companion else set())
-        self._ending = Ending()
+        self._ending = ProgramEnding()
         self._sampler = Sampler(self._tree, spec["usage_csv"], _gpu_watch(spec["gpus"]))
         out, err = (pump.write_end for pump in pumps)
         self._tell(("starting",))  # Before: the program's first act may be to kill us.
@@ -176,7 +176,7 @@ class Supervisor:
                     self._end("memory")
             if now >= next_status:
                 if os.getppid() != self._assay:
-                    self._end("abandoned")  # Somebody may hold the pipe open whose end would say so.
+                    self._end("abandoned")  # The end of the pipe would say so, but another process may hold it open.
                 seen = self._sampler
                 seen.flush()
                 self._tell(("status", now - self._started, seen.cpu_s, seen.rss_mb, seen.gpu_pct, seen.gpu_memory_mb))
@@ -185,7 +185,7 @@ class Supervisor:
                 self._end("timeout")
             if self._term_at:
                 self._sweep(now)
-                if self._gone():
+                if self._is_gone():
                     break
                 wait = 0.01
             else:
@@ -219,7 +219,7 @@ class Supervisor:
             self._poll.unregister(self._control)
 
     def _reap(self) -> None:
-        """Everything below us that is over is waited for, so that its time is in our accounts."""
+        """Waits for all processes below us that have ended, so that their time is in our accounts."""
         while True:
             try:
                 pid, status, used = os.wait4(-1, os.WNOHANG)
@@ -232,10 +232,10 @@ class Supervisor:
                 self._main_ended(status)
             elif pid in self._survivors:
                 self._last_end = time.monotonic()
-                self._sampler.ended()
+                self._sampler.note_end()
 
     def _main_ended(self, status: int) -> None:
-        self._sampler.ended()
+        self._sampler.note_end()
         self._wait_status = status
         self._last_end = self._ending.at
         self._poll.unregister(self._main_fd)
@@ -256,7 +256,7 @@ class Supervisor:
             self._term_at = time.monotonic()
             self._thaw()
             self._tree.send(SIGTERM)
-            self._tree.send(SIGCONT)  # One that stands still hears it too.
+            self._tree.send(SIGCONT)  # So that a stopped process hears it too.
 
     def _thaw(self) -> None:
         if not self._spec["freezer"]:
@@ -269,11 +269,11 @@ class Supervisor:
     def _sweep(self, now: float) -> None:
         self._reap()
         if now >= self._term_at + self._spec["grace_s"]:
-            self._thaw()  # Again: who froze it may not have known.
+            self._thaw()  # Once more: whoever froze it may not have known that it was to end.
             self._tree.send(SIGKILL)
             self._kill_at = self._kill_at or now
 
-    def _gone(self) -> bool:
+    def _is_gone(self) -> bool:
         if _childless():
             return True
         return bool(self._kill_at) and time.monotonic() > self._kill_at + GIVE_UP_S
@@ -281,7 +281,7 @@ class Supervisor:
     def _result(self) -> "dict[str, Any]":
         status = self._wait_status
         if self._group:
-            if self._group.refused():
+            if self._group.has_refused():
                 self._ended_because = self._ended_because or "memory"
             self._group.close()
         self._tree.forget()
@@ -301,7 +301,7 @@ class Supervisor:
         try:
             send(self._status, self._token, message)
         except BlockingIOError:
-            pass  # Assay stands still, and has hundreds of them to read.
+            pass  # The pipe is full: Assay stands still, and has hundreds of messages to read.
         except BrokenPipeError:
             self._end("abandoned")
 
@@ -323,7 +323,8 @@ def _gpu_watch(asked: "list[Any] | None") -> "GpuWatch | None":
 
 
 def _childless() -> bool:
-    """Then nothing of the tree is left: an orphan below a subreaper is its child."""
+    """Whether this process has no children; then nothing of the tree is left: an orphan below a subreaper is its
+    child."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

@@ -8,7 +8,7 @@ from types import FrameType
 
 
 @contextmanager
-def terminated_as_exit() -> Iterator[None]:
+def exit_on_termination() -> Iterator[None]:
     """SIGTERM, which a session sends at a time limit, unwinds as Ctrl-C does: `finally` blocks run, so that what was
     started is ended, scratch folders go and what was measured is kept. In a thread other than the first: nothing."""
     if current_thread() is not main_thread():

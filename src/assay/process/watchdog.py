@@ -32,7 +32,7 @@ class Watchdog:
         self._limit: float | None = None
         self.was_stopped = False
 
-    def started(self) -> None:
+    def start_clock(self) -> None:
         """The clock of the time limit runs from here."""
         self._until = None
         if self._spec.timeout_s:
@@ -49,7 +49,7 @@ class Watchdog:
         until = time.monotonic() + self._spec.grace_s + GIVE_UP_S
         self._until = until if self._until is None else min(self._until, until)
 
-    def heard(self) -> None:
+    def reset_silence(self) -> None:
         self._silent = 0
         if self._until is None or time.monotonic() < self._until:
             self._late = 0
@@ -74,7 +74,7 @@ class Watchdog:
         return ""
 
     def _supervisor(self) -> set[int]:
-        """In a namespace it is the child of the process that made that."""
+        """Ids of the supervisor's processes: in a namespace it is the child of the process that made the namespace."""
         if not self._spec.namespace:
             return {self._pid}
         return {self._pid, *(pid for pid in Tree(self._pid).walk() if _parent(pid) == self._pid)}

@@ -74,7 +74,7 @@ def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]
         marked = Marked.of(item, request.config)
     except UsageError as error:
         pytest.fail(str(error), pytrace=False)
-    benchmark = PytestBenchmark(marked.wanted, _enabled(request.config), marked.group)
+    benchmark = PytestBenchmark(marked.wanted, _is_enabled(request.config), marked.group)
     started, begun = time.time(), time.perf_counter()
     yield benchmark
     if benchmark.waits:
@@ -84,7 +84,7 @@ def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]
         item.stash[_MEASURED] = measurement.to_plain()
 
 
-def _enabled(config: pytest.Config) -> bool:
+def _is_enabled(config: pytest.Config) -> bool:
     disabled = config.getoption("--assay-disable") or _side_by_side(config)
     return bool(config.getoption("--assay-enable")) or not disabled
 

@@ -65,13 +65,13 @@ class Marked:
                 if name not in MARKED:
                     raise UsageError(f"pytest.mark.assay: {unknown('name', name, MARKED)}")
             said = {**mark.kwargs, **said}
-        rounds = _checked("rounds", said.get("rounds"), _whole) or config.getoption("--assay-rounds")
-        seconds = _checked("max_time", said.get("max_time"), _seconds) or config.getoption("--assay-max-time")
+        rounds = _check("rounds", said.get("rounds"), _whole) or config.getoption("--assay-rounds")
+        seconds = _check("max_time", said.get("max_time"), _seconds) or config.getoption("--assay-max-time")
         group = said.get("group")
         return cls(None if group is None else str(group), RoundsWanted(rounds, seconds))
 
 
-def _checked(name: str, value: Any, check: Callable[[str], Any]) -> Any:
+def _check(name: str, value: Any, check: Callable[[str], Any]) -> Any:
     try:
         return None if value is None else check(str(value))
     except ArgumentTypeError as error:

@@ -25,7 +25,7 @@ class Recorder:
     """
 
     def __init__(self, root: Path, results: Path, name: str, began: datetime, join: str | None = None) -> None:
-        """`began`: before any test did, since no run of a session is older than it."""
+        """`began`: a time before any test began, since no run of a session is older than the session."""
         self._root, self._results, self._name, self._join = root, results, name, join
         self._began = began
         self._open: tuple[SessionFolder, SessionInfo, Environment] | None = None
@@ -38,13 +38,13 @@ class Recorder:
     def add(self, measurement: MeasuredTest) -> None:
         self.measurements.append(measurement)
         if not self.problem:
-            self._guarded(partial(self._add, measurement))
+            self._guard(partial(self._add, measurement))
 
     def close(self, interrupted: bool = False) -> None:
         if self._open is not None and not self.problem:
-            self._guarded(partial(self._close, "interrupted" if interrupted else "finished"))
+            self._guard(partial(self._close, "interrupted" if interrupted else "finished"))
 
-    def _guarded(self, step: Callable[[], None]) -> None:
+    def _guard(self, step: Callable[[], None]) -> None:
         try:
             step()
         except (AssayError, OSError) as error:
@@ -54,13 +54,13 @@ class Recorder:
         from assay.record.results_file import append_record
 
         if self._open is None:
-            self._open = self._joined() if self._join else self._begun(self._name)
+            self._open = self._join_session() if self._join else self._begin(self._name)
         folder, info, environment = self._open
         self._runs[measurement.name] += 1
         record = _record(measurement, self._runs[measurement.name], info.name, environment)
         append_record(folder.results, record)
 
-    def _begun(self, name: str, exactly: bool = False) -> tuple[SessionFolder, SessionInfo, Environment]:
+    def _begin(self, name: str, exactly: bool = False) -> tuple[SessionFolder, SessionInfo, Environment]:
         from assay.capture.environment import capture_environment
         from assay.record import SessionFolder, SessionInfo
         from assay.session.folders.name import session_name
@@ -74,13 +74,13 @@ class Recorder:
         folder.write_info(info)
         return folder, info, environment
 
-    def _joined(self) -> tuple[SessionFolder, SessionInfo, Environment]:
+    def _join_session(self) -> tuple[SessionFolder, SessionInfo, Environment]:
         from assay.record import SessionFolder
 
         assert self._join is not None
         path = self._results / self._join
         if not SessionFolder.is_one(path):
-            return self._begun(self._join, exactly=True)
+            return self._begin(self._join, exactly=True)
         folder = SessionFolder(path)
         info = folder.info()
         if info.reason != "pytest":
@@ -108,7 +108,8 @@ class Recorder:
 
 
 def without_test_times(comparison: Comparison) -> Comparison:
-    """How long a test took holds the warm-up, the rounds and the fixtures: it is no measurement of the function."""
+    """The comparison without what Assay measured of whole tests: that holds warm-up, rounds and fixtures, and is no
+    measurement of the function."""
     from assay.analysis.comparing.comparison import OWN
 
     return replace(comparison, rows=tuple(row for row in comparison.rows if row.metric not in OWN))

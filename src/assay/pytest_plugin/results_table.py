@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from assay.pytest_plugin.measured_test import MeasuredTest
 from assay.pytest_plugin.options import SHOWN
 from assay.pytest_plugin.sample_statistics import SampleStatistics
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 from assay.report.printable import printable
-from assay.report.quantity import number, rounded
+from assay.report.quantity import number, round_quantity
 from assay.report.text.text_table import text_table
 
 LEAST_TELLING = ("iterations", "iqr", "outliers", "max", "mean", "ops", "rounds", "min", "stddev")
@@ -63,7 +63,7 @@ class ResultsTable:
     def _table(self, members: Sequence[MeasuredTest]) -> tuple[list[str], list[str]]:
         described = [(one, SampleStatistics.of(one.samples, one.iterations)) for one in members]
         if self.sort == "name":
-            described.sort(key=lambda pair: _counted(pair[0].name))
+            described.sort(key=lambda pair: _split_numbers(pair[0].name))
         else:
             best_first = -1 if self.sort == "ops" else 1
             described.sort(key=lambda pair: best_first * (getattr(pair[1], self.sort) or 0))
@@ -74,7 +74,7 @@ class ResultsTable:
         while (widths := _widths(described, shown)) + room > self.width and len(shown) > 1 and self.columns is None:
             lost.append(next(column for column in LEAST_TELLING if column in shown))
             shown.remove(lost[-1])
-        names = [shortened(name, max(room, self.width - widths)) for name in names]
+        names = [shorten(name, max(room, self.width - widths)) for name in names]
         rows: list[tuple[str, ...]] = [("test", *shown)]
         for name, (_, found) in zip(names, described, strict=True):
             rows.append((name, *(_cell(found, column) for column in shown)))
@@ -82,8 +82,8 @@ class ResultsTable:
         return text_table([(*row, "") for row in rows], right=range(1, len(shown) + 1)).splitlines(), lost
 
 
-def _counted(name: str) -> list[tuple[int, str]]:
-    """So that `[9]` stands before `[10]`."""
+def _split_numbers(name: str) -> list[tuple[int, str]]:
+    """Sort key of a name: `[9]` stands before `[10]`."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
@@ -96,9 +96,9 @@ def _cell(found: SampleStatistics, column: str) -> str:
     if column in ("outliers", "rounds", "iterations"):
         return number(value)
     if column != "ops":
-        return rounded(value, "s")
+        return round_quantity(value, "s")
     scale, unit = next(step for step in _COUNTS if value >= step[0])
-    return f"{rounded(value / scale if scale else value)}{unit}"
+    return f"{round_quantity(value / scale if scale else value)}{unit}"
 
 
 def _names(members: Sequence[MeasuredTest]) -> list[str]:

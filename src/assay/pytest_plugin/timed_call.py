@@ -27,18 +27,18 @@ class TimedCall:
     setup: Callable[[], Any] | None = None
     teardown: Callable[..., Any] | None = None
     result: Any = None
-    """Of the last call."""
+    """What the last call returned."""
 
     def round(self, calls: int) -> float:
         """Seconds of so many calls."""
         args, kwargs = self._begin()
-        took, self.result = _timed(self.function, args, kwargs, calls)
+        took, self.result = _time_calls(self.function, args, kwargs, calls)
         self._end(args, kwargs)
         return took
 
     async def round_async(self, calls: int) -> float:
         args, kwargs = self._begin()
-        took, self.result = await _timed_async(self.function, args, kwargs, calls)
+        took, self.result = await _time_calls_async(self.function, args, kwargs, calls)
         self._end(args, kwargs)
         return took
 
@@ -61,7 +61,7 @@ class TimedCall:
             self.teardown(*args, **kwargs)
 
 
-def _timed(
+def _time_calls(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], calls: int
 ) -> tuple[float, Any]:
     but_last = repeat(None, calls - 1)
@@ -91,7 +91,7 @@ def _timed(
     return perf_counter() - begun, result
 
 
-async def _timed_async(
+async def _time_calls_async(
     function: Callable[..., Awaitable[Any]], args: tuple[Any, ...], kwargs: Mapping[str, Any], calls: int
 ) -> tuple[float, Any]:
     begun = perf_counter()

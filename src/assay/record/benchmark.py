@@ -57,7 +57,7 @@ class Benchmark:
         return value
 
     def params(self, **values: Any) -> None:
-        """Of a program that reads its command line itself."""
+        """Parameters that a program has which reads its command line itself; they go to params.json."""
         self._handed += values
         self._params.update(values)
 
@@ -72,8 +72,8 @@ class Benchmark:
         exact: bool = False,
         margin: float | None = None,
     ) -> None:
-        """With `samples` and no value, the value is their median. `exact`: any change of it counts, from one run;
-        `margin`: beyond this share, 0.05 is 5%."""
+        """Keeps a metric. With `samples` and no value, the value is their median. `exact`: any change of it counts,
+        from one run; `margin`: share beyond which a change counts, 0.05 is 5%."""
         measured = tuple(float(sample) for sample in samples)
         if value is None and measured:
             value = _median(measured)
@@ -118,7 +118,7 @@ class Benchmark:
         if self._handed and not self._asked:
             return []
         names = {f"--{name.replace('_', '-')}" for name in self._handed}
-        left = [word for word in self._words.unused() if word.replace("_", "-") not in names]
+        left = [word for word in self._words.find_unused() if word.replace("_", "-") not in names]
         known = [f"--{name.replace('_', '-')}" for name in [*self._asked, *self._handed]]
         hint = "" if known else "; a program that reads its own arguments says so: b.params(**vars(args))"
         return [unknown("argument", word, known) + hint for word in left]
@@ -153,7 +153,7 @@ def benchmark(argv: Sequence[str] | None = None) -> Iterator[Benchmark]:
     wrong = running.unknown_words()
     running.finish(success=not wrong)
     if wrong:
-        # What ran is not what was asked for.
+        # A misspelt argument: what ran is not what was asked for.
         print("\n".join(wrong), file=sys.stderr)
         raise SystemExit(2)
 

@@ -22,7 +22,7 @@ class Record:
     """Everything known of one run. Written to disk as soon as the run is over."""
 
     name: str
-    """Of the entry."""
+    """Name of the entry."""
     session: str
     run_id: str
     """`<session>/<entry>/run-01`, with `-retry-1` behind it for a second attempt: unique, and says where to look."""
@@ -38,7 +38,7 @@ class Record:
     script_metrics: Mapping[str, Any] = field(default_factory=dict)
     """Plain values, also where the program wrote `{value, unit, …}`; `metrics` has them typed."""
     metrics_detail: Mapping[str, Any] = field(default_factory=dict)
-    """By metric: what a plain value in `script_metrics` does not say, such as its unit, or that it is exact."""
+    """What a plain value in `script_metrics` does not say, such as its unit, or that it is exact; by metric."""
     tasks: tuple[TaskPerf, ...] = ()
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -58,9 +58,11 @@ class Record:
     canary: bool = False
     """Its code is fixed: what changes in it is the machine."""
     margins: Mapping[str, float] = field(default_factory=dict)
-    """By metric: smaller changes count as none. Declared in the configuration."""
+    """Shares below which a change counts as none, by metric; declared in the configuration."""
+    unjudged: tuple[str, ...] = ()
+    """Metrics that comparisons leave out; declared in the configuration."""
     environment: PythonEnvironment | None = None
-    """Of an entry with an interpreter of its own; None: what the session's says."""
+    """Python of an entry with an interpreter of its own; None: the session's."""
     host: str = ""
     """Name of the machine it ran on."""
     schema_version: int = SCHEMA_VERSION
@@ -94,7 +96,8 @@ class Record:
         return {**parse_metrics(together(self.script_metrics, self.metrics_detail)), **own}
 
     def to_json(self, with_tasks: bool = True) -> dict[str, Any]:
-        """The seed's fields first. With `with_tasks=False`, for an index: tasks stay in the run's own file."""
+        """The record as JSON; the fields of NeMo Curator's benchmarking framework come first. `with_tasks=False` is for
+        an index: tasks stay in the run's own file."""
         return {
             "name": self.name,
             "success": self.success,
@@ -125,6 +128,7 @@ class Record:
             "sink_data": dict(self.sink_data),
             "canary": self.canary,
             "margins": dict(self.margins),
+            "unjudged": list(self.unjudged),
             "metrics_detail": dict(self.metrics_detail),
             "environment": self.environment.to_json() if self.environment else None,
             "host": self.host,
@@ -164,6 +168,7 @@ class Record:
             sink_data=current.mapping("sink_data"),
             canary=current.flag("canary", False),
             margins=current.number_mapping("margins"),
+            unjudged=current.texts("unjudged"),
             metrics_detail=current.mapping("metrics_detail"),
             environment=PythonEnvironment.from_json(current.object("environment"))
             if "environment" in current

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.record.record import Record
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
 from assay.untrusted.regular_file import RegularFile
@@ -50,7 +50,7 @@ def read_records(path: Path) -> Iterator[Record]:
                 continue
             where = f"{path}:{number}"
             try:
-                written = parse_json(line, where, untagged, own=True)
+                written = parse_json(line, where, untag, own=True)
             except Unreadable:
                 continue
             if isinstance(written, dict):

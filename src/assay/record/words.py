@@ -37,7 +37,7 @@ class Words:
         self._left = kept
         return found
 
-    def unused(self) -> list[str]:
+    def find_unused(self) -> list[str]:
         """Options that nobody took, without their values; where there is none, words that belong to no option."""
         options = [word.partition("=")[0] for word in self._left if _OPTION.match(word)]
         return options or list(self._left)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import UsageError
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 from assay.record import Outcome, Record, SessionFolder
 from assay.report.run_folder import RunFolder
 from assay.untrusted.inside import inside
@@ -27,7 +27,7 @@ class EntryLog:
 
     @classmethod
     def find(cls, folder: SessionFolder, entry: str, stream: str, repeat: int | None = None) -> EntryLog:
-        """Of a run that has ended by its record; of one still running by where its log will be."""
+        """The log of a run: by its record if it has ended, by where its log will be if it still runs."""
         runs = [record for record in folder.records() if record.name == entry and repeat in (None, record.repeat)]
         kept = [RunFolder(folder, record).file("service_log") for record in reversed(runs)]
         if stream == "service" and any(kept):  # a service that is kept has its log where it was started
@@ -37,22 +37,22 @@ class EntryLog:
         own = inside(root, entry)
         if own is not None:
             places += [*sorted(own.glob(f"run-{repeat:02d}*" if repeat else "run-*"), reverse=True), own]
-        for place in sorted(places, key=_changed, reverse=True) if repeat is None else places:
+        for place in sorted(places, key=_modification_time, reverse=True) if repeat is None else places:
             if (place / _FILES[stream]).is_file():
                 return cls(place / _FILES[stream])
         last = runs[-1] if runs else None
         if last is not None and last.outcome is Outcome.NOT_STARTED and (places[0] / _RAY).is_file():
-            return cls(places[0] / _RAY, f"{quoted(entry)} was not started; this is the log of its Ray cluster's start")
+            return cls(places[0] / _RAY, f"{quote(entry)} was not started; this is the log of its Ray cluster's start")
         raise UsageError(_not_found(folder, entry, stream, last))
 
 
-def _changed(place: Path) -> float:
+def _modification_time(place: Path) -> float:
     log = place / _FILES["both"]
     return log.stat().st_mtime if log.is_file() else 0.0
 
 
 def _not_found(folder: SessionFolder, entry: str, stream: str, last: Record | None) -> str:
-    where = f"{quoted(entry)} of {folder.path}"
+    where = f"{quote(entry)} of {folder.path}"
     if last is not None and stream == "ray":
         return f"{where} has no log of a Ray cluster's start: none was started for it"
     if last is not None and stream == "service":

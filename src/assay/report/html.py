@@ -41,7 +41,7 @@ def render_report(
     # numpy comes with the analysis: not before a report is written.
     from assay.analysis import extract, what_changed
     from assay.report.earlier.earlier import Earlier
-    from assay.report.limits import MOST_BYTES, STEPS
+    from assay.report.page_limits import MOST_BYTES, STEPS
     from assay.report.page_templates import page_scripts, templates
     from assay.report.pages.session_page import SessionPage
 

@@ -35,17 +35,17 @@ class InsightGroup:
         if len(self.insights) == 1:
             return self.insights[0].says
         metrics = list(dict.fromkeys(metric for metric, _ in map(_split, self.insights) if metric))
-        words = merged([rest for _, rest in map(_split, self.insights)])
-        return f"{_named(metrics)}: {words}" if metrics else words
+        words = merge_sentences([rest for _, rest in map(_split, self.insights)])
+        return f"{_name_metrics(metrics)}: {words}" if metrics else words
 
     @property
     def evidence(self) -> str:
-        """Of one only; of several each has its own."""
+        """Numbers behind a group of one insight; empty for several, each of which has its own."""
         return self.insights[0].evidence if len(self.insights) == 1 else ""
 
     @property
     def advice(self) -> str:
-        return merged([insight.advice for insight in self.insights])
+        return merge_sentences([insight.advice for insight in self.insights])
 
     @property
     def severity(self) -> int:
@@ -63,7 +63,7 @@ def insight_groups(insights: Iterable[Insight]) -> list[InsightGroup]:
     return sorted(groups, key=lambda group: (-group.severity, -len(group.entries)))
 
 
-def merged(sentences: Sequence[str]) -> str:
+def merge_sentences(sentences: Sequence[str]) -> str:
     """Sentences that differ in their numbers only, as one: `2 of 6 runs` and `3 of 6 runs` are `2–3 of 6 runs`."""
     numbers = [_NUMBER.findall(sentence) for sentence in sentences]
     parts = _NUMBER.split(sentences[0])
@@ -81,7 +81,7 @@ def _split(insight: Insight) -> tuple[str, str]:
     return (found["metric"], found["rest"]) if found else ("", insight.says)
 
 
-def _named(metrics: Sequence[str]) -> str:
+def _name_metrics(metrics: Sequence[str]) -> str:
     more = len(metrics) - _NAMED
     if more <= 0:
         return " and ".join(metrics)

@@ -13,12 +13,12 @@ from markupsafe import Markup
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.comparing.comparison import GRAVEST_FIRST
 from assay.analysis.comparing.environment_difference import also_different
-from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
-from assay.report.dashboard.address import address, changed, published
+from assay.analysis.sentences.conclusion_sentences import count_verdicts, verdict_word
+from assay.report.dashboard.address import address, change_address, publication_time
 from assay.report.insight_groups import insight_groups
-from assay.report.limits import MOST_INSIGHTS
+from assay.report.page_limits import MOST_INSIGHTS
 from assay.report.printable import printable
-from assay.report.quantity import duration, number, percent, quantity, rounded
+from assay.report.quantity import duration, number, percent, quantity, round_quantity
 from assay.report.style import TEMPLATES, page_style
 from assay.report.svg.line_chart import line_chart
 from assay.report.text.change_text import change_commits, change_size
@@ -64,11 +64,11 @@ def templates() -> Environment:
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
         whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
-        shown=_safe, rounded=rounded, line_chart=line_chart, also_different=also_different,
-        verdict_word=verdict_word, counted=counted, named=_named,
+        shown=_safe, rounded=round_quantity, line_chart=line_chart, also_different=also_different,
+        verdict_word=verdict_word, counted=count_verdicts, named=_strip_label,
         change_size=change_size, change_commits=change_commits, insight_groups=insight_groups,
     )  # fmt: skip
-    made.globals.update(Verdict=Verdict, address=address, changed=changed, published=published)
+    made.globals.update(Verdict=Verdict, address=address, changed=change_address, published=publication_time)
     made.globals["MOST_INSIGHTS"] = MOST_INSIGHTS
     made.globals["style"] = page_style
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
@@ -80,7 +80,7 @@ def _safe(value: Any) -> Any:
     return printable(value, keep_lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _named(side: str, label: str) -> str:
+def _strip_label(side: str, label: str) -> str:
     """Sides of `ab` have their label in their name already."""
     return side.removeprefix(f"{label}: ")
 
@@ -91,7 +91,7 @@ def _short(value: Any, unit: str | None = None) -> str:
 
 
 def verdict_counts(comparison: Comparison) -> str:
-    return counted({str(verdict): comparison.counts[verdict] for verdict in GRAVEST_FIRST}, "nothing in common")
+    return count_verdicts({str(verdict): comparison.counts[verdict] for verdict in GRAVEST_FIRST}, "nothing in common")
 
 
 def _reach(rows: Sequence[Row]) -> float:

@@ -12,10 +12,10 @@ def printable(text: str, *, keep_lines: bool = False) -> str:
     """Colours are dropped; anything else that could move a terminal's cursor or turn text around is written out."""
     if text.isprintable():
         return text
-    return "".join(_shown(char, keep_lines) for char in _COLOURS.sub("", text))
+    return "".join(_make_visible(char, keep_lines) for char in _COLOURS.sub("", text))
 
 
-def _shown(char: str, keep_lines: bool) -> str:
+def _make_visible(char: str, keep_lines: bool) -> str:
     if char == "\t" or (keep_lines and char == "\n"):
         return char
     # Cc: control, Cf: format (among them the marks that reverse direction), Cs: lone surrogates.

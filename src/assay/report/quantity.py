@@ -50,13 +50,13 @@ def quantity(value: Any, unit: str | None = None) -> str:
     return f"{number(value)} {unit}" if unit else number(value)
 
 
-def rounded(value: float | None, unit: str | None = None) -> str:
+def round_quantity(value: float | None, unit: str | None = None) -> str:
     """A measured number in three digits: more of them would be noise."""
     return "–" if value is None else quantity(float(f"{value:.3g}"), unit)
 
 
 def duration(seconds: float) -> str:
-    """Of a run or a session: `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Length of a run or a session in words: `840 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`."""
     if not math.isfinite(seconds) or seconds < 0:
         return "–"
     if seconds < 1:

@@ -88,7 +88,7 @@ class EntryView:
 
     @property
     def requirements(self) -> tuple[RequirementResult, ...]:
-        """Of each metric the one that fails, if any run's does."""
+        """Results by requirement: one that fails, if it fails in any run."""
         found: dict[tuple[str, str], RequirementResult] = {}
         for run in self.counted:
             for result in run.requirements:
@@ -108,7 +108,7 @@ class EntryView:
         for run in self.measured or self.counted:
             for metric in run.metrics.values():
                 by_name.setdefault(metric.name, []).append(metric)
-        return tuple(_summed(name, metrics) for name, metrics in by_name.items())
+        return tuple(_sum_up(name, metrics) for name, metrics in by_name.items())
 
     def headline(self, most: int = 3) -> tuple[MetricView, ...]:
         """What to show where there is room for little: what is required, then what has a direction."""
@@ -188,7 +188,7 @@ class SessionView:
         return f"{total}: {', '.join(f'{count} {word}' for word, count in ordered)}" if ordered else "no entries"
 
 
-def _summed(name: str, metrics: Sequence[Metric]) -> MetricView:
+def _sum_up(name: str, metrics: Sequence[Metric]) -> MetricView:
     numbers = tuple(m.number for m in metrics if m.number is not None)
     finite = [value for value in numbers if math.isfinite(value)]
     last = metrics[-1]

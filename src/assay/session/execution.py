@@ -34,9 +34,9 @@ from assay.session.watching.gpu_sampler import GpuSampler
 from assay.session.watching.profiler import Profiler
 
 ALONE = "its service has ended"
-"""A program that is not over within its `grace_s` after that is ended: until then it may write what it has measured."""
+"""Why a program is ended: not before its `grace_s` after the service's end, so that it can write what it measured."""
 LOOK_EVERY_S = 0.25
-"""How soon a signal is answered. A run that goes well is heard of twice a second anyway."""
+"""Seconds within which a signal is answered. A run that goes well is heard of twice a second anyway."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Execution:
     interpreters: Interpreters
     services: Services
     interpreter: str | None = None
-    """The Python that its record tells of, if that is not the session's."""
+    """The Python that its record names, if that is not the session's."""
     gpu_stats_interval_s: float = 1.0
     command: str = ""
     results: Path = field(default=Path())
@@ -63,13 +63,13 @@ class Execution:
     python: AskedInterpreter | None = None
     warnings: list[str] = field(default_factory=list)
     served: ServedRun | None = None
-    """By the service of its entry, if that has one."""
+    """What the service of its entry did meanwhile; None where the entry has none."""
     cleanup_problem: str = ""
-    """Why what was to be done after the run failed."""
+    """Why the cleanup after the run failed; empty where it did not."""
     _profiler: Profiler | None = None
 
     def execute(self) -> ProcessResult:
-        """Everything that can keep the program from starting is a result too, with its reason."""
+        """Runs the program. Whatever keeps it from starting is a result too, with its reason."""
         self.results = self.workspace.results
         with ExitStack() as cleaning:
             try:
@@ -87,7 +87,7 @@ class Execution:
             threshold = entry.gpu_mem_use_warning_threshold
             self.warnings += gpu_memory_warnings(threshold, "before")
             try:
-                with self._service(), self._prepared(spec):
+                with self._service(), self._surround(spec):
                     with _failing("its process could not be started"):
                         supervised = Supervised(spec)
                     result = self._watch(supervised)
@@ -127,8 +127,8 @@ class Execution:
         self.warnings += served.warnings
 
     @contextmanager
-    def _prepared(self, spec: ProcessSpec) -> Iterator[None]:
-        """What was to be done before is done, and what is to be done after will be. Raises AssayError."""
+    def _surround(self, spec: ProcessSpec) -> Iterator[None]:
+        """Runs `--prepare` before and `--cleanup` after what is inside. Raises AssayError."""
         entry = self.run.entry
         if entry.prepare:
             before = UntimedCommand("prepare", entry.prepare, self.interrupts)
@@ -146,7 +146,7 @@ class Execution:
     def _prepare(self, cleaning: ExitStack) -> ProcessSpec:
         entry, workspace = self.run.entry, self.workspace
         folders = workspace.placeholders()
-        kept = self.services.kept_for(entry)
+        kept = self.services.keep_for(entry)
         if entry.service is not None:
             running = kept or self.services.prepare(entry, workspace, self.environment, self.run_id)
             self.served = ServedRun(running, workspace.service_usage, workspace.service_metrics)
@@ -184,7 +184,8 @@ class Execution:
         )
 
     def _watch(self, supervised: Supervised) -> ProcessResult:
-        """Until nothing of it is left. The first signal ends the program with its grace, the next without."""
+        """Watches the program until nothing of it is left. The first signal ends it with its grace, the next
+        without."""
         asked = 0
         alone_since = 0.0
         try:
@@ -202,11 +203,12 @@ class Execution:
         except KeyboardInterrupt:  # from where nobody has asked `interrupts` to take signals
             supervised.end(INTERRUPTED)
         result = supervised.wait()
-        self.interrupted = result.ended_because == INTERRUPTED  # not if it was over before it heard of it
+        self.interrupted = result.ended_because == INTERRUPTED  # not if it was over before the signal reached it
         return result
 
     def _ask(self, environment: Mapping[str, str]) -> AskedInterpreter | None:
-        """Which Python it is decides no result, unless a Ray cluster must be started with it."""
+        """The program's Python and its packages. Where it does not answer, the run goes on with a warning, unless a Ray
+        cluster must be started with it."""
         if self.interpreter is None:
             return None
         try:

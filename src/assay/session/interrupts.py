@@ -14,8 +14,8 @@ class Interrupts:
     """Ctrl-C, SIGTERM and SIGHUP (a closed terminal), answered where a session can deal with them.
 
     While runs are made and recorded a signal is only counted: the session looks at `count` while it watches a run and
-    between two, so that no record is left half made however often somebody presses Ctrl-C. Outside, the second signal
-    is a user who does not want to wait: it interrupts whatever goes on.
+    between two, so that no record is left half made however often somebody presses Ctrl-C. At any other time the second
+    signal comes from a user who does not want to wait: it interrupts whatever goes on.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Interrupts:
             signal.signal(number, handler)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Inside, signals are counted and interrupt nothing."""
         self._held += 1
         try:

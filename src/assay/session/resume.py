@@ -14,9 +14,9 @@ from assay.record.results_file import append_record, read_records
 from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.session.folders.open_session import OpenSession
-from assay.session.folders.run_folders import started_runs
+from assay.session.folders.run_folders import find_started_runs
 from assay.session.folders.session_lock import only_one
-from assay.session.run import ordered_runs
+from assay.session.run import order_runs
 from assay.session.watching.leftover_programs import end_leftover_programs
 
 
@@ -28,7 +28,7 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
     try:
         with only_one(folder):
             end_leftover_programs(folder.path)
-            return _reopened(folder, plan)
+            return _reopen(folder, plan)
     except OSError as error:
         raise UsageError(
             f"session {folder.path.name} cannot go on: {error.strerror or error}: {error.filename or folder.path}"
@@ -43,10 +43,10 @@ def is_complete(folder: SessionFolder, plan: Plan) -> bool:
     with only_one(folder):
         end_leftover_programs(folder.path)
     done = {record.run_id for record in folder.records() if record.outcome is not Outcome.INTERRUPTED}
-    return all(f"{folder.info().name}/{run.key}" in done for run in ordered_runs(plan))
+    return all(f"{folder.info().name}/{run.key}" in done for run in order_runs(plan))
 
 
-def _reopened(folder: SessionFolder, plan: Plan) -> OpenSession:
+def _reopen(folder: SessionFolder, plan: Plan) -> OpenSession:
     info = folder.info()
     environment = folder.environment()
     planned = {entry.name for entry in plan.entries}
@@ -59,14 +59,14 @@ def _reopened(folder: SessionFolder, plan: Plan) -> OpenSession:
         keep_aside(folder, record)
     done = {record.run_id for record in kept}
     told = {record.run_id for record in again}
-    for run in started_runs(folder.path):
+    for run in find_started_runs(folder.path):
         run_id = f"{info.name}/{run.key}"
         if run_id in done or run_id in told or run.entry not in planned.union(info.planned):
             continue
-        record = interrupted_record(run_id, run.entry, info.name, environment, run.started)
+        record = make_interrupted_record(run_id, run.entry, info.name, environment, run.started)
         if run.entry in planned:
             keep_aside(folder, record)
-        else:  # Nothing will run it again: this is all that is ever known of it.
+        else:  # Nothing will run it again: this is all that will ever be known of it.
             kept.append(record)
     _rewrite(folder, kept)
     # Whatever jobs began it: from here on one process has it.
@@ -81,8 +81,8 @@ def _rewrite(folder: SessionFolder, records: list[Record]) -> None:
 
 
 def keep_aside(folder: SessionFolder, record: Record) -> None:
-    """In the entry's own file. What stands in a session folder is not to be believed: a name that could not be an
-    entry's has no folder, and a link leads elsewhere."""
+    """Keeps a record in the entry's own file. What stands in a session folder is not to be believed: a name that could
+    not be an entry's has no folder, and a link leads elsewhere."""
     own = folder.path / record.name / "results.jsonl"
     if not is_name(record.name) or own.parent.is_symlink() or _is_there(own, record):
         return
@@ -93,13 +93,13 @@ def keep_aside(folder: SessionFolder, record: Record) -> None:
 
 
 def _is_there(own: Path, record: Record) -> bool:
-    """From a resumption that was itself cut short before the run began again."""
+    """Whether the record is in that file already: an earlier resumption may have been cut short after writing it."""
     with suppress(AssayError, OSError):
         return any((one.run_id, one.started_at) == (record.run_id, record.started_at) for one in read_records(own))
     return False
 
 
-def interrupted_record(run_id: str, name: str, session: str, environment: Environment, at: float) -> Record:
+def make_interrupted_record(run_id: str, name: str, session: str, environment: Environment, at: float) -> Record:
     return Record(
         name=name,
         session=session,

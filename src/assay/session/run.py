@@ -47,8 +47,8 @@ class Run:
         return ", ".join(words)
 
 
-def ordered_runs(plan: Plan) -> list[Run]:
-    """As written; repeats are interleaved round by round, so that drift of the machine meets all entries alike.
+def order_runs(plan: Plan) -> list[Run]:
+    """Runs in the order of the plan; repeats are interleaved round by round, so that drift meets all entries alike.
 
     Runs of an entry that keeps its service follow each other: a server that waits for its next turn would disturb the
     others.
@@ -67,7 +67,7 @@ def ordered_runs(plan: Plan) -> list[Run]:
 
 
 def random_rounds(seed: str) -> Callable[[Plan], list[Run]]:
-    """Round by round, in an order drawn anew for each: no command always follows the same one.
+    """An order that is drawn anew for each round of repeats: no command always follows the same one.
 
     The draw depends on the seed and the round alone, so that a session that goes on keeps its order.
     """
@@ -84,5 +84,5 @@ def random_rounds(seed: str) -> Callable[[Plan], list[Run]]:
 
 
 def order_of(plan: Plan, session: str) -> Callable[[Plan], list[Run]]:
-    """How a session of that name goes through the plan."""
-    return random_rounds(session) if plan.commands else ordered_runs
+    """The order in which a session of that name goes through the plan."""
+    return random_rounds(session) if plan.commands else order_runs

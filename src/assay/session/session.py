@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from assay.config.entries.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import AssayError
-from assay.fallback.program import used_stand_ins
+from assay.fallback.program import read_stand_ins
 from assay.process.result import ProcessResult
 from assay.record import Outcome, Record
 from assay.record.session_files.session_info import Status
@@ -26,9 +26,9 @@ from assay.session.interrupts import Interrupts
 from assay.session.kept.judge import judge
 from assay.session.kept.kept_records import KeptRecords
 from assay.session.kept.masking import session_masker
-from assay.session.kept.requirement_check import Past
+from assay.session.kept.requirement_check import EarlierLevels
 from assay.session.preflight import preflight
-from assay.session.run import Run, ordered_runs
+from assay.session.run import Run, order_runs
 from assay.session.service.services import Services
 from assay.session.watching.neighbours import Neighbours
 
@@ -41,10 +41,10 @@ class Session:
         plan: Plan,
         session: OpenSession,
         listen: Listener,
-        past: Past,
+        past: EarlierLevels,
         variables: Mapping[str, str],
         interrupts: Interrupts | None = None,
-        order: Callable[[Plan], list[Run]] = ordered_runs,
+        order: Callable[[Plan], list[Run]] = order_runs,
         elsewhere: Elsewhere | None = None,
     ) -> None:
         self._plan = plan
@@ -86,7 +86,7 @@ class Session:
                     {entry.name: sum(run.counts_for(entry) for run in runs) for entry in self._plan.entries},
                 )
             )  # fmt: skip
-            with self._interrupts.held():
+            with self._interrupts.hold():
                 status = self._run_all(runs)
                 if status == "finished" and not self._plan.links_hold:
                     with suppress(OSError):  # links that lead nowhere outside the container harm nobody
@@ -109,7 +109,7 @@ class Session:
 
     def _run_all(self, runs: list[Run]) -> Status:
         for run in runs:
-            self._services.kept_for(run.entry)  # none of another entry is there, also while this one is waited for
+            self._services.keep_for(run.entry)  # ends any other entry's: it must not be there while this one waits
             if self._ran_elsewhere(run):
                 continue
             while not self._is_done(run):
@@ -143,13 +143,13 @@ class Session:
             self._interpreters, self._services, self._interpreter(run.entry),
             self._plan.gpu_stats_interval_s,
         )  # fmt: skip
-        failed = self._failed_need(run)
+        failed = self._find_failed_need(run)
         if failed:
             with suppress(OSError):
                 workspace.clear()
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
         else:
-            result = _cleared(workspace) or execution.execute()
+            result = _clear(workspace) or execution.execute()
         record = judge(execution, result, started_at, self._info.name, self._environment, self._past)
         if failed:
             record = replace(record, outcome=Outcome.SKIPPED)
@@ -161,16 +161,17 @@ class Session:
         if run.entry.delete_scratch:
             with suppress(OSError):  # what cannot be removed is the program's doing, and costs only its space
                 workspace.delete_scratch()
-        self._listen(RunFinished(record, used_stand_ins(workspace.stand_ins)))
+        self._listen(RunFinished(record, read_stand_ins(workspace.stand_ins)))
         return record
 
     def _interpreter(self, entry: Entry) -> str | None:
-        """Bundled scripts go on with Assay's where the session has another: theirs must be told too."""
+        """Interpreter that the record names, where it is not the session's. Bundled scripts run with Assay's own: that
+        is recorded too where the session has another."""
         is_python = entry.script is not None and entry.script.suffix == ".py"
         return entry.interpreter or (sys.executable if self._plan.interpreter and is_python else None)
 
     def _keep(self, record: Record, workspace: Workspace) -> None:
-        """The session's own file first: it is the one that decides what was finished."""
+        """Writes a record, to the session's own file first: that one decides what was finished."""
         self._records[record.run_id] = record
         if not self._info.joined:
             self._restore_folder()
@@ -178,7 +179,8 @@ class Session:
         self._kept.keep_beside(workspace.session / record.name / "results.jsonl", record)
 
     def _restore_folder(self) -> None:
-        """A program can remove what says which session this is: without it nobody would find the records."""
+        """Writes the session's description anew where a program removed it: without it nobody would find the
+        records."""
         for name, write in (
             ("env.json", lambda: self._folder.write_environment(self._environment)),
             ("session.json", lambda: self._folder.write_info(self._info)),
@@ -190,7 +192,7 @@ class Session:
                     make_way(path)
                     self._reserve.writing(write)
 
-    def _failed_need(self, run: Run) -> str:
+    def _find_failed_need(self, run: Run) -> str:
         for need in run.entry.needs:
             records = [record for record in self._records.values() if record.name == need and record.counts]
             if not records or not all(record.success for record in records):
@@ -201,7 +203,7 @@ class Session:
         return f"{self._info.name}/{run.key}"
 
 
-def _cleared(workspace: Workspace) -> ProcessResult | None:
+def _clear(workspace: Workspace) -> ProcessResult | None:
     """None, or why the run cannot start: an earlier program may have put anything where its folder belongs."""
     try:
         make_way_for_folder(workspace.folder, workspace.session)
@@ -212,7 +214,7 @@ def _cleared(workspace: Workspace) -> ProcessResult | None:
 
 
 def _worth_trying_again(record: Record) -> bool:
-    """What is wrong with the configuration stays wrong."""
+    """Whether another attempt could end otherwise; what is wrong with the configuration stays wrong."""
     return not record.success and record.outcome not in (Outcome.INTERRUPTED, Outcome.SKIPPED, Outcome.NOT_STARTED)
 
 

@@ -13,7 +13,7 @@ from assay.record.secrecy.secrets import Masker
 from assay.record.session_files.session_kind import SessionKind
 from assay.session.folders.name import session_name
 from assay.session.folders.open_session import OpenSession
-from assay.session.kept.masking import masked_environment, masked_inputs
+from assay.session.kept.masking import mask_environment, mask_inputs
 
 
 def start_session(
@@ -26,13 +26,13 @@ def start_session(
 ) -> OpenSession:
     """Makes the folder of a new session, with all that is known before the first run."""
     try:
-        return _started(plan, name, reason, command, masker, kind)
+        return _start(plan, name, reason, command, masker, kind)
     except OSError as error:
         where = error.filename or plan.results_dir
         raise UsageError(f"results_dir {plan.results_dir} cannot be written: {error.strerror}: {where}") from None
 
 
-def _started(
+def _start(
     plan: Plan, name: str | None, reason: str | None, command: Sequence[str], masker: Masker, kind: SessionKind
 ) -> OpenSession:
     now = datetime.now(UTC)
@@ -40,7 +40,7 @@ def _started(
     folder = _make(plan, name, now)
     repository = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
     said = masker.text(reason) if reason else None
-    environment = masked_environment(
+    environment = mask_environment(
         capture_environment(repository, folder.path / "artifacts", said, plan.interpreter), masker
     )
     info = SessionInfo(
@@ -51,7 +51,7 @@ def _started(
         reason=environment.reason,
         pid=os.getpid(),
         planned=tuple(entry.name for entry in plan.entries),
-        plan=masked_inputs(plan.inputs, masker),
+        plan=mask_inputs(plan.inputs, masker),
         kind=kind,
         tags=plan.tags,
         entry_tags={entry.name: entry.tags for entry in plan.entries if entry.tags},

@@ -6,7 +6,7 @@ from assay.errors import AssayError
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 from assay.session.folders.workspace import Workspace
 from assay.session.interrupts import Interrupts
 from assay.session.kept.last_words import last_words
@@ -35,7 +35,7 @@ class UntimedCommand:
             namespace=False, gpus=None,
         )  # fmt: skip
         try:
-            result = self._watched(Supervised(spec))
+            result = self._watch(Supervised(spec))
         except OSError as error:
             result = ProcessResult(failure=error.strerror or str(error))
         except AssayError as error:
@@ -43,7 +43,7 @@ class UntimedCommand:
         why = self._why(result, spec)
         return f"--{self._name} {why}" if why else ""
 
-    def _watched(self, supervised: Supervised) -> ProcessResult:
+    def _watch(self, supervised: Supervised) -> ProcessResult:
         asked = self._answered
         try:
             for _ in supervised.statuses(_LOOK_EVERY_S):
@@ -67,7 +67,7 @@ class UntimedCommand:
             return f"was ended: {result.unseen or result.ended_because or 'its end could not be seen'}"
         if result.returncode == 0:
             return ""
-        said = shortened(" ".join(last_words(spec.stderr) or last_words(spec.combined)), _LONGEST)
+        said = shorten(" ".join(last_words(spec.stderr) or last_words(spec.combined)), _LONGEST)
         code = result.returncode
         how = f"exited with code {code}" if code > 0 else f"was ended by signal {-code}"
         return f"{how}: {said}" if said else how

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from assay.sinks.failure import Rejected, Unavailable
 
 _MOST_BYTES = 16 * 2**20
-"""Most bytes of an answer: a receipt is short, and what is sent without end is none."""
+"""Most bytes of an answer: a receipt is short, and an endless answer is none."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class HttpTarget:
                 answer = bytes(response.read(_MOST_BYTES + 1))
         except urllib.error.HTTPError as error:
             told = error.read(2000).decode(errors="replace").strip()
-            refused(error.code, told, error.headers.get("Retry-After"))
+            raise_for_status(error.code, told, error.headers.get("Retry-After"))
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             raise Unavailable(f"{_host(address)}: {reason or type(error).__name__}") from None
@@ -45,7 +45,8 @@ class HttpTarget:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """What is posted to an address that moved would be asked for at the new one, and its page taken for a receipt."""
+    """Follows no redirect: urllib would turn a POST into a GET at the new address, and that page would pass for a
+    receipt."""
 
     def redirect_request(self, *args: object, **more: object) -> None:
         return None
@@ -56,18 +57,18 @@ def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(_NoRedirect())
 
 
-def refused(status: int, told: str, retry_after: str | None = None) -> NoReturn:
+def raise_for_status(status: int, told: str, retry_after: str | None = None) -> NoReturn:
     """What a status says about trying again: 408, 425, 429 and 5xx pass, wrong credentials or addresses can be put
     right by people, any other 4xx is about the message itself."""
     words = f"answered {status}: {' '.join(told.split())[:300]}"
     if status in (408, 425, 429) or status >= 500:
-        raise Unavailable(words, asked_seconds(retry_after), status)
+        raise Unavailable(words, parse_retry_after(retry_after), status)
     if status in (301, 302, 303, 307, 308, 401, 402, 403, 404, 405, 407):
         raise Unavailable(words, status=status)
     raise Rejected(words, status)
 
 
-def asked_seconds(retry_after: str | None) -> float | None:
+def parse_retry_after(retry_after: str | None) -> float | None:
     """What `Retry-After` says, where that is a number; a date is not looked at."""
     try:
         return None if retry_after is None else max(0.0, float(retry_after))

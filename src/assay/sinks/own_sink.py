@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from assay.fallback.stand_ins import install
-from assay.names import UnknownComponent, load, load_module, quoted
+from assay.names import UnknownComponent, load, load_module, look_in, quote
 from assay.sinks.spec import BESIDE
 
 FOLDERS = ("", "sinks", "runner/sinks")
@@ -18,7 +17,7 @@ _HOOKS = ("process_result", "start_run")
 """A class with one of these is a sink, of the newer form or of the older."""
 
 
-def located(written: Mapping[str, Any], folders: Sequence[Path]) -> Mapping[str, Any]:
+def locate(written: Mapping[str, Any], folders: Sequence[Path]) -> Mapping[str, Any]:
     """What the configuration says of a user's own sink, with where its class is looked for; a name without `class:`
     is that of a module."""
     own = str(written.get("class") or own_sink_module(str(written.get("name")), folders) or "")
@@ -40,19 +39,17 @@ def own_sink_module(name: str, folders: Sequence[Path]) -> str | None:
 def own_sink_class(path: str, beside: Sequence[str]) -> type[Any]:
     """Class at a dotted path, which names it or a module with one sink. For a process that is the sink's alone: its
     folders stay on the import path and the stand-ins in place, since a hook may import as well."""
-    for folder in reversed(beside):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
+    look_in(*reversed(beside))
     install()
     found = load(path)
     if found is None or isinstance(found, ModuleType):
         module = load_module(path, path)
         if module is None:
             places = f" below {', '.join(beside)}, nor installed" if beside else ""
-            raise UnknownComponent(f"nothing is at {quoted(path)}{places}")
+            raise UnknownComponent(f"nothing is at {quote(path)}{places}")
         found = _only_sink(module)
     if not isinstance(found, type):
-        raise UnknownComponent(f"{quoted(path)} is no sink: it is not a class")
+        raise UnknownComponent(f"{quote(path)} is no sink: it is not a class")
     return found
 
 

@@ -41,21 +41,21 @@ def sink_class(spec: SinkSpec) -> type[Any]:
     wanted = spec.class_path or spec.name
     if wanted in BUILT_IN:
         return BUILT_IN.find(wanted)
-    for point in registered():
+    for point in list_registered():
         if point.name == wanted:
             return _a_class(point.load(), wanted)
     if spec.class_path:
         return own_sink_class(spec.class_path, spec.beside)
-    raise UnknownComponent(unknown("sink", wanted, [*BUILT_IN, *(point.name for point in registered())]))
+    raise UnknownComponent(unknown("sink", wanted, [*BUILT_IN, *(point.name for point in list_registered())]))
 
 
 def is_named(written: Mapping[str, Any]) -> bool:
     """Whether the name alone says which: built in, or registered by an installed package."""
     wanted = str(written.get("class") or written.get("name"))
-    return wanted in BUILT_IN or any(point.name == wanted for point in registered())
+    return wanted in BUILT_IN or any(point.name == wanted for point in list_registered())
 
 
-def built_in_class(spec: SinkSpec) -> type[Sink] | None:
+def find_built_in_class(spec: SinkSpec) -> type[Sink] | None:
     wanted = spec.class_path or spec.name
     return BUILT_IN.find(wanted) if wanted in BUILT_IN else None
 
@@ -71,7 +71,7 @@ def make_sink(spec: SinkSpec) -> Any:
     return made
 
 
-def registered() -> tuple[EntryPoint, ...]:
+def list_registered() -> tuple[EntryPoint, ...]:
     from importlib.metadata import entry_points  # a fifth of what `assay run` imports for its sinks
 
     return tuple(entry_points(group=GROUP))

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.record.secrecy.secrets import SHORTEST, Masker, is_secret
-from assay.sinks.registry import built_in_class
+from assay.sinks.registry import find_built_in_class
 from assay.sinks.spec import SinkSpec
 
 _POINTS_ELSEWHERE = re.compile(r"_(file|path|env|id)$", re.IGNORECASE)
@@ -40,14 +40,14 @@ class Secrets:
                     found |= _pieces(environ[value])
         self._masker = Masker({}, (("", value) for value in found))
 
-    def masked(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def mask_body(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A message's body, but for the fields that say which run it is and how it ended."""
         return {key: value if key in _STRUCTURE else self._masker.value(value) for key, value in body.items()}
 
     def mask(self, text: str) -> str:
         return self._masker.text(text)
 
-    def referenced(self, spec: SinkSpec) -> dict[str, Any]:
+    def with_references(self, spec: SinkSpec) -> dict[str, Any]:
         """The specification as it may be written to disk."""
         return {**spec.to_json(), **{key: self._reference(spec, (key,), value) for key, value in spec.own.items()}}
 
@@ -66,12 +66,12 @@ class Secrets:
         return f"${{{_own_variable(spec.name, path)}}}"
 
     def _is_secret(self, spec: SinkSpec, path: tuple[str, ...], value: str) -> bool:
-        known = built_in_class(spec)
+        known = find_built_in_class(spec)
         declared = known is not None and any(key.secret and key.name == path[0] for key in known.keys)
         return bool(value) and (declared or any(map(is_secret_name, path)) or _has_password(value))
 
 
-def resolved(written: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> SinkSpec:
+def resolve(written: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> SinkSpec:
     """The specification read back from disk, its secrets taken from the environment."""
     missing: dict[str, None] = {}
 

@@ -4,17 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 from assay.sinks.key import COMMON_KEYS
-from assay.sinks.registry import BUILT_IN, built_in_class, registered
+from assay.sinks.registry import BUILT_IN, find_built_in_class, list_registered
 from assay.sinks.spec import SinkSpec
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?")
 
 
 def check_spec(written: Mapping[str, Any]) -> list[str]:
-    """What a plan must not begin with, in words without the sink's place in the file. Nothing for a disabled sink;
-    of a user's own sink only its name or path is looked at: `try_sink` makes one, which checks its keys."""
+    """Problems that keep a plan from beginning, in words without the sink's place in the file. None for a disabled
+    sink. Of a user's own sink only the name or path is looked at: `try_sink` makes one, which checks its keys."""
     if written.get("enabled", True) is False:
         return []
     if not isinstance(written.get("enabled", True), bool):
@@ -23,11 +23,11 @@ def check_spec(written: Mapping[str, Any]) -> list[str]:
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
         return ["delivery_timeout_s: must be a number of seconds above 0"]
     spec = SinkSpec.parse(written)
-    known = built_in_class(spec)
+    known = find_built_in_class(spec)
     if known is None:
         return _own_sink(spec)
     keys = {key.name: key for key in (*COMMON_KEYS, *known.keys)}
-    of = f"sink {quoted(spec.name)}"
+    of = f"sink {quote(spec.name)}"
     problems = [f"{key}: {unknown('key', key, sorted(keys), of)}" for key in written if key not in keys]
     problems += [
         f"{key.name}: sink {spec.name} needs it ({key.help})"
@@ -40,15 +40,15 @@ def check_spec(written: Mapping[str, Any]) -> list[str]:
 def check_sink_data(written: Mapping[str, Any], said: Mapping[str, Any]) -> list[str]:
     """What is wrong with what an entry says to a sink."""
     spec = SinkSpec.parse(written)
-    known = built_in_class(spec)
+    known = find_built_in_class(spec)
     if known is None or known.entry_keys is None:
         return []
-    of = f"sink_data of sink {quoted(spec.name)}"
+    of = f"sink_data of sink {quote(spec.name)}"
     return [unknown("key", key, known.entry_keys, of) for key in said if key not in known.entry_keys]
 
 
 def _own_sink(spec: SinkSpec) -> list[str]:
-    names = [*BUILT_IN, *(point.name for point in registered())]
+    names = [*BUILT_IN, *(point.name for point in list_registered())]
     if spec.class_path is not None:
         if spec.class_path in names or _DOTTED.fullmatch(spec.class_path):
             return []

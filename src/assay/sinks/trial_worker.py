@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import AssayError
 from assay.fallback.stand_ins import FINDER
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 from assay.sinks.key import COMMON_KEYS
 from assay.sinks.registry import make_sink, sink_class, takes_config
 from assay.sinks.spec import SinkSpec
@@ -68,7 +68,7 @@ def _wrong_keys(found: type[Any], spec: SinkSpec) -> Iterator[str]:
         known = [each.name for each in parameters]
         needed = [each.name for each in parameters if each.default is Parameter.empty]
     names = sorted([*known, *(key.name for key in COMMON_KEYS)])
-    of = f"sink {quoted(spec.name)}"
+    of = f"sink {quote(spec.name)}"
     yield from (f"{key}: {unknown('key', key, names, of)}" for key in spec.own if key not in known)
     yield from (f"{key}: sink {spec.name} needs it" for key in needed if spec.own.get(key) in (None, ""))
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from assay.stats.repeats import Repeats, plan_repeats
     from assay.stats.scaling import PowerLaw, fit_power_law
     from assay.stats.shift import Shift, level_shift, paired_shift, unpaired_shift
-    from assay.stats.warmup import Warmup, find_warmup
+    from assay.stats.warmup import WarmupCut as Warmup
+    from assay.stats.warmup import find_warmup
 
 __all__ = [
     "Interval",
@@ -49,7 +50,7 @@ __getattr__, __dir__ = exports(
         "Repeats": "repeats",
         "Shift": "shift",
         "TailEstimate": "early_stopping",
-        "Warmup": "warmup",
+        "Warmup": "warmup:WarmupCut",
         "bootstrap": "intervals",
         "find_changes": "changes.change_points",
         "find_outliers": "outliers",

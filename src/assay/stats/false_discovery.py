@@ -7,19 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 RATE = 0.02
-"""Aimed at, so that no more than 5% of what is called in a table is false: p-values of ten pairs in two modes are up to
-twice too small (`make bench-truth`)."""
+"""False discovery rate that is aimed at. Lower than the 5% that a table may have, because p-values of ten pairs in two
+modes are up to twice too small (`make bench-truth`)."""
 _CHOSEN = 10
-"""Times that a p counts at most from which spikes were left out."""
+"""Largest factor for a p from which spikes were left out."""
 
 
-def counted(p: float, left_out: int, rows: int) -> float:
-    """A p as it counts among `rows`. Where runs were left out after looking at them (spikes), it is too small, and many
-    rows have some that profit: it counts as often as there are rows, ten times at most."""
+def count_among(p: float, left_out: int, rows: int) -> float:
+    """The p that goes into the correction for `rows`. Where runs were left out after looking at them (spikes), p is too
+    small, and with many rows some profit by chance: it is multiplied by the rows, at most ten times."""
     return min(1.0, p * min(_CHOSEN, rows)) if left_out else p
 
 
-def adjusted(p_values: Sequence[float]) -> list[float]:
+def adjust(p_values: Sequence[float]) -> list[float]:
     """Each p as the smallest false discovery rate at which it would still be a discovery, in the order given."""
     p = np.asarray(p_values, dtype=np.float64)
     if p.size == 0:

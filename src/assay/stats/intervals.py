@@ -3,7 +3,7 @@
 `bootstrap` is Efron's bootstrap, by default bias-corrected and accelerated (BCa: Efron, JASA 82, 1987), which keeps its
 coverage for skewed samples such as run times. `quantile_interval` needs no resampling: the ranks of a sample bracket a
 quantile with binomial probability (Conover, Practical Nonparametric Statistics, 3.2), which for tails of latencies is
-both exact and cheaper.
+both exact and cheaper. `share_interval` is that of Clopper & Pearson (Biometrika 26, 1934).
 """
 
 from __future__ import annotations
@@ -128,6 +128,24 @@ def _rank_below(n: int, quantile: float, tail: float) -> int:
         else:
             high = middle
     return low
+
+
+def share_interval(found: int, of: int, *, confidence: float = 0.95) -> Interval:
+    """Share of `of` trials, from 0 to 1, with its exact binomial interval."""
+    tail = (1 - confidence) / 2
+    # The smallest share at which so many found, or more, are no surprise; and the largest for so many, or fewer.
+    low = _least_share(lambda share: 1 - binomial_at_most(found - 1, of, share) >= tail) if found else 0.0
+    high = _least_share(lambda share: binomial_at_most(found, of, share) <= tail) if found < of else 1.0
+    return Interval(found / of, low, high, confidence)
+
+
+def _least_share(holds: Callable[[float], bool]) -> float:
+    """The least share from which on it holds, by halving."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def finite(values: ArrayLike | Sequence[float]) -> Floats:

@@ -8,12 +8,12 @@ over less, a log factor cannot be told from a power.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, log
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assay.stats.distributions import t_quantile
+from assay.stats.line import fit_line
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PowerLaw:
         return self.coefficient * float(size**self.exponent)
 
     def grows_faster_than(self, exponent: float) -> bool:
-        """The whole interval lies above, so it is not noise."""
+        """Whether the whole interval of the exponent lies above this one, so that it is not noise."""
         return self.low > exponent
 
     def grows_slower_than(self, exponent: float) -> bool:
@@ -38,7 +38,7 @@ class PowerLaw:
 
 
 def fit_power_law(sizes: ArrayLike, costs: ArrayLike, *, confidence: float = 0.95) -> PowerLaw:
-    """Needs two different positive sizes; of exactly two points the interval is infinite: nothing is left over."""
+    """Needs two different positive sizes; of exactly two points the interval is infinite: there is no error to see."""
     x_raw, y_raw = np.asarray(sizes, dtype=np.float64).ravel(), np.asarray(costs, dtype=np.float64).ravel()
     if x_raw.size != y_raw.size:
         raise ValueError(f"{x_raw.size} sizes but {y_raw.size} costs")
@@ -46,22 +46,14 @@ def fit_power_law(sizes: ArrayLike, costs: ArrayLike, *, confidence: float = 0.9
         raise ValueError("sizes and costs must be positive and finite: a power law has no logarithm elsewhere")
     if np.unique(x_raw).size < 2:
         raise ValueError("a power law needs at least two different sizes")
-    x, y = np.log(x_raw), np.log(y_raw)
-    dx = x - x.mean()
-    spread = float(dx @ dx)
-    slope = float(dx @ y) / spread
-    intercept = float(y.mean()) - slope * float(x.mean())
-    residual = float(np.sum((y - intercept - slope * x) ** 2))
-    total = float(np.sum((y - y.mean()) ** 2))
-    df = x.size - 2
-    half = t_quantile((1 + confidence) / 2, df) * (residual / df / spread) ** 0.5 if df > 0 else inf
+    line = fit_line(np.log(x_raw), np.log(y_raw), confidence=confidence)
     return PowerLaw(
-        exponent=slope,
-        low=slope - half,
-        high=slope + half,
-        coefficient=exp(intercept),
-        r_squared=1.0 - residual / total if total > 0 else 1.0,
-        points=int(x.size),
+        exponent=line.slope,
+        low=line.low,
+        high=line.high,
+        coefficient=exp(line.intercept),
+        r_squared=line.r_squared,
+        points=int(x_raw.size),
         confidence=confidence,
     )
 

@@ -40,12 +40,13 @@ LEVEL_ALARMS = 0.01
 ASSUMED_LEVEL = 0.032
 """Standard deviation of a session's level where nothing is known of the past, 3.2%: what shared machines show."""
 ASSUMED_DRIFT = 0.5
-"""Standard deviation of a session's level as a share of the spread within it, likewise."""
+"""Standard deviation of a session's level as a share of the spread within it, where nothing is known of the past."""
 _FLIPS_TO = 30
-"""Pairs up to which signs are flipped: of more the mean is normal enough. Few pairs have too few patterns to tell."""
+"""Most pairs of which signs are flipped: the mean of more is normal enough. Very few have too few patterns to tell."""
 _TRIMMED_FROM = 20
 _MEDIAN_ERROR = 1.25 * 1.4826
-"""Standard error of a median over that of a mean, and standard deviation over median absolute deviation."""
+"""Factor from median absolute deviation to standard error of a median, before √n: 1.25 for a median in place of a
+mean, 1.4826 for a standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class Shift:
 
 
 def paired_shift(base: Floats, head: Floats, *, looks: int = 1, confidence: float = CONFIDENCE) -> Shift:
-    """`base[i]` and `head[i]` are logarithms of a pair. `looks`: how often the same experiment will be judged."""
+    """Shift between pairs: `base[i]` and `head[i]` are logarithms of one. `looks`: how often the experiment is
+    judged."""
     wild = spikes(base, head)
     kept_base, kept_head = base[~wild], head[~wild]
     n = kept_base.size
@@ -74,7 +76,7 @@ def paired_shift(base: Floats, head: Floats, *, looks: int = 1, confidence: floa
     error, df = float(differences.std(ddof=1)) / sqrt(n), n - 1
     within = sqrt(float(kept_base.var(ddof=1) + kept_head.var(ddof=1)) / n)
     if n >= _TRIMMED_FROM:
-        centre, error, df = _trimmed(differences)
+        centre, error, df = _trim(differences)
     share = min(1.0, n / 10) / looks / 2
     floor = t_quantile(1 - PAIRS_ALARMS * share, df) * error
     floor = min(floor, t_quantile(1 - WITHIN_ALARMS * share, 2 * n - 2) * within)
@@ -84,9 +86,9 @@ def paired_shift(base: Floats, head: Floats, *, looks: int = 1, confidence: floa
     return _shift(centre, error, df, floor, n, int(wild.sum()), confidence)
 
 
-def _trimmed(differences: Floats) -> tuple[float, float, int]:
+def _trim(differences: Floats) -> tuple[float, float, int]:
     """Mean, standard error and degrees of freedom without 15% at either end (Tukey & McLaughlin, Sankhya A 25,
-    1963): with twenty differences and more, a few slow runs of either side are not all there is."""
+    1963): with twenty differences or more, enough is left without a few slow runs of either side."""
     ordered = np.sort(differences)
     n = ordered.size
     cut = round(0.15 * n)
@@ -98,8 +100,8 @@ def _trimmed(differences: Floats) -> tuple[float, float, int]:
 def unpaired_shift(
     base: Floats, head: Floats, *, between: float | None = None, confidence: float = CONFIDENCE
 ) -> Shift:
-    """`between`: standard deviation of a session's level. Where it is not known, the interval is that of the runs with
-    half their spread for drift, and a change must be beyond what levels of shared machines are assumed to move."""
+    """`between`: standard deviation of a session's level. Where it is not known, half the spread of the runs is added
+    to the interval for drift, and a change must be larger than levels of shared machines are assumed to move."""
     n, m = base.size, head.size
     centre = float(head.mean() - base.mean())
     if min(n, m) < 2:
@@ -116,9 +118,9 @@ def unpaired_shift(
 def level_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -> Shift:
     """`past`: one level a session, oldest first; `head`: the runs of the session in question.
 
-    Its own noise is in the movement of the past, since each level there had it too. A level within those seen before
-    is no change, nor is one that is beyond them by no more than the error of its own median, whatever their standard
-    deviation: tails are the past's own.
+    The head's own noise is in the movement of the past, since each level there had it too. A level within those seen
+    before is no change, whatever their standard deviation; nor is one beyond them by no more than the error of its own
+    median.
     """
     n = past.size
     error = float(past.std(ddof=1)) * sqrt(1 + 1 / n)
@@ -132,7 +134,7 @@ def level_shift(past: Floats, head: Floats, *, confidence: float = CONFIDENCE) -
 
 
 def at_least(shift: Shift, tick: float) -> Shift:
-    """Values come in steps, `tick` of their size: neither end of the interval is known better than by one step."""
+    """The shift with an interval and a floor of at least one step that values come in, `tick` of their size."""
     reach = log(1 + tick)
     low, high = min(shift.low, shift.estimate - reach), max(shift.high, shift.estimate + reach)
     return Shift(

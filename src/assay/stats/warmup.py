@@ -24,8 +24,9 @@ _STANDS_OUT = 3.0
 
 
 @dataclass(frozen=True)
-class Warmup:
-    """`cut` iterations belong to warm-up. `steady` is False when no steady state was found."""
+class WarmupCut:
+    """`cut` iterations belong to warm-up. `steady` is False when no steady state was found.
+    Its public name is `assay.stats.Warmup`."""
 
     cut: int
     iterations: int
@@ -37,7 +38,7 @@ class Warmup:
         return self.cut / self.iterations if self.iterations else 0.0
 
 
-def find_warmup(series: ArrayLike, *, fixed: int = 1) -> Warmup:
+def find_warmup(series: ArrayLike, *, fixed: int = 1) -> WarmupCut:
     values = finite(series)
     n = int(values.size)
     if n < FEWEST_FOR_MSER:
@@ -45,27 +46,30 @@ def find_warmup(series: ArrayLike, *, fixed: int = 1) -> Warmup:
     clipped = clip_spikes(values)
     cut = _mser(clipped)
     if not _differs(clipped[:cut], clipped[cut:]):
-        return Warmup(0, n, True, "")
+        return WarmupCut(0, n, True, "")
     if cut > LATEST_CUT * n:
-        return Warmup(cut, n, False, f"no steady state: it still settles after {cut} of {n} iterations; run longer")
+        return WarmupCut(cut, n, False, f"no steady state: it still settles after {cut} of {n} iterations; run longer")
     note = f"warm-up: the first {cut} of {n} iterations differ from the rest" if cut else ""
-    return Warmup(cut, n, True, note)
+    return WarmupCut(cut, n, True, note)
 
 
-def _short(values: Floats, fixed: int) -> Warmup:
-    """Too few for MSER: a fixed count, and a word if the first was really slow."""
+def _short(values: Floats, fixed: int) -> WarmupCut:
+    """A warm-up of fixed length, for too few values for MSER; with a note if the first was really slow."""
     n = int(values.size)
     if n < 3:
-        return Warmup(0, n, False, f"{n} iterations are too few to see a warm-up")
+        return WarmupCut(0, n, False, f"{n} iterations are too few to see a warm-up")
     rest = float(np.median(values[1:]))
     if rest > 0 and values[0] > _SLOW_FIRST * rest:
         slower = values[0] / rest
-        return Warmup(min(fixed, n - 1), n, True, f"the first iteration took {slower:.2g} times the median of the rest")
-    return Warmup(0, n, True, "")
+        return WarmupCut(
+            min(fixed, n - 1), n, True, f"the first iteration took {slower:.2g} times the median of the rest"
+        )
+    return WarmupCut(0, n, True, "")
 
 
 def _differs(head: Floats, rest: Floats) -> bool:
-    """MSER always finds a smallest value; on plain noise that is anywhere. Only a head that stands out is a warm-up."""
+    """Whether the head stands out from the rest. MSER always finds a smallest value, on plain noise anywhere: only a
+    head that stands out is a warm-up."""
     if head.size == 0:
         return False
     error = float(np.std(rest)) * (1 / head.size + 1 / rest.size) ** 0.5

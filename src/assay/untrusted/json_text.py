@@ -15,7 +15,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
-from assay.names import quoted
+from assay.names import quote
 from assay.untrusted.read_limit import ReadLimit
 from assay.untrusted.regular_file import read_bytes
 from assay.untrusted.unreadable import Unreadable
@@ -51,7 +51,7 @@ def read_json(path: Path, limit: ReadLimit, made: Made | None = None, *, own: bo
 def parse_json(data: bytes, where: Path | str, made: Made | None = None, *, own: bool = False) -> Any:
     """`made` turns each object into what it stands for. `own` is what Assay wrote around what others did: it may be
     nested a little deeper, and of equal keys the last counts."""
-    data, text = _decoded(data, where)
+    data, text = _decode(data, where)
     _check_shape(data, where, OWN_DEEPEST if own else DEEPEST)
     if "\\ud" in text or "\\uD" in text:
         text = _ESCAPE.sub(lambda escape: "\\ufffd" if escape["half"] else escape[0], text)
@@ -65,8 +65,8 @@ def parse_json(data: bytes, where: Path | str, made: Made | None = None, *, own:
         raise Unreadable(where, f"cannot be read as JSON: {error}") from None
 
 
-def _decoded(data: bytes, where: Path | str) -> tuple[bytes, str]:
-    """As UTF-8 bytes and as text; JSON may come in UTF-16 and UTF-32, too, and with a byte order mark."""
+def _decode(data: bytes, where: Path | str) -> tuple[bytes, str]:
+    """The data as UTF-8 bytes and as text; JSON may come in UTF-16 and UTF-32, too, and with a byte order mark."""
     encoding = json.detect_encoding(data)
     try:
         text = data.decode(encoding)
@@ -100,7 +100,8 @@ def _depths(brackets: bytes) -> Iterator[int]:
 
 
 def _long_number(data: bytes) -> int | None:
-    """Where too many digits stand in a row: such a row covers one of the places that are a row apart."""
+    """Place of a number with too many digits. It looks only at places as far apart as the limit: a longer row of digits
+    covers one of them."""
     for at in range(MOST_DIGITS, len(data), MOST_DIGITS + 1):
         before, after = data[at - MOST_DIGITS : at], data[at : at + MOST_DIGITS + 1]
         left, right = len(before) - len(before.rstrip(_DIGITS)), len(after) - len(after.lstrip(_DIGITS))
@@ -113,5 +114,5 @@ def _object(pairs: list[tuple[str, Any]], where: Path | str, made: Made | None) 
     written = dict(pairs)
     if len(written) < len(pairs):
         double = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise Unreadable(where, f"has the key {quoted(double)} twice in one object")
+        raise Unreadable(where, f"has the key {quote(double)} twice in one object")
     return written if made is None else made(written)

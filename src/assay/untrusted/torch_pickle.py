@@ -43,7 +43,7 @@ _LARGEST_KEY = 1 << 60
 _LONGEST_KEY = 4096
 
 
-class Inert:
+class NotData:
     """Stands for anything a pickle names that is not data. Calling it gives another one."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -52,8 +52,8 @@ class Inert:
     def __setstate__(self, _: Any) -> None:
         pass
 
-    def __call__(self, *_: Any, **__: Any) -> Inert:
-        return Inert()
+    def __call__(self, *_: Any, **__: Any) -> NotData:
+        return NotData()
 
 
 class Storage:
@@ -82,7 +82,7 @@ class TorchUnpickler(_PythonUnpickler):  # type: ignore[misc]
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
-            return _ordered
+            return _make_ordered
         if module == "torch._utils" and name in ("_rebuild_tensor_v2", "_rebuild_tensor", "_rebuild_tensor_v3"):
             return self._rebuild
         if module == "torch._utils" and name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
@@ -94,7 +94,7 @@ class TorchUnpickler(_PythonUnpickler):  # type: ignore[misc]
                 return Storage("uint8")
             if name in _DTYPES:
                 return Dtype(_DTYPES[name])
-        return Inert
+        return NotData
 
     def persistent_load(self, saved: Any) -> Any:
         described = isinstance(saved, tuple) and len(saved) >= 3 and saved[0] == "storage"
@@ -140,7 +140,7 @@ def _check_key(key: Any) -> None:
         raise DataError("a dictionary or set has a key that is neither text nor a number of at most 60 bits")
 
 
-def _ordered(*given: Any) -> OrderedDict[Any, Any]:
+def _make_ordered(*given: Any) -> OrderedDict[Any, Any]:
     """The class itself would hash what it is given."""
     pairs = [pair for some in given if isinstance(some, list | tuple) for pair in some]
     for pair in pairs:

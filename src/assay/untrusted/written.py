@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.errors import DataError
-from assay.names import listed, quoted
+from assay.names import list_names, quote
 
 _NEEDED: Final[Any] = object()
 _KINDS = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
@@ -83,7 +83,7 @@ class Written:
     def one_of(self, key: str, known: tuple[str, ...], default: str = _NEEDED) -> str:
         value = self.text(key, default)
         if value not in known:
-            raise DataError(f"{self._name(key)} is {_short(value)}, which is none of {listed(known)}")
+            raise DataError(f"{self._name(key)} is {_short(value)}, which is none of {list_names(known)}")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Written:
 
     def _name(self, key: str) -> str:
         """Keys come from the file, too: what cannot be printed is escaped."""
-        shown = quoted(key)[1:-1]
+        shown = quote(key)[1:-1]
         shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
         return f"{self._inside}.{shown}" if self._inside else shown
 
@@ -151,4 +151,4 @@ def _kind(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    return quoted(text if len(text) <= 60 else f"{text[:60]}…")
+    return quote(text if len(text) <= 60 else f"{text[:60]}…")

@@ -42,7 +42,7 @@ class RepositoryConfig:
     lazy_loading: bool = False
     """True: `checkout` reads a tensor when it is first looked at."""
     memory_limit_mb: int = 512
-    """For decoded bases kept between tensors and for tensors in flight."""
+    """Memory for decoded bases kept between tensors and for tensors in flight."""
     cleanup_frequency: str = "normal"
     """How often a commit collects: never, every 64 commits, or after every commit (aggressive)."""
     streaming_operations: bool = True
@@ -78,8 +78,8 @@ PRESETS: Mapping[str, RepositoryConfig] = {
 }
 
 
-def stored_config(where: object, value: Mapping[str, Any]) -> Any:
-    """From a repository's `format` file, whose version must be the one that this code reads."""
+def read_stored_config(where: object, value: Mapping[str, Any]) -> Any:
+    """The configuration in a repository's `format` file, whose version must be the one that this code reads."""
     check_format(where, value.get("format"))
     return value.get("config")
 
@@ -92,7 +92,7 @@ def repository_config(
     if given is None:
         return base
     if isinstance(given, RepositoryConfig):
-        return _checked(given)
+        return _check(given)
     if isinstance(given, str):
         if given in SETTINGS:
             return replace(base, setting=given)
@@ -106,10 +106,10 @@ def repository_config(
             problems.append(f"config: {unknown('key', key, known)}")
     if problems:
         raise ConfigError(problems)
-    return _checked(replace(base, **given))
+    return _check(replace(base, **given))
 
 
-def _checked(config: RepositoryConfig) -> RepositoryConfig:
+def _check(config: RepositoryConfig) -> RepositoryConfig:
     problems = []
 
     def require(key: str, holds: bool, wanted: str) -> None:

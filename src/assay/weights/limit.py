@@ -47,7 +47,7 @@ class RepositoryLimit:
     def with_allowance(self) -> float:
         return self.limit_bytes + ALLOWANCE_PER_TENSOR * self.stored_tensors
 
-    def reached(self, stored_bytes: int, allowance: bool = True) -> float:
+    def share_reached(self, stored_bytes: int, allowance: bool = True) -> float:
         """The share of the limit that a store with `stored_bytes` on disk has reached; 1.0 is all of it."""
         return (self.with_allowance if allowance else self.limit_bytes) / stored_bytes
 
@@ -94,7 +94,7 @@ def _digest(tensor: Tensor) -> bytes:
     return blake2b(bits_of(tensor).view(np.uint8).data, digest_size=16).digest()
 
 
-def ordered(bits: Tensor) -> Tensor:
+def order_bits(bits: Tensor) -> Tensor:
     """Bit patterns of floats as integers in numeric order."""
     width = bits.dtype.itemsize * 8
     top = bits.dtype.type(1 << (width - 1))
@@ -102,7 +102,7 @@ def ordered(bits: Tensor) -> Tensor:
 
 
 def zigzag_difference(bits: Tensor, base: Tensor, is_float: bool) -> Tensor:
-    difference = ordered(bits) - ordered(base) if is_float else bits - base
+    difference = order_bits(bits) - order_bits(base) if is_float else bits - base
     signed = difference.view(np.dtype(f"<i{bits.dtype.itemsize}"))
     return ((signed << 1) ^ (signed >> (bits.dtype.itemsize * 8 - 1))).view(bits.dtype)
 

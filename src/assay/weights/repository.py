@@ -12,17 +12,17 @@ from uuid import uuid4
 from assay.errors import UsageError
 from assay.names import unknown
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.config import RepositoryConfig, repository_config, stored_config
-from assay.weights.disk import Disk
+from assay.weights.config import RepositoryConfig, read_stored_config, repository_config
 from assay.weights.new_folder import check_unused, new_folder
 from assay.weights.packs.chunk_reading import ChunkReading
 from assay.weights.packs.object_store import ObjectStore
 from assay.weights.packs.slabs import Slabs
+from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.store import StoreStats, Tensor
 from assay.weights.versions.commit import Commit, Diff, TensorEntry, diff_of
 from assay.weights.versions.commit_store import CommitStore
 from assay.weights.versions.lazy_tensors import LazyTensors
-from assay.weights.versions.references import References, checked_name, read_references, write_references
+from assay.weights.versions.references import References, check_name, read_references, write_references
 from assay.weights.versions.sealed import seal, unseal
 from assay.weights.writer_lock import WriterLock
 
@@ -40,9 +40,9 @@ class Repository:
     A folder with `format`, `refs`, `commits/`, `packs/` and `lock`; one writer at a time, any number of readers.
     """
 
-    def __init__(self, path: Path, config: RepositoryConfig, disk: Disk | None = None) -> None:
+    def __init__(self, path: Path, config: RepositoryConfig, disk: RepositoryDisk | None = None) -> None:
         self.path, self.config = path, config
-        self.disk = disk or Disk()
+        self.disk = disk or RepositoryDisk()
         self.temporary = path / "tmp"
         self.commits = CommitStore(self.disk, path / "commits", self.temporary)
         self.objects = ObjectStore(path / "packs", config.memory_limit_mb << 20, config.memory_mapping)
@@ -50,8 +50,8 @@ class Repository:
         self._ingest: Ingest | None = None
 
     @classmethod
-    def init(cls, path: str | Path, config: Given = None, disk: Disk | None = None) -> Repository:
-        path, disk = Path(path), disk or Disk()
+    def init(cls, path: str | Path, config: Given = None, disk: RepositoryDisk | None = None) -> Repository:
+        path, disk = Path(path), disk or RepositoryDisk()
         check_unused(path)
         checked = repository_config(config)
         with new_folder(path):
@@ -64,11 +64,11 @@ class Repository:
         return cls(path, checked, disk)
 
     @classmethod
-    def open(cls, path: str | Path, config: Given = None, disk: Disk | None = None) -> Repository:
+    def open(cls, path: str | Path, config: Given = None, disk: RepositoryDisk | None = None) -> Repository:
         path = Path(path)
         if not (path / "format").is_file():
             raise UsageError(f"{path} is not a weight repository; make one with: assay weights init {path}")
-        stored = repository_config(stored_config(path, unseal(path / "format")))
+        stored = repository_config(read_stored_config(path, unseal(path / "format")))
         return cls(path, repository_config(config, base=stored), disk)
 
     @property
@@ -120,7 +120,7 @@ class Repository:
         from assay.weights.versions.ingest import Ingest
 
         with self.writing:
-            return Ingest(self, self._parents(self.references, checked_name(branch) if branch else None))
+            return Ingest(self, self._parents(self.references, check_name(branch) if branch else None))
 
     def _parents(self, references: References, branch: str | None) -> tuple[str, ...]:
         branch = branch or references.head
@@ -203,7 +203,7 @@ class Repository:
         return diff_of(self.show(a), self.show(b))
 
     def merge(self, other: str, strategy: str = "refuse", message: str = "") -> str:
-        """Brings `other` into the current branch: see `merge.merged_entries` for the strategies."""
+        """Brings `other` into the current branch: see `merge.merge_entries` for the strategies."""
         from assay.weights.versions.merge import merge
 
         with self.writing:

@@ -46,7 +46,7 @@ def push(repository: Repository, url: str, branch: str | None = None, force: boo
     history = {commit.id: commit for commit in repository.log(references.branches[name])}
     tags = {tag: tip for tag, tip in references.tags.items() if tip in history}
 
-    def moved(theirs: References) -> References:
+    def move(theirs: References) -> References:
         if not force and theirs.branches.get(name, references.branches[name]) not in history:
             raise UsageError(
                 f"{url} has commits on {name!r} that are not here; pull and merge first, or push with --force"
@@ -64,7 +64,7 @@ def push(repository: Repository, url: str, branch: str | None = None, force: boo
     for attempt in range(_ATTEMPTS):
         try:
             with remote.writing():
-                return _push(repository, remote, history, moved)
+                return _push(repository, remote, history, move)
         except LostLease:
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -106,7 +106,7 @@ def _send(repository: Repository, remote: Remote, records: list[TensorRecord]) -
     with WorkFolder(repository.temporary) as folder, PackWriter(repository.disk, folder, folder) as pack:
         for record in records:
             places = tuple(
-                pack.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
+                pack.add_chunk(chunk.method, repository.objects.read_stored_chunk(record.digest, number))
                 for number, chunk in enumerate(record.chunks)
             )
             pack.add_record(record._replace(chunks=places))
@@ -155,7 +155,7 @@ def _fetch_commits(repository: Repository, remote: Remote, tips: list[str]) -> d
 
 
 def _fetch_tensors(repository: Repository, remote: Remote, commits: list[Commit]) -> tuple[int, int]:
-    """Again if the remote is repacked meanwhile."""
+    """Fetches the tensors of commits; begins again if the remote is repacked meanwhile."""
     for _ in range(_ATTEMPTS - 1):
         try:
             return _fetch_once(repository, remote, commits)

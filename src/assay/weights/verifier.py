@@ -46,8 +46,8 @@ def verify(repository: Repository, ignore: tuple[str, ...] = ()) -> Verification
         packs += 1
         try:
             pack = PackReader(path)
-            if pack.uncovered():
-                problems.append(f"{path} has {pack.uncovered()} bytes that belong to no tensor")
+            if pack.count_uncovered():
+                problems.append(f"{path} has {pack.count_uncovered()} bytes that belong to no tensor")
         except DataError as error:
             note(error)
     try:

@@ -8,10 +8,10 @@ import pytest
 
 from assay.benchmarks.weights import accuracy
 from assay.benchmarks.weights.orchestration.program import main
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.probes.corruption import CorruptionResult, flip_bytes
 from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.case_verdict import judge, judge_in_second_process
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.tables.result import ScenarioResult, SuiteResult
@@ -48,7 +48,7 @@ def test_the_edge_cases_are_what_their_names_say() -> None:
 
 def test_errors_are_measured_in_bits_numbers_and_ulps(tmp_path: Path) -> None:
     base = np.array([1.0, 1.0 + 2.0**-12, -0.0, np.nan], np.float32)
-    verdict = judge("float16-cast", AccuracyCase("x", "x", ({"w": base},)), tmp_path / "s", Settings())
+    verdict = judge("float16-cast", AccuracyCase("x", "x", ({"w": base},)), tmp_path / "s", SuiteSettings())
     assert verdict.values == 4
     assert verdict.inexact_values == 1
     assert verdict.largest_error == 2.0**-12
@@ -58,7 +58,7 @@ def test_errors_are_measured_in_bits_numbers_and_ulps(tmp_path: Path) -> None:
 
 def test_a_refusal_is_not_a_wrong_answer(tmp_path: Path) -> None:
     case = AccuracyCase("x", "x", ({"w": np.array(["text"])}, {"w": np.arange(3)}))
-    verdict = judge("zstd", case, tmp_path / "s", Settings())
+    verdict = judge("zstd", case, tmp_path / "s", SuiteSettings())
     assert verdict.wrong == ()
     assert len(verdict.refused) == 1
     assert "dtype" in verdict.refused[0]
@@ -67,15 +67,15 @@ def test_a_refusal_is_not_a_wrong_answer(tmp_path: Path) -> None:
 
 def test_a_second_process_reads_what_was_written_here(tmp_path: Path) -> None:
     case = AccuracyCase("x", "x", ({"w": np.arange(5)}, {"w": np.arange(6)}))
-    verdict = judge("assay-balanced", case, tmp_path / "s", Settings())
-    assert judge_in_second_process("assay-balanced", [(case, verdict)], Settings()) == []
+    verdict = judge("assay-balanced", case, tmp_path / "s", SuiteSettings())
+    assert judge_in_second_process("assay-balanced", [(case, verdict)], SuiteSettings()) == []
     other = AccuracyCase("x", "other", ({"w": np.arange(5)}, {"w": np.arange(7)}))
-    problems = judge_in_second_process("assay-balanced", [(other, verdict)], Settings())
+    problems = judge_in_second_process("assay-balanced", [(other, verdict)], SuiteSettings())
     assert problems == [("other", "second process, version 1: another value than was committed")]
 
 
 def test_flipped_bytes_of_plain_files_are_read_in_silence(tmp_path: Path) -> None:
-    found = flip_bytes("safetensors", tmp_path, 40, Budget(60), Settings(), seed=0)
+    found = flip_bytes("safetensors", tmp_path, 40, ScenarioBudget(60), SuiteSettings(), seed=0)
     assert found.flips == 40
     assert found.silent > 20
     assert found.detection_rate is not None
@@ -83,7 +83,7 @@ def test_flipped_bytes_of_plain_files_are_read_in_silence(tmp_path: Path) -> Non
 
 
 def test_a_spent_budget_still_gives_the_flips_of_a_rate(tmp_path: Path) -> None:
-    found = flip_bytes("safetensors", tmp_path, 40, Budget(0), Settings(), seed=0)
+    found = flip_bytes("safetensors", tmp_path, 40, ScenarioBudget(0), SuiteSettings(), seed=0)
     assert 30 <= found.mattered <= 40
     assert found.detection_rate is not None
     assert found.detection_rate.percent < 50

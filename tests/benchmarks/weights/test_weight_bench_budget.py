@@ -10,11 +10,11 @@ from assay.benchmarks.weights.compression import CompressionSuite
 from assay.benchmarks.weights.orchestration import orchestrator
 from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan
 from assay.benchmarks.weights.orchestration.profile import Profile
-from assay.benchmarks.weights.orchestration.progress import Progress, clock_face
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.progress import SuiteProgress, clock_face
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.probes.machine import Machine, probe_machine
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 
 
@@ -26,7 +26,7 @@ class Clock:
         return self.now
 
 
-def rounds_of(budget: Budget, clock: Clock, each: float, most: int, least: int = 1) -> int:
+def rounds_of(budget: ScenarioBudget, clock: Clock, each: float, most: int, least: int = 1) -> int:
     done = 0
     for _ in budget.rounds(most, least):
         clock.now += each
@@ -36,22 +36,22 @@ def rounds_of(budget: Budget, clock: Clock, each: float, most: int, least: int =
 
 def test_rounds_stop_before_the_one_that_would_not_fit() -> None:
     clock = Clock()
-    assert rounds_of(Budget(10, clock), clock, each=3, most=100) == 3
+    assert rounds_of(ScenarioBudget(10, clock), clock, each=3, most=100) == 3
 
 
 def test_the_first_rounds_are_run_however_little_time_there_is() -> None:
     clock = Clock()
-    assert rounds_of(Budget(0, clock), clock, each=3, most=100, least=2) == 2
+    assert rounds_of(ScenarioBudget(0, clock), clock, each=3, most=100, least=2) == 2
 
 
 def test_no_more_rounds_than_asked_for() -> None:
     clock = Clock()
-    assert rounds_of(Budget(1000, clock), clock, each=1, most=4) == 4
+    assert rounds_of(ScenarioBudget(1000, clock), clock, each=1, most=4) == 4
 
 
 def test_a_part_is_a_share_of_what_is_left() -> None:
     clock = Clock()
-    budget = Budget(10, clock)
+    budget = ScenarioBudget(10, clock)
     clock.now = 4
     assert budget.part(0.5).seconds == 3
 
@@ -80,7 +80,7 @@ def test_the_plan_says_budget_and_estimate_side_by_side() -> None:
 
 def test_time_left_follows_what_the_first_steps_really_took() -> None:
     clock, out = Clock(), StringIO()
-    progress = Progress([10, 10, 10, 10], None, out, clock)
+    progress = SuiteProgress([10, 10, 10, 10], None, out, clock)
     progress.begin("first")
     assert progress.left_s == 40
     clock.now = 20
@@ -94,7 +94,7 @@ def test_time_left_follows_what_the_first_steps_really_took() -> None:
 
 def test_time_left_is_told_by_what_was_measured_of_each_kind() -> None:
     clock, out = Clock(), StringIO()
-    progress = Progress([10, 10, 10, 10], ["quick", "slow", "quick", "slow"], out, clock)
+    progress = SuiteProgress([10, 10, 10, 10], ["quick", "slow", "quick", "slow"], out, clock)
     for name, took in (("quick", 10), ("slow", 100), ("quick", 10)):
         progress.begin(name)
         clock.now += took
@@ -133,7 +133,7 @@ def test_every_store_is_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     profile = Profile(suites=["compression"], iterations=1, models=["tiny"])
     both, first = (
-        orchestrator.BenchmarkOrchestrator(Settings(), stores=stores).plan(profile)
+        orchestrator.BenchmarkOrchestrator(SuiteSettings(), stores=stores).plan(profile)
         for stores in (tuple(speeds), ("assay-fast",))
     )
     assert "commit 10 to 100 MB/s" in str(both)

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.scenarios.chain import Chain, best_of, bytes_on_disk, differences, run_chain, timed
+from assay.benchmarks.weights.scenarios.chain import (
+    VersionChain,
+    best_of,
+    bytes_on_disk,
+    differences,
+    run_chain,
+    time_call,
+)
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.errors import DataError, UsageError
 from assay.weights.peers.zstd_store import ZstdStore
@@ -14,12 +21,12 @@ from assay.weights.store import Tensor
 
 
 @pytest.fixture(scope="module")
-def chain() -> Chain:
-    return Chain(scenario_data("mixed", "bfloat16", 20_000))
+def chain() -> VersionChain:
+    return VersionChain(scenario_data("mixed", "bfloat16", 20_000))
 
 
 @pytest.mark.parametrize("store", ["assay-balanced", "safetensors", "zipnn-xor"])
-def test_a_lossless_store_gets_everything_right(chain: Chain, store: str, tmp_path: Path) -> None:
+def test_a_lossless_store_gets_everything_right(chain: VersionChain, store: str, tmp_path: Path) -> None:
     run = run_chain(store, chain, tmp_path / "s")
     assert run.wrong == ()
     assert run.stored_bytes == bytes_on_disk(tmp_path / "s")
@@ -30,12 +37,14 @@ def test_a_lossless_store_gets_everything_right(chain: Chain, store: str, tmp_pa
 
 def test_a_lossy_store_is_caught_tensor_by_tensor(tmp_path: Path) -> None:
     data = scenario_data("similar", "float32", 20_000, 2)
-    run = run_chain("float16-cast", Chain(data), tmp_path / "s")
+    run = run_chain("float16-cast", VersionChain(data), tmp_path / "s")
     assert len(run.wrong) == sum(len(version.tensors) for version in data.versions)
     assert "values differ" in run.wrong[0]
 
 
-def test_a_refusal_is_wrong_and_takes_no_time(chain: Chain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_wrong_and_takes_no_time(
+    chain: VersionChain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(self: ZstdStore, file: Path, names: object) -> dict[str, Tensor]:
         raise DataError("no")
 
@@ -47,7 +56,7 @@ def test_a_refusal_is_wrong_and_takes_no_time(chain: Chain, tmp_path: Path, monk
     assert run.committed_bytes == chain.data.logical_bytes
 
 
-def test_the_best_of_several_rounds_takes_the_fastest_of_each_step(chain: Chain, tmp_path: Path) -> None:
+def test_the_best_of_several_rounds_takes_the_fastest_of_each_step(chain: VersionChain, tmp_path: Path) -> None:
     runs = [run_chain("safetensors", chain, tmp_path / str(i)) for i in range(3)]
     best = best_of(runs)
     for step in range(len(best.commit_cpu_s)):
@@ -79,7 +88,7 @@ def test_a_store_with_a_clock_of_its_own_is_asked_for_it() -> None:
             return "done"
 
     store = Elsewhere()
-    answer, _, cpu = timed(store, store.work)  # type: ignore[arg-type]
+    answer, _, cpu = time_call(store, store.work)  # type: ignore[arg-type]
     assert (answer, cpu) == ("done", 5.0)
 
 

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
 from assay.benchmarks.weights.probes.growth import growth
-from assay.benchmarks.weights.probes.usage_meter import UsageMeter
 from assay.errors import DataError
+from assay.process.usage.usage_meter import UsageMeter
 
 
 def test_growth_is_the_slope_after_the_warm_up() -> None:
@@ -34,7 +34,7 @@ def test_the_peak_within_a_block_is_seen_although_it_is_gone_at_its_end() -> Non
     # In a process of its own: what this one frees meanwhile would count against the peak.
     code = (
         "import numpy as np\n"
-        "from assay.benchmarks.weights.probes.memory_meter import MemoryMeter\n"
+        "from assay.process.usage.memory_meter import MemoryMeter\n"
         "with MemoryMeter() as meter:\n"
         "    np.ones(100_000_000, np.uint8).sum()\n"
         "print(meter.extra, meter.after - meter.before)"
@@ -57,7 +57,7 @@ def test_cpu_and_io_of_a_block(tmp_path: object) -> None:
 
 def test_a_probe_measures_what_a_commit_and_a_checkout_hold(tmp_path: object) -> None:
     question = {"job": "peak", "store": "safetensors", "path": str(tmp_path), "parameters": 4_000_000}
-    found = ask_fresh_process("memory", question, Settings())
+    found = ask_fresh_process("memory", question, SuiteSettings())
     assert found["payload"] == 16_000_000
     assert 0.8 < found["checkout"] / found["payload"] < 3
 
@@ -65,4 +65,4 @@ def test_a_probe_measures_what_a_commit_and_a_checkout_hold(tmp_path: object) ->
 def test_a_probe_that_fails_is_one_message(tmp_path: object) -> None:
     question = {"job": "peak", "store": "no such", "path": str(tmp_path), "parameters": 10}
     with pytest.raises(DataError, match=r"memory probe ended with code 1: .*unknown store 'no such'"):
-        ask_fresh_process("memory", question, Settings())
+        ask_fresh_process("memory", question, SuiteSettings())

@@ -11,7 +11,7 @@ import pytest
 from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite
 from assay.benchmarks.weights.orchestration import orchestrator, suite_registry
 from assay.benchmarks.weights.orchestration.profile import Profile
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.probes.machine import Machine
 from assay.benchmarks.weights.tables.results_folder import ResultsFolder
 from assay.errors import UsageError
@@ -19,7 +19,7 @@ from assay.record import Metric
 
 
 class CustomBenchmark(BenchmarkSuite):
-    """As people write it: numbers by name, config read as a mapping."""
+    """A suite as people write it: numbers by name, config read as a mapping."""
 
     def __init__(self) -> None:
         super().__init__("custom")
@@ -50,7 +50,7 @@ def custom(**more: Any) -> Profile:
 
 
 def test_a_suite_of_ones_own_is_handed_over_and_run() -> None:
-    running = BenchmarkOrchestrator(Settings())
+    running = BenchmarkOrchestrator(SuiteSettings())
     running.suites["custom"] = CustomBenchmark()
     result = running.run_single_suite("custom")
     assert result.success
@@ -61,7 +61,7 @@ def test_a_suite_of_ones_own_is_handed_over_and_run() -> None:
 
 
 def test_run_all_with_a_custom_config() -> None:
-    running = BenchmarkOrchestrator(Settings())
+    running = BenchmarkOrchestrator(SuiteSettings())
     running.suites["custom"] = CustomBenchmark()
     config = {"suites": ["custom"], "iterations": 5, "models": ["small"], "timeout": 60}
     results = running.run_all(profile=BenchmarkProfile.CUSTOM, custom_config=config)
@@ -69,7 +69,7 @@ def test_run_all_with_a_custom_config() -> None:
 
 
 def test_a_scenario_that_raises_fails_and_the_next_one_runs() -> None:
-    running = BenchmarkOrchestrator(Settings())
+    running = BenchmarkOrchestrator(SuiteSettings())
     running.suites["custom"] = Breaking()
     result = running.run_all(custom())["custom"]
     assert not result.success
@@ -78,7 +78,7 @@ def test_a_scenario_that_raises_fails_and_the_next_one_runs() -> None:
 
 
 def test_what_has_not_begun_by_the_time_limit_is_skipped_and_said() -> None:
-    running = BenchmarkOrchestrator(Settings())
+    running = BenchmarkOrchestrator(SuiteSettings())
     running.suites["custom"] = CustomBenchmark()
     results = running.run_all(custom(timeout=1e-9))
     assert not results.success
@@ -87,11 +87,11 @@ def test_what_has_not_begun_by_the_time_limit_is_skipped_and_said() -> None:
 
 def test_an_unknown_suite_names_the_nearest() -> None:
     with pytest.raises(UsageError, match="did you mean 'compression'"):
-        BenchmarkOrchestrator(Settings()).run_single_suite("compresion")
+        BenchmarkOrchestrator(SuiteSettings()).run_single_suite("compresion")
 
 
 def test_requirements_of_the_system_are_checked() -> None:
-    found = BenchmarkOrchestrator(Settings()).validate_system_requirements()
+    found = BenchmarkOrchestrator(SuiteSettings()).validate_system_requirements()
     assert found.met
     assert {requirement.name for requirement in found.requirements} == {
         "Python",
@@ -122,7 +122,7 @@ def test_one_that_does_not_load_warns_and_the_others_stay(monkeypatch: pytest.Mo
 
 def test_results_follow_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = ResultsFolder.at(str(tmp_path / "out"), str(tmp_path / "contract"))
-    running = BenchmarkOrchestrator(Settings(), on_suite=folder.finished)
+    running = BenchmarkOrchestrator(SuiteSettings(), on_suite=folder.add_suite)
     running.suites["custom"] = Breaking()
     results = running.run_all(custom())
     folder.write(results, custom(), running)
@@ -140,5 +140,5 @@ def test_results_follow_the_contract(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_run_cut_short_says_so(tmp_path: Path) -> None:
-    ResultsFolder.at(str(tmp_path), None, profile=custom()).failed()
+    ResultsFolder.at(str(tmp_path), None, profile=custom()).write_unfinished()
     assert json.loads((tmp_path / "metrics.json").read_text()) == {"is_success": False}

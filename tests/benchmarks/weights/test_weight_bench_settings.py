@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.errors import UsageError
 
 
@@ -21,7 +21,7 @@ def test_every_variable_under_both_names() -> None:
         "ENABLE_STREAMING": "yes",
         "DEBUG": "1",
     }
-    expected = Settings(
+    expected = SuiteSettings(
         workers=3,
         memory_limit_mb=2048,
         log_level="DEBUG",
@@ -33,17 +33,17 @@ def test_every_variable_under_both_names() -> None:
         debug=True,
     )
     for prefix in ("ASSAY_", "CORAL_"):
-        assert Settings.from_environment({prefix + name: value for name, value in values.items()}) == expected
+        assert SuiteSettings.from_environment({prefix + name: value for name, value in values.items()}) == expected
 
 
 def test_our_name_wins_over_the_older_one() -> None:
     both = {"ASSAY_BENCHMARK_WORKERS": "2", "CORAL_BENCHMARK_WORKERS": "7"}
-    assert Settings.from_environment(both).workers == 2
+    assert SuiteSettings.from_environment(both).workers == 2
 
 
 def test_the_temp_dir_is_made(tmp_path: Path) -> None:
     wanted = tmp_path / "a" / "b"
-    assert Settings.from_environment({"CORAL_BENCHMARK_TEMP_DIR": str(wanted)}).temp_dir == wanted
+    assert SuiteSettings.from_environment({"CORAL_BENCHMARK_TEMP_DIR": str(wanted)}).temp_dir == wanted
     assert wanted.is_dir()
 
 
@@ -60,24 +60,26 @@ def test_the_temp_dir_is_made(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_names_the_variable(name: str, value: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as error:
-        Settings.from_environment({name: value})
+        SuiteSettings.from_environment({name: value})
     assert name in str(error.value)
 
 
 def test_debug_sets_the_log_level_unless_it_is_set() -> None:
-    assert Settings.from_environment({"ASSAY_DEBUG": "1"}).log_level == "DEBUG"
-    assert Settings.from_environment({"ASSAY_DEBUG": "1", "ASSAY_BENCHMARK_LOG_LEVEL": "ERROR"}).log_level == "ERROR"
-    assert logging.getLevelName(Settings.from_environment({}).log_level) == logging.WARNING
+    assert SuiteSettings.from_environment({"ASSAY_DEBUG": "1"}).log_level == "DEBUG"
+    assert (
+        SuiteSettings.from_environment({"ASSAY_DEBUG": "1", "ASSAY_BENCHMARK_LOG_LEVEL": "ERROR"}).log_level == "ERROR"
+    )
+    assert logging.getLevelName(SuiteSettings.from_environment({}).log_level) == logging.WARNING
 
 
 def test_a_child_process_sees_the_same_settings() -> None:
-    settings = Settings.from_environment(
+    settings = SuiteSettings.from_environment(
         {"CORAL_STORAGE_COMPRESSION": "gzip", "CORAL_USE_MMAP": "off", "CORAL_BENCHMARK_WORKERS": "4"}
     )
-    assert Settings.from_environment(settings.exported()) == settings
+    assert SuiteSettings.from_environment(settings.export()) == settings
     assert settings.setting == "small"
 
 
 def test_without_simd_numba_is_told_before_it_is_imported() -> None:
-    assert Settings().without_simd() == {}
-    assert Settings(enable_simd=False).without_simd()["NUMBA_CPU_NAME"] == "generic"
+    assert SuiteSettings().without_simd() == {}
+    assert SuiteSettings(enable_simd=False).without_simd()["NUMBA_CPU_NAME"] == "generic"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.weights.config import RepositoryConfig
 from assay.weights.repository import Repository
 
 
-def config_of(tmp_path: Path, settings: Settings) -> RepositoryConfig:
+def config_of(tmp_path: Path, settings: SuiteSettings) -> RepositoryConfig:
     store = store_kind(f"assay-{settings.setting}", settings).open(tmp_path / "r")
     assert isinstance(store, Repository)
     return store.config
@@ -32,7 +32,7 @@ def config_of(tmp_path: Path, settings: Settings) -> RepositoryConfig:
 def test_a_variable_reaches_the_repository(
     tmp_path: Path, environment: dict[str, str], key: str, expected: object
 ) -> None:
-    assert getattr(config_of(tmp_path, Settings.from_environment(environment)), key) == expected
+    assert getattr(config_of(tmp_path, SuiteSettings.from_environment(environment)), key) == expected
 
 
 def test_a_store_is_made_once_and_then_opened(tmp_path: Path) -> None:

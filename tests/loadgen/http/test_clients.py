@@ -18,7 +18,7 @@ from assay.loadgen.http.http_client import HttpClient, TargetUnreachable
 from assay.loadgen.http.plain.plain_client import PlainClient
 from assay.loadgen.http.request_plan import RequestPlan
 from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, answer, chat_event, null_replies
-from assay.loadgen.http.server.scripted_server import Ending, ScriptedReply, ScriptedServer
+from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
 from assay.loadgen.http.target import Target
 
 CLIENTS = [PlainClient, CompiledClient]
@@ -88,10 +88,10 @@ FAULTS = {
     "moved": (ScriptedReply([(0, answer("302 Found", b""))]), Fault.STATUS_3XX),
     "unauthorized": (ScriptedReply([(0, answer("401 Unauthorized", b"no"))]), Fault.STATUS_4XX),
     "overloaded": (ScriptedReply([(0, answer("503 Service Unavailable", b"later"))]), Fault.STATUS_5XX),
-    "cut length": (ScriptedReply([(0, answer("200 OK", b"12345")[:-2])], Ending.CLOSE), Fault.CUT),
-    "cut stream": (ScriptedReply([(0, STREAM_HEAD + EVENT), (0.001, EVENT)], Ending.CLOSE), Fault.CUT),
-    "reset": (ScriptedReply([(0, STREAM_HEAD + EVENT), (0.02, EVENT[:4])], Ending.RESET), Fault.RESET),
-    "closed": (ScriptedReply([], Ending.CLOSE), Fault.CLOSED),
+    "cut length": (ScriptedReply([(0, answer("200 OK", b"12345")[:-2])], ConnectionEnding.CLOSE), Fault.CUT),
+    "cut stream": (ScriptedReply([(0, STREAM_HEAD + EVENT), (0.001, EVENT)], ConnectionEnding.CLOSE), Fault.CUT),
+    "reset": (ScriptedReply([(0, STREAM_HEAD + EVENT), (0.02, EVENT[:4])], ConnectionEnding.RESET), Fault.RESET),
+    "closed": (ScriptedReply([], ConnectionEnding.CLOSE), Fault.CLOSED),
     "not HTTP": (ScriptedReply([(0, b"220 mail.example ESMTP\r\n")]), Fault.MALFORMED),
     "bad chunk": (ScriptedReply([(0, STREAM_HEAD + EVENT + b"zz\r\n")]), Fault.MALFORMED),
     "huge chunk": (ScriptedReply([(0, STREAM_HEAD + b"ffffffffffffffffff\r\n")]), Fault.MALFORMED),
@@ -140,7 +140,7 @@ def test_a_request_is_cancelled_after_events_or_time(client_class: ClientClass) 
 @clients
 def test_a_kept_connection_that_the_server_gave_up_is_tried_again_and_said_so(client_class: ClientClass) -> None:
     # The second request on each connection is closed without an answer, as when a keep-alive limit has run out.
-    replies = [ScriptedReply([(0, OK)]), ScriptedReply([], Ending.CLOSE)]
+    replies = [ScriptedReply([(0, OK)]), ScriptedReply([], ConnectionEnding.CLOSE)]
     with ScriptedServer(replies, in_turn=True) as server:
         target = Target.parse(server.url)
         with client_class(target, ClientLimits(most_in_flight=1)) as client:

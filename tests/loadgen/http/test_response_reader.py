@@ -79,11 +79,11 @@ def test_what_is_not_a_response_is_refused_by_both(case: str) -> None:
 def test_the_end_of_the_connection_ends_a_body_without_length() -> None:
     for reader in both():
         reader.feed(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
-        reader.closed()
+        reader.feed_end()
         assert (reader.state, bytes(reader.body), reader.keep_alive) == (State.DONE, b"until the end", False)
     for reader in both():
         reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel")
-        reader.closed()
+        reader.feed_end()
         assert reader.state == State.LENGTH_BODY
 
 

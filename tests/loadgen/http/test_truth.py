@@ -15,7 +15,7 @@ from assay.loadgen.http.reading.deltas import Kind
 from assay.loadgen.http.reading.read_deltas import read_deltas
 from assay.loadgen.http.request_plan import RequestPlan
 from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, answer, chat_event
-from assay.loadgen.http.server.scripted_server import Ending, ScriptedReply, ScriptedServer
+from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
 from assay.loadgen.http.target import Target
 
 TOKEN = chat_event({"content": "x"})
@@ -27,7 +27,10 @@ SCRIPTS = {
     "split event": [(0.005, STREAM_HEAD + TOKEN[:50]), (0.010, TOKEN[50:]), (0.003, DONE + STREAM_END)],
     "cut": [(0.004, STREAM_HEAD + TOKEN), (0.004, TOKEN)],
 }
-REPLIES = [ScriptedReply(pieces, Ending.CLOSE if name == "cut" else Ending.KEEP) for name, pieces in SCRIPTS.items()]
+REPLIES = [
+    ScriptedReply(pieces, ConnectionEnding.CLOSE if name == "cut" else ConnectionEnding.KEEP)
+    for name, pieces in SCRIPTS.items()
+]
 ROUNDS = 12
 
 

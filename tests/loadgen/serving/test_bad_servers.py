@@ -11,7 +11,7 @@ import pytest
 from assay.errors import AssayError
 from assay.loadgen.http.http_client import TargetUnreachable
 from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, answer, chat_event, null_replies
-from assay.loadgen.http.server.scripted_server import Ending, ScriptedReply, ScriptedServer
+from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
 from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.run_load import run_load
 from assay.loadgen.serving.server_refused import ServerRefused
@@ -24,7 +24,9 @@ def _settings(url: str, **given: object) -> LoadSettings:
     return LoadSettings(url=url, **named)  # type: ignore[arg-type]
 
 
-def _refusal(pieces: Sequence[tuple[float, bytes]], ending: Ending = Ending.KEEP, **given: object) -> str:
+def _refusal(
+    pieces: Sequence[tuple[float, bytes]], ending: ConnectionEnding = ConnectionEnding.KEEP, **given: object
+) -> str:
     with ScriptedServer([ScriptedReply(pieces, ending)]) as server, pytest.raises(ServerRefused) as error:
         run_load(_settings(server.url, **given))
     assert error.value.exit_code == 1
@@ -93,7 +95,9 @@ def test_a_server_that_says_nothing() -> None:
 
 
 def test_a_stream_that_ends_too_early() -> None:
-    assert "cut off before its end" in _refusal([(0.0, STREAM_HEAD + chat_event({"content": "x"}))], Ending.CLOSE)
+    assert "cut off before its end" in _refusal(
+        [(0.0, STREAM_HEAD + chat_event({"content": "x"}))], ConnectionEnding.CLOSE
+    )
 
 
 def test_the_model_is_asked_of_the_server() -> None:
@@ -114,7 +118,7 @@ def test_the_model_is_asked_of_the_server() -> None:
 
 def test_what_was_measured_before_a_server_failed_is_kept() -> None:
     bad = ScriptedReply(_error("500 Internal Server Error", {"error": "boom"}))
-    replies = [ScriptedReply(GOOD), ScriptedReply(GOOD), bad, ScriptedReply(GOOD, Ending.RESET)]
+    replies = [ScriptedReply(GOOD), ScriptedReply(GOOD), bad, ScriptedReply(GOOD, ConnectionEnding.RESET)]
     with ScriptedServer(replies, in_turn=True) as server:
         point = run_load(_settings(server.url, requests=12, warmup=1))
     assert point.answered >= 3

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, chat_event, usage_event
-from assay.loadgen.http.server.scripted_server import Ending, ScriptedReply, ScriptedServer
+from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
 from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.point_metrics import point_metrics
@@ -53,7 +53,7 @@ def _script() -> list[Scripted]:
             tokens += together
         if not cut:
             pieces.append((0.002, chat_event({}, finish="stop") + usage_event(tokens) + DONE + STREAM_END))
-        ending = Ending.CLOSE if cut else Ending.KEEP
+        ending = ConnectionEnding.CLOSE if cut else ConnectionEnding.KEEP
         script.append(Scripted(ScriptedReply(pieces, ending), chunks, tokens, cut))
     return script
 

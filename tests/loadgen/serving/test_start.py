@@ -11,9 +11,9 @@ from assay.loadgen.http.server.scripted_server import ScriptedServer
 
 CHECK = """
 import sys
-from assay.cli.main import _parser, _asked
+from assay.cli.main import _parser, _find_command
 words = sys.argv[1:]
-args = _parser(_asked(words)).parse_args(words)
+args = _parser(_find_command(words)).parse_args(words)
 args.after = None
 args.command_module._check(args)
 from assay.api.running.run_inputs import RunInputs

@@ -12,13 +12,13 @@ from assay.pipeline import Executor, Pipeline
 from assay.pipeline.executors.local import LocalExecutor
 from assay.stages.alm.builder_stage import ALMDataBuilderStage
 from assay.stages.alm.curated import Curated
-from assay.stages.alm.jsonl_writer import JsonlWriter
+from assay.stages.alm.jsonl_writer import ALMJsonlWriter
 from assay.stages.alm.lines import Lines, count_lines
 from assay.stages.alm.manifest_reader import ManifestReader
 from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
 from assay.stages.alm.recording import normal_form
-from assay.stages.alm.summary import Summary
+from assay.stages.alm.split_summary import SplitSummary
 from assay.stages.alm.tally import Tally
 
 Json = dict[str, Any]
@@ -45,15 +45,15 @@ def output_of(batch: Curated) -> bytes:
 
 def pipeline(manifest: Path, output: Path | None = None, overlap: float = 50, skip: bool = False) -> Pipeline:
     on_bad_line = "skip" if skip else "fail"
-    last = Tally() if output is None else JsonlWriter(output)
+    last = Tally() if output is None else ALMJsonlWriter(output)
     stages = [ALMDataBuilderStage(on_bad_line=on_bad_line), ALMDataOverlapStage(OverlapParameters(overlap)), last]
     return Pipeline(ManifestReader(str(manifest), on_bad_line), stages)
 
 
-def total(outputs: list[Any]) -> Summary:
-    summary = Summary()
+def total(outputs: list[Any]) -> SplitSummary:
+    summary = SplitSummary()
     for output in outputs:
-        summary.add(output if isinstance(output, Summary) else output.summary)
+        summary.add(output if isinstance(output, SplitSummary) else output.summary)
     return summary
 
 

@@ -13,7 +13,7 @@ from tests.stages.alm.curation import pipeline, total
 from assay.errors import DataError
 from assay.pipeline.executors.local import LocalExecutor
 from assay.stages.alm import line_blocks
-from assay.stages.alm.bad_line import described
+from assay.stages.alm.bad_line import describe
 
 GOOD = Path("tests/fixtures/audio/alm/sample_input.jsonl").read_text(encoding="utf-8").splitlines()
 
@@ -89,7 +89,7 @@ def test_skip_keeps_every_good_line_and_lists_the_bad(tmp_path: Path) -> None:
     assert written == b"".join(good * len(BAD))
     summary = total(parts)
     assert summary.skipped == len(BAD)
-    assert [one.split(":")[1] for one in described(summary.bad)] == [str(4 * n + 2) for n in range(len(BAD))]
+    assert [one.split(":")[1] for one in describe(summary.bad)] == [str(4 * n + 2) for n in range(len(BAD))]
 
 
 def test_an_empty_file_is_named(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tests.stages.alm.strategies import builders, lines
 from assay.benchmarks.data.alm import SHAPES, recordings
 from assay.native.library import LEVELS
 from assay.stages.alm.kernel import library
-from assay.stages.alm.summary import summarise
+from assay.stages.alm.split_summary import summarise
 
 Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.stages.alm import oracle
 from tests.stages.alm.curation import curate_block, output_of
 
-from assay.stages.alm.summary import summarise
+from assay.stages.alm.split_summary import summarise
 
 Json = dict[str, Any]
 LARGEST = 999_999_999_999_999

@@ -21,7 +21,7 @@ from assay.loadgen.http.server.openai_replies import (
     null_replies,
     usage_event,
 )
-from assay.loadgen.http.server.scripted_server import Ending, ScriptedReply, ScriptedServer
+from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
 from assay.pipeline.resources import Worker
 from assay.stages.llm_server import Inference, PromptLoader
 from assay.stages.llm_server.answer_stream import ServerFailed
@@ -115,7 +115,7 @@ def test_events_cut_at_any_place_are_put_together(stage: Any) -> None:
         (ScriptedReply([(0, answer("500 Oops", b"boom"))]), r"\(5xx\) \(status 500: boom\)"),
         (ScriptedReply([(0, answer("200 OK", b"<html>", "text/html"))]), "sent what is no JSON: <html>"),
         (
-            ScriptedReply([(0, STREAM_HEAD + chat_event({"content": "a"}))], Ending.CLOSE),
+            ScriptedReply([(0, STREAM_HEAD + chat_event({"content": "a"}))], ConnectionEnding.CLOSE),
             "the answer was cut off before its end",
         ),
         (ScriptedReply([(0, STREAM_HEAD + chunk(b'data: {"error": "full"}\n\n'))]), "the server says that it failed"),
@@ -140,7 +140,7 @@ def test_a_server_that_is_not_there(stage: Any) -> None:
 
 def test_a_kept_connection_that_the_server_closed_is_made_anew(stage: Any) -> None:
     (reply, *_) = null_replies(2)
-    inference = stage([ScriptedReply(reply.pieces, Ending.CLOSE)])
+    inference = stage([ScriptedReply(reply.pieces, ConnectionEnding.CLOSE)])
     assert said(inference) == said(inference) == "word0 word1 "
 
 

@@ -27,9 +27,9 @@ from assay.stages.text.alike.duplicate_pairs import (
     KeyRanges,
     Pairs,
     duplicates,
+    pair_documents,
     plain_confirm,
     plain_shared,
-    shared,
 )
 from assay.stages.text.alike.key_store import BUCKETS, KeyStore, KeyWriter, partition
 from assay.stages.text.alike.minhash import signatures
@@ -129,9 +129,9 @@ def test_the_estimate_is_unbiased() -> None:
 
 
 def test_every_document_of_a_key_is_connected() -> None:
-    found = shared(np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([10, 11, 12, 13, 14, 14], np.uint64))
+    found = pair_documents(np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([10, 11, 12, 13, 14, 14], np.uint64))
     assert set(zip(found.first.tolist(), found.second.tolist(), strict=True)) == {(10, 11), (10, 12), (11, 12)}
-    nothing = shared(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+    nothing = pair_documents(np.zeros(0, np.uint64), np.zeros(0, np.uint64))
     assert len(duplicates(nothing)) == 0
 
 
@@ -150,7 +150,7 @@ def test_compiled_pairs_are_those_of_numpy(drawn: list[list[int]], splits: int, 
         )
         assert (ordered >> np.uint64(52) == np.repeat(np.arange(BUCKETS), np.diff(starts))).all()
     for first, last in ((0, BUCKETS), (0, 1), (1, BUCKETS)):
-        found, plain = pairs.shared(parts, first, last), plain_shared(parts, first, last)
+        found, plain = pairs.find_pairs(parts, first, last), plain_shared(parts, first, last)
         assert found is not None
         assert len(found[0]) == len(plain)
         assert {*zip(*map(list, found), strict=True)} == {*zip(plain.first, plain.second, strict=True)}

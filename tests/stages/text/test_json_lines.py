@@ -106,13 +106,13 @@ def test_ids_are_equal_as_values_however_they_are_written(
 ) -> None:
     wanted = [(one, flag) for one, flag in zip(ids, gone, strict=True) if flag is not None]
     rows = rows_of("\n".join(f'{{"id": {one}}}' for one, _ in wanted).encode())
-    assert list(IdSet(listed).listed(rows, "id", "in.jsonl")) == [flag for _, flag in wanted]
+    assert list(IdSet(listed).mark_listed(rows, "id", "in.jsonl")) == [flag for _, flag in wanted]
 
 
 def test_numbers_are_not_looked_up_in_a_list_of_text(way: str) -> None:
     for listed, line in (("7", b'{"id": 7}'), (7, b'{"id": "7"}')):
         with pytest.raises(DataError, match="in the list of ids to remove"):
-            IdSet([listed]).listed(rows_of(line), "id", "in.jsonl")
+            IdSet([listed]).mark_listed(rows_of(line), "id", "in.jsonl")
 
 
 words = st.text(alphabet='ab"\\\né ', max_size=4)
@@ -122,7 +122,7 @@ words = st.text(alphabet='ab"\\\né ', max_size=4)
 @given(st.lists(words, max_size=5), st.lists(words, min_size=1, max_size=30), st.booleans())
 def test_the_table_of_ids_is_a_set(listed: list[str], ids: list[str], ascii_only: bool) -> None:
     rows = rows_of("\n".join(json.dumps({"id": one}, ensure_ascii=ascii_only) for one in ids).encode())
-    assert list(IdSet(listed).listed(rows, "id", "")) == [one in listed for one in ids]
+    assert list(IdSet(listed).mark_listed(rows, "id", "")) == [one in listed for one in ids]
 
 
 def test_a_part_has_every_line_once(tmp_path: Path) -> None:

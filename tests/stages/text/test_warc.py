@@ -10,8 +10,8 @@ import pytest
 
 from assay.benchmarks.data.warc_files import TRUTH, write_warc_files
 from assay.errors import DataError
-from assay.stages.text.http_body import unpacked
-from assay.stages.text.page_text import decoded, main_text
+from assay.stages.text.http_body import unpack
+from assay.stages.text.page_text import decode_page, main_text
 from assay.stages.text.warc import pages
 from assay.stages.text.warc_source import WarcSource
 
@@ -50,7 +50,7 @@ def test_text_of_every_encoding_comes_out_as_it_was_written(archives: Path) -> N
     for file in sorted(archives.glob("*.gz")):
         for page in pages(file.open("rb"), file.name):
             row = known[page.url]
-            text = main_text(decoded(page.body, page.charset))
+            text = main_text(decode_page(page.body, page.charset))
             paragraphs = row["paragraphs"]
             assert isinstance(paragraphs, list)
             right.setdefault(str(row["encoding"]), []).extend(paragraph in text for paragraph in paragraphs)
@@ -73,7 +73,7 @@ def test_text_of_every_encoding_comes_out_as_it_was_written(archives: Path) -> N
 
 def test_navigation_scripts_and_footers_are_left_out(archives: Path) -> None:
     page = next(iter(pages((archives / "crawl-00000.warc.gz").open("rb"), "first")))
-    text = main_text(decoded(page.body, page.charset))
+    text = main_text(decode_page(page.body, page.charset))
     assert "dataLayer" not in text
     assert "©" not in text
 
@@ -102,16 +102,16 @@ def test_what_is_no_archive_is_named() -> None:
     ],
 )
 def test_transfers_are_undone_only_where_the_bytes_agree(body: bytes, transfer: str | None, coding: str | None) -> None:
-    assert unpacked(body, transfer, coding) == b"page" * 50
+    assert unpack(body, transfer, coding) == b"page" * 50
 
 
 def test_a_byte_order_mark_wins_over_a_wrong_header() -> None:
-    assert decoded(b"\xef\xbb\xbf" + "größer".encode(), "iso-8859-1") == "größer"
-    assert decoded(b"\xff\xfe" + "größer".encode("utf-16-le"), "utf-8") == "größer"
+    assert decode_page(b"\xef\xbb\xbf" + "größer".encode(), "iso-8859-1") == "größer"
+    assert decode_page(b"\xff\xfe" + "größer".encode("utf-16-le"), "utf-8") == "größer"
 
 
 def test_an_unknown_charset_is_detected() -> None:
-    assert "größer" in decoded(f"<html><body>{'größer als Zürich, möglich; ' * 20}".encode(), "x-made-up")
+    assert "größer" in decode_page(f"<html><body>{'größer als Zürich, möglich; ' * 20}".encode(), "x-made-up")
 
 
 def test_ranges_of_a_folder_of_archives(archives: Path, tmp_path: Path) -> None:

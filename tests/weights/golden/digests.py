@@ -30,5 +30,5 @@ def _stored(repository: Repository, digest: bytes) -> str:
     hasher = sha256(f"{None if record.base is None else record.base.hex()} {record.depth} {record.lossy}".encode())
     for number, chunk in enumerate(record.chunks):
         hasher.update(bytes([chunk.method]))
-        hasher.update(repository.objects.stored_chunk(digest, number))
+        hasher.update(repository.objects.read_stored_chunk(digest, number))
     return hasher.hexdigest()[:24]

@@ -44,10 +44,10 @@ def kinds_of(repository: Repository) -> set[tuple[str, str]]:
 
 
 def _stream(repository: Repository, digest: bytes, number: int, elements: int, bits: int) -> str:
-    """From the header of a stream, see codec/stream_writer.py."""
+    """Kind of a stream, from its header; see codec/streams/stream_writer.py."""
     if repository.objects.record(digest).chunks[number].method not in STREAMS:
         return ""
-    kept = repository.objects.stored_chunk(digest, number)[5]
+    kept = repository.objects.read_stored_chunk(digest, number)[5]
     words = [CONTENTS[kept & 15], str(bits), "lane" if elements < FEWEST_FOR_LANES else "lanes"]
     planes = kept >> 4 & 7
     return " ".join(words + [f"{planes} planes"] * (planes > 0) + ["wide"] * (kept >> 7))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay.benchmarks.weights.orchestration import store_kind as kinds
-from assay.benchmarks.weights.orchestration.store_kind import installed_stores, store_kind
-from assay.benchmarks.weights.scenarios.chain import Chain, run_chain
+from assay.benchmarks.weights.orchestration.store_kind import list_installed_stores, store_kind
+from assay.benchmarks.weights.scenarios.chain import VersionChain, run_chain
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.errors import AssayError
 from assay.weights.peers import own_store as module
@@ -67,7 +67,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("path", ["my_stores:Pickles", "my_stores.Pickles", "my_stores:made"])
 def test_a_store_by_its_dotted_path_is_measured_like_any(here: Path, path: str) -> None:
-    run = run_chain(path, Chain(scenario_data("similar", "float32", 20_000, 2)), here / "store")
+    run = run_chain(path, VersionChain(scenario_data("similar", "float32", 20_000, 2)), here / "store")
     assert run.wrong == ()
     assert run.store == path
     assert run.stored_bytes > run.logical_bytes
@@ -97,5 +97,5 @@ def test_a_package_offers_stores_by_entry_points(here: Path, monkeypatch: pytest
     sys.path.insert(0, str(here))
     assert store_kind("vault").open(here / "s").commit({}) == "0"
     with pytest.warns(UserWarning, match=r"store bad \(bad_stores:S\) does not load: ModuleNotFoundError"):
-        assert installed_stores()[-1] == "vault"
+        assert list_installed_stores()[-1] == "vault"
     assert kinds.store_kind("vault").lossy is False

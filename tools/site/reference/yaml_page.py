@@ -11,7 +11,7 @@ TITLES = {
     "SessionConfig": "The top of a file",
     "EntryConfig": "An entry",
     "Requirement": "A requirement",
-    "MetricRule": "A metric",
+    "MetricConfig": "A metric",
     "DatasetConfig": "A data set",
     "DatasetFormat": "A format of a data set",
     "NamedPath": "A path with two places",

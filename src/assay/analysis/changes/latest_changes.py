@@ -35,7 +35,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     name = sessions[0] if len(sessions) == 1 else f"{len(sessions)} earlier sessions"
     notes: tuple[str, ...] = ()
     if rules is None:
-        rules, notes = _calibrated(history)
+        rules, notes = _load_rules(history)
     head = [record for record in counted if record.name in known]
     comparison = compare(
         base,
@@ -50,7 +50,7 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     return with_surroundings(replace(comparison, notes=(*comparison.notes, *notes)), base, head, before_folders, now)
 
 
-def _calibrated(history: History) -> tuple[Rules, tuple[str, ...]]:
+def _load_rules(history: History) -> tuple[Rules, tuple[str, ...]]:
     """The noise floors beside the history. A file that cannot be read must not cost a session its summary."""
     try:
         return Rules(floors=margins(load_floors(history.path.parent))), ()

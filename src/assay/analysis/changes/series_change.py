@@ -31,7 +31,7 @@ class SeriesChange:
     """after ÷ before; None where `before` is 0."""
     better: Better | None = None
     time: Any = None
-    """Of `index`, where times were given."""
+    """The time given for `index`; None where no times were given."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -57,7 +57,7 @@ def change_points(
     if better not in _DIRECTIONS:
         raise UsageError(f"better should be 'higher', 'lower' or None, is {better!r}")
     numbers = plain_numbers(values, "values")
-    when = None if times is None else _checked(times, len(numbers))
+    when = None if times is None else _check_times(times, len(numbers))
     there = [i for i, value in enumerate(numbers) if isfinite(value)]
     return [
         SeriesChange(
@@ -68,7 +68,7 @@ def change_points(
     ]  # fmt: skip
 
 
-def _checked(times: Sequence[Any], count: int) -> list[Any]:
+def _check_times(times: Sequence[Any], count: int) -> list[Any]:
     if isinstance(times, str) or not isinstance(times, Iterable):
         raise UsageError(f"times is {times!r}: give one time a value")
     when = list(times)

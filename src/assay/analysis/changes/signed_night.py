@@ -15,8 +15,8 @@ from assay.analysis.judging.sample import FEWEST
 from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.sentences.note_sentences import sessions_compared
-from assay.analysis.sentences.verdict_sentences import unchanged
-from assay.analysis.verdict import Verdict, changed
+from assay.analysis.sentences.verdict_sentences import no_change
+from assay.analysis.verdict import Verdict, judge_change
 from assay.stats.biweight import middle
 from assay.stats.changes.nightly import watch
 from assay.stats.intervals import Floats
@@ -27,7 +27,7 @@ class SignedNight:
     verdict: Verdict
     reason: str
     level: float
-    """Of the nights that tonight is held against."""
+    """Level of the nights that tonight is compared with."""
     ratio: float | None
     """Tonight over the level; None where that is not above zero, or tonight below it."""
     notes: tuple[str, ...]
@@ -39,14 +39,14 @@ def is_signed_night(past: Floats, base: Floats, head: Floats) -> bool:
     return few and past.size >= ENOUGH and bool(min(past.min(), base.min(), head.min()) <= 0)
 
 
-def signed_night(past: Floats, base: Floats, head: Floats, words: MetricWords, margin: float) -> SignedNight:
+def judge_signed_night(past: Floats, base: Floats, head: Floats, words: MetricWords, margin: float) -> SignedNight:
     """`past`: one value a session before the base, oldest first."""
     values = np.concatenate([past, [middle(base), middle(head)]])
     scale = float(np.abs(past).mean()) or float(np.abs(values).max()) or 1.0
     night = watch(values / scale)
     tonight, level, reach = float(values[-1]), night.level * scale, night.reach * scale
     if night.alarm:
-        verdict, reason = changed(tonight - level, words.better, said.for_sessions(words, level, tonight))
+        verdict, reason = judge_change(tonight - level, words.better, said.for_sessions(words, level, tonight))
     elif night.side:
         verdict, reason = Verdict.INCONCLUSIVE, said.once(words, level, tonight)
     elif np.ptp(head) > reach:
@@ -54,7 +54,7 @@ def signed_night(past: Floats, base: Floats, head: Floats, words: MetricWords, m
     elif tonight == level and not np.ptp(values[night.since :]):
         verdict, reason = Verdict.EQUIVALENT, said.as_ever(words, tonight)
     elif reach <= margin * abs(level):
-        verdict, reason = Verdict.EQUIVALENT, unchanged(margin)
+        verdict, reason = Verdict.EQUIVALENT, no_change(margin)
     else:
         verdict, reason = Verdict.INCONCLUSIVE, said.as_sessions_differ(words, level, tonight, reach)
     note = sessions_compared(values.size - 1 - night.since, since_a_change=bool(night.since))

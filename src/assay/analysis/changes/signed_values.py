@@ -9,7 +9,7 @@ import numpy as np
 from assay.analysis.judging.sample import FEWEST
 from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import MetricWords
-from assay.analysis.verdict import Verdict, changed
+from assay.analysis.verdict import Verdict, judge_change
 from assay.stats.biweight import middle
 from assay.stats.distributions import binomial_at_most, t_two_sided_p
 from assay.stats.intervals import Floats
@@ -17,7 +17,7 @@ from assay.stats.intervals import Floats
 ALARMS = 0.01
 
 
-def signed_verdict(
+def judge_signed(
     before: Floats, after: Floats, words: MetricWords, margin: float, paired: bool = False
 ) -> tuple[Verdict, str]:
     """Changed if chance brings such a difference less than once in a hundred times. Counts (whole numbers from zero on)
@@ -31,7 +31,7 @@ def signed_verdict(
     p = max(_difference_p(before, after, paired), _count_p(before, after))
     scale = max(abs(float(before.mean())), abs(float(after.mean())))
     if p < ALARMS and abs(difference) > margin * scale:
-        return changed(difference, words.better, said.differs(words, old, new))
+        return judge_change(difference, words.better, said.differs(words, old, new))
     if p < ALARMS:
         return Verdict.INCONCLUSIVE, said.differs_little(words, old, new, margin)
     return Verdict.INCONCLUSIVE, said.may_be_chance(words, old, new)

@@ -14,7 +14,7 @@ from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, origin
 from assay.analysis.colocation_folder import FILE_NAME
 from assay.analysis.fields import Fields
 from assay.errors import DataError
-from assay.record.writing.strict_json import untagged
+from assay.record.writing.strict_json import untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 
@@ -38,12 +38,12 @@ class ColocationResult:
     contrasts: tuple[KeptContrast, ...]
     rates: RateSearch | None
     left_out: tuple[str, ...]
-    """In words: `3 of 12 runs`."""
+    """Parts of the file that were not read, in words: `3 of 12 runs`."""
 
     @classmethod
     def read(cls, path: Path) -> ColocationResult:
         """Raises `DataError` where nothing can be shown, and FileNotFoundError."""
-        whole = read_json(path, RESULT, untagged)
+        whole = read_json(path, RESULT, untag)
         if not isinstance(whole, dict):
             raise DataError(f"{path}: holds a {type(whole).__name__}, not what `assay colocate` writes")
         written = Fields(whole)
@@ -71,19 +71,19 @@ class ColocationResult:
             left_out=tuple(
                 f"{there - read:,} of {there:,} {name}"
                 for name, read in counted
-                if (there := len(written.listed(name))) > read
+                if (there := len(written.list_of(name))) > read
             ),
         )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all pipelines, in the order of the file; those that only runs know last."""
+        """Names of all pipelines, in the order of the file; last those that only runs name."""
         said = [one.name for one in self.pipelines]
         return tuple(dict.fromkeys([*said, *(name for run in self.runs for name in run.members)]))
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Of pipelines that ran together, in the order of the file."""
+        """Names of the pipelines that ran together, one tuple a group, in the order of the file."""
         return tuple(dict.fromkeys(run.members for run in self.runs if not run.alone))
 
     def rounds(self, members: tuple[str, ...]) -> tuple[GroupRun, ...]:
@@ -93,7 +93,7 @@ class ColocationResult:
         return tuple(run for run in self.runs if run.alone and run.members == (pipeline,))
 
     def contrast(self, pipeline: str, members: Sequence[str]) -> KeptContrast | None:
-        """Of a pipeline with the others of its group."""
+        """What a pipeline did alone and beside the others of its group; None where the file does not have it."""
         others = tuple(original(name) for name in members if name != pipeline)
         mine = (one for one in self.contrasts if one.pipeline == pipeline)
         return next((one for one in mine if tuple(map(original, one.beside)) == others), None)

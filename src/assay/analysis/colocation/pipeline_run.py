@@ -58,7 +58,7 @@ class PipelineRun:
     asked_rate: float | None
     achieved_rate: float | None
     span: tuple[float, float] | None
-    """From its first query to its last answer."""
+    """Its first query and its last answer, in seconds from the run's release."""
     whole: LoadFigures
     window: LoadFigures
     """Over the stretch in which all pipelines of the group ran."""
@@ -91,7 +91,7 @@ class PipelineRun:
             ),
             stages=written.each("stages", _MOST_STAGES, StageWindow.read),
             series=_series(written.inner("series")),
-            spans=_spans(written.listed("lanes")),
+            spans=_spans(written.list_of("lanes")),
             warnings=written.sentences("warnings", _MOST_WARNINGS),
         )  # fmt: skip
 

@@ -36,7 +36,7 @@ class TimeHistogram:
         return (self.edges[held[0]], self.edges[held[-1] + 1]) if held else None
 
     def shares(self, edges: Sequence[float]) -> tuple[float, ...]:
-        """Between other edges, as shares of the whole. What a bin holds is spread evenly over its logarithm."""
+        """Shares of the whole between other edges. What a bin holds is spread evenly over its logarithm."""
         import numpy as np  # Reading results needs no statistics; only drawing these does.
 
         if not self.counts:
@@ -46,8 +46,8 @@ class TimeHistogram:
         return tuple(float(share) for share in np.diff(reached))
 
 
-def pooled_shares(histograms: Iterable[TimeHistogram], edges: Sequence[float]) -> tuple[float, ...]:
-    """Of several rounds, each counting as much as it has calls."""
+def pool_shares(histograms: Iterable[TimeHistogram], edges: Sequence[float]) -> tuple[float, ...]:
+    """Shares between `edges` over several rounds together; a round weighs as much as it has calls."""
     parts = [(math.fsum(one.counts), one.shares(edges)) for one in histograms if one.counts]
     total = math.fsum(weight for weight, _ in parts)
     if not total:

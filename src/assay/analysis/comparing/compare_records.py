@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from assay.analysis.changes.signed_night import is_signed_night, signed_night
-from assay.analysis.changes.signed_values import signed_verdict
+from assay.analysis.changes.signed_night import is_signed_night, judge_signed_night
+from assay.analysis.changes.signed_values import judge_signed
 from assay.analysis.comparing.comparison import Comparison, Row
 from assay.analysis.comparing.conditions import unequal_conditions
 from assay.analysis.comparing.past import NoPast, Past
 from assay.analysis.direction import direction
 from assay.analysis.failure import MEASURED, failure
-from assay.analysis.judging.canary import told_by_canaries
+from assay.analysis.judging.canary import apply_canaries
 from assay.analysis.judging.evidence import Evidence, evidence
-from assay.analysis.judging.exact import declared_exact, judge_exact, values, varying
-from assay.analysis.judging.judgement import judged
+from assay.analysis.judging.exact import is_declared_exact, judge_exact, values, varying
+from assay.analysis.judging.judgement import judge_evidence
 from assay.analysis.judging.sample import FEWEST, Runs, Sample, sample
 from assay.analysis.rules import MetricRule, Rules
 from assay.analysis.sentences import value_sentences as said
@@ -32,7 +32,7 @@ from assay.record import Record
 from assay.record.metric import Metric
 from assay.record.task_metrics import is_task_metric
 from assay.stats.biweight import middle
-from assay.stats.false_discovery import adjusted, counted
+from assay.stats.false_discovery import adjust, count_among
 
 _LARGEST = 700.0
 """Logarithm of a ratio that can still be written down."""
@@ -58,8 +58,9 @@ def compare(
     across: bool = False,
     sides: SideNames = A_AND_B,
 ) -> Comparison:
-    """`paired`: the runs of both sides alternated, the i-th of one beside the i-th of the other (`assay ab` does so).
+    """Compares two sides of records, metric by metric.
 
+    `paired`: the runs of both sides alternated, the i-th of one beside the i-th of the other (`assay ab` does so).
     `looks`: how often the same experiment is judged. `across`: compare in spite of different parameters, program or
     machine; the differences become notes. `sides`: what the two are called in sentences.
     """
@@ -77,7 +78,7 @@ def compare(
         for found in failure(which, entry, side.get(entry, []))
     ]
     canaries = {entry for entry, measured in runs[1].items() if any(run.canary for run in measured)}
-    rows, notes = told_by_canaries(_judged(drafts), canaries)
+    rows, notes = apply_canaries(_judge(drafts), canaries)
     return Comparison(*names, rows, notes, failures=tuple(failures))
 
 
@@ -89,11 +90,11 @@ def _by_entry(records: Iterable[Record]) -> dict[str, list[Record]]:
     return entries
 
 
-def _judged(drafts: Sequence[_Draft]) -> Iterable[Row]:
-    """Only rows that could become a verdict count as questions."""
+def _judge(drafts: Sequence[_Draft]) -> Iterable[Row]:
+    """Rows with their verdicts. Only rows that could get one count in the correction for many questions."""
     asked = [draft for draft in drafts if draft.evidence and not draft.evidence.settled and draft.row.better]
     shifts = [draft.evidence.shift for draft in asked if draft.evidence]
-    p_values = adjusted([counted(shift.p, shift.spikes, len(shifts)) for shift in shifts])
+    p_values = adjust([count_among(shift.p, shift.spikes, len(shifts)) for shift in shifts])
     corrected = dict(zip(map(id, asked), p_values, strict=True))
     for draft in drafts:
         row = draft.row
@@ -102,7 +103,7 @@ def _judged(drafts: Sequence[_Draft]) -> Iterable[Row]:
             continue
         shift = draft.evidence.shift
         p = corrected.get(id(draft), shift.p)
-        verdict, reason = judged(draft.evidence, row.better, row.margin, p, row.words)
+        verdict, reason = judge_evidence(draft.evidence, row.better, row.margin, p, row.words)
         notes = () if verdict is Verdict.EQUIVALENT else row.notes
         yield replace(row, verdict=verdict, reason=reason, adjusted_p=p, notes=notes)
 
@@ -117,18 +118,22 @@ class _Table:
         if reasons:
             yield _Draft(Row(name, "", Verdict.NOT_COMPARABLE, "; ".join(reasons)))
             return
-        base, head = _measured(base), _measured(head)
+        base, head = _keep_measured(base), _keep_measured(head)
         notes += unequal_conditions(base, head, self._sides)
         sides = [run.metrics for run in base], [run.metrics for run in head]
         key = head[0].fingerprint.key
-        for metric in dict.fromkeys(name for side in sides[::-1] for run in side for name in run):
+        measured = dict.fromkeys(name for side in sides[::-1] for run in side for name in run)
+        compared = [metric for metric in measured if metric not in head[-1].unjudged]
+        if measured and not compared:
+            yield _Draft(Row(name, "", Verdict.NOT_COMPARABLE, said.nothing_judged()))
+        for metric in compared:
             found = [run[metric] for side in sides for run in side if metric in run]
-            if is_task_metric(metric) and not self._asked_for(head[0], metric, found):
+            if is_task_metric(metric) and not self._is_asked_for(head[0], metric, found):
                 continue
             if any(item.number is not None or item.exact for item in found):
                 yield self._metric(head[0], key, metric, *sides, tuple(notes))
 
-    def _asked_for(self, run: Record, metric: str, found: Sequence[Metric]) -> bool:
+    def _is_asked_for(self, run: Record, metric: str, found: Sequence[Metric]) -> bool:
         """Statistics of tasks are many: compared is what somebody declared something about, or requires."""
         rule = self._rules.of(run.name, metric)
         required = any(result.metric == metric for result in run.requirements)
@@ -142,13 +147,13 @@ class _Table:
         ):
             if not side:
                 return [said.only(other)], []
-            if not _measured(side):
+            if not _keep_measured(side):
                 return [said.not_measured(where, side[-1].run_id, str(side[-1].outcome).replace("_", " "))], []
-        first, second = _measured(base)[0], _measured(head)[0]
+        first, second = _keep_measured(base)[0], _keep_measured(head)[0]
         differences = _differences(first, second)
         if self._across or not differences:
             return [], differences
-        return [said.refused(differences)], []
+        return [said.refusal(differences)], []
 
     def _metric(
         self, run: Record, fingerprint: str, metric: str, base: Runs, head: Runs, notes: tuple[str, ...]
@@ -160,7 +165,7 @@ class _Table:
             reason = said.only(self._sides.base)
             return _Draft(Row(run.name, metric, Verdict.NOT_COMPARABLE, reason, only_in="base"))
         rule = self._rules.of(run.name, metric)
-        if declared_exact(base, head, metric) if rule.exact is None else rule.exact:
+        if is_declared_exact(base, head, metric) if rule.exact is None else rule.exact:
             row, varies = self._exact(run, metric, rule, base, head)
             if not varies:
                 return _Draft(row)
@@ -173,14 +178,14 @@ class _Table:
         for where, side in ((self._sides.base, before), (self._sides.head, after)):
             if seen := varying(side):
                 return _row(run, metric, rule, base, head), not_exact(where, seen)
-        margin = self._declared_margin(run, metric, base, head)
+        margin = self._own_margin(run, metric, base, head)
         row = _row(run, metric, rule, base, head, exact=True)
         verdict, reason = judge_exact(before[0], after[0], row.better, margin, row.unit)
         return replace(row, verdict=verdict, reason=reason, margin=margin or 0.0, design="exact"), ""
 
-    def _declared_margin(self, run: Record, metric: str, base: Runs, head: Runs) -> float | None:
+    def _own_margin(self, run: Record, metric: str, base: Runs, head: Runs) -> float | None:
         """What a person said for this very metric, otherwise what the program itself says."""
-        said = self._rules.declared_margin(run, metric)
+        said = self._rules.own_margin(run, metric)
         known = (one[metric].margin for side in (head, base) for one in side if metric in one)
         return next((margin for margin in known if margin is not None), None) if said is None else said
 
@@ -194,17 +199,17 @@ class _Table:
             one = self._sides.base if before is None else self._sides.head
             reason = said.no_number("on either side" if before is after else one)
             return _Draft(replace(row, verdict=Verdict.NOT_COMPARABLE, reason=reason))
-        declared = self._declared_margin(run, metric, base, head)
+        declared = self._own_margin(run, metric, base, head)
         row = replace(row, margin=self._rules.margin(run, metric, fingerprint) if declared is None else declared)
         if min(before.values.size, after.values.size) < FEWEST:
             row = replace(row, reason=_few(before, after, self._paired))
-        if (night := self._signed_night(row, before, after, fingerprint)) is not None:
+        if (night := self._judge_signed_night(row, before, after, fingerprint)) is not None:
             return _Draft(night)
         if (before.values <= 0).any() or (after.values <= 0).any():
             return _Draft(_without_ratio(row, before, after, self._paired))
-        return self._shifted(row, before.values, after.values, fingerprint)
+        return self._draft_shift(row, before.values, after.values, fingerprint)
 
-    def _signed_night(self, row: Row, before: Sample, after: Sample, fingerprint: str) -> Row | None:
+    def _judge_signed_night(self, row: Row, before: Sample, after: Sample, fingerprint: str) -> Row | None:
         if self._paired or min(before.values.size, after.values.size) >= FEWEST:
             return None
         past = self._past.values(row.entry, fingerprint, row.metric)
@@ -212,14 +217,14 @@ class _Table:
             past = past[:-1]
         if not is_signed_night(past, before.values, after.values):
             return None
-        night = signed_night(past, before.values, after.values, row.words, row.margin)
+        night = judge_signed_night(past, before.values, after.values, row.words, row.margin)
         notes = () if night.verdict is Verdict.EQUIVALENT else (*row.notes, *night.notes)
         return replace(
             row, verdict=night.verdict, reason=night.reason, base=night.level, ratio=night.ratio, design="history",
             notes=notes,
         )  # fmt: skip
 
-    def _shifted(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str) -> _Draft:
+    def _draft_shift(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str) -> _Draft:
         past = np.empty(0) if self._paired else self._past.levels(row.entry, fingerprint, row.metric)
         if past.size and isclose(past[-1], middle(np.log(before)), abs_tol=1e-12):
             past = past[:-1]  # The base itself is the last session of the past.
@@ -238,7 +243,7 @@ class _Table:
         return _Draft(measured, found)
 
 
-def _measured(side: list[Record]) -> list[Record]:
+def _keep_measured(side: list[Record]) -> list[Record]:
     return [run for run in side if run.outcome in MEASURED]
 
 
@@ -277,14 +282,14 @@ def _few(before: Sample, after: Sample, paired: bool) -> str:
 
 
 def _too_few(row: Row) -> Row:
-    """With the reason that it was drafted with."""
+    """The row with its ratio, and with the reason that its draft gave: too few runs for a verdict."""
     return replace(row, ratio=_ratio(row))
 
 
 def _without_ratio(row: Row, before: Sample, after: Sample, paired: bool) -> Row:
     if min(before.values.size, after.values.size) < FEWEST:
         return _too_few(row)
-    verdict, reason = signed_verdict(before.values, after.values, row.words, row.margin, paired)
+    verdict, reason = judge_signed(before.values, after.values, row.words, row.margin, paired)
     return replace(row, verdict=verdict, reason=reason)
 
 
@@ -295,11 +300,11 @@ def _differences(base: Record, head: Record) -> list[str]:
     parts = [part for part in ("entry", "workload", "machine") if getattr(ours, part) != getattr(theirs, part)]
     said_of = [said.other_part(part, getattr(ours, part), getattr(theirs, part)) for part in parts]
     if ours.params != theirs.params:
-        said_of.insert(0, said.other_parameters(_changed_parameters(base.script_params, head.script_params)))
+        said_of.insert(0, said.other_parameters(_list_changed_parameters(base.script_params, head.script_params)))
     return said_of if reasons and said_of else list(reasons)
 
 
-def _changed_parameters(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+def _list_changed_parameters(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
     changed = [
         f"{key} {ours.get(key, 'not given')} → {theirs.get(key, 'not given')}"
         for key in dict.fromkeys([*ours, *theirs])

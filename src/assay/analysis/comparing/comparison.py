@@ -139,24 +139,24 @@ class Comparison:
         if self.failures:
             return None
         judged = self._decisive()
-        told = judged and all(row.conclusive for row in judged) and not self._gone()
+        told = judged and all(row.conclusive for row in judged) and not self._find_gone()
         return False if told else None
 
     @property
     def answer(self) -> str:
-        """In a word or two; `reason` says the rest."""
+        """The result in a word or two; `reason` says the rest."""
         if self.failures:
             return "failed"
         if not self.compared:
             return "no baseline yet" if self.missing_base else "nothing compared"
         return {True: "regressed", False: "no regression", None: "inconclusive"}[self.regression_detected]
 
-    def _gone(self) -> list[str]:
+    def _find_gone(self) -> list[str]:
         return [f"{row.entry} {row.metric}" for row in self.rows if row.gone and row.metric not in OWN]
 
     def _decisive(self) -> list[Row]:
-        """What has a direction, and what is exact and changed without one. What Assay measures of any program decides
-        only for programs that time nothing themselves."""
+        """Rows that decide: those with a direction, and exact ones that changed without one. What Assay measures of any
+        program decides only for programs that time nothing themselves."""
         judged = [row for row in self.rows if row.verdict is not Verdict.NOT_COMPARABLE and row.matters]
         speak = {row.entry for row in judged if row.metric not in OWN and row.design != "exact"}
         return [row for row in judged if row.metric not in OWN or row.entry not in speak]
@@ -177,12 +177,14 @@ class Comparison:
         """The same beneath a table, which has the regressions and what is open in its rows."""
         if self.regressed and not self.failures:
             others = {str(verdict): self.counts[verdict] for verdict in GRAVEST_FIRST[1:]}
-            return conclusion.regressed(len(self.regressed), len(self.rows), conclusion.counted(others, ""))
+            return conclusion.count_regressed(
+                len(self.regressed), len(self.rows), conclusion.count_verdicts(others, "")
+            )
         return self._reason(with_rows=False)
 
     def _reason(self, *, with_rows: bool) -> str:
         if self.failures:
-            lines = conclusion.named(failure_lines(self.failures))
+            lines = conclusion.name_first(failure_lines(self.failures))
             return conclusion.also_regressed(lines, self._regressions()) if self.regressed else lines
         if self.regressed:
             return self._regressions()
@@ -193,23 +195,23 @@ class Comparison:
         if undecided:
             first = undecided[0]
             said = f"{first.entry} {first.metric}: {first.reason}" if with_rows else ""
-            return conclusion.undecided(len(undecided), len(decisive), said)
+            return conclusion.count_undecided(len(undecided), len(decisive), said)
         if not decisive:
             return conclusion.no_direction()
-        if gone := self._gone():
-            return conclusion.lost(conclusion.named(gone, ", "))
+        if gone := self._find_gone():
+            return conclusion.missing_metrics(conclusion.name_first(gone, ", "))
         others = sum(row.verdict is Verdict.INCONCLUSIVE for row in self.rows if row not in decisive)
         return conclusion.nothing_worse(len(decisive), others)
 
     def _regressions(self) -> str:
         regressed = [conclusion.regression(row.entry, row.metric, row.reason) for row in self.regressed]
-        return conclusion.named(regressed)
+        return conclusion.name_first(regressed)
 
     def _nothing(self) -> str:
         if self.missing_base:
             return conclusion.first_run()
         why = Counter(f"{row.entry} {row.metric}".strip() + f": {row.reason}" for row in self.rows)
-        return conclusion.named(list(why)) if why else conclusion.nothing_in_common()
+        return conclusion.name_first(list(why)) if why else conclusion.nothing_in_common()
 
     def exit_code(self, *, strict: bool = False) -> int:
         """1 a side failed, or nothing was compared (0 if a base may be missing); 3 regressed; 4 cannot be told, if that

@@ -46,14 +46,14 @@ def entry_ranking(records: Sequence[Record]) -> tuple[RankedEntry, ...]:
         for name in names
     ]
     measured = sorted((one for one in found if one.runs), key=lambda one: one.seconds)
-    rows = _judged(measured) if len(measured) <= MOST_COMPARED else {}
+    rows = _judge_pairs(measured) if len(measured) <= MOST_COMPARED else {}
     fastest = measured[:1]
     others = [replace(one, against=rows.get(fastest[0].name + _BETWEEN + one.name)) for one in measured[1:]]
     return (*fastest, *others, *(one for one in found if not one.runs))
 
 
-def _judged(measured: Sequence[RankedEntry]) -> dict[str, Row]:
-    """By the names of both, the faster one's first."""
+def _judge_pairs(measured: Sequence[RankedEntry]) -> dict[str, Row]:
+    """Verdicts on the time of every pair, by the names of both, the faster one's first."""
     base: list[Record] = []
     head: list[Record] = []
     for one, other in combinations(measured, 2):
@@ -68,6 +68,7 @@ def _judged(measured: Sequence[RankedEntry]) -> dict[str, Row]:
 
 
 def _bare(record: Record, name: str) -> Record:
-    """With nothing but what Assay measured of it. That the two are different programs is what is asked about."""
+    """The record with nothing but what Assay measured, under the pair's name. Its program and parameters are dropped:
+    that they differ is the very thing that is asked about."""
     fingerprint = replace(record.fingerprint, entry=name, params="", workload="")
     return replace(record, name=name, fingerprint=fingerprint, script_metrics={}, metrics_detail={}, script_params={})

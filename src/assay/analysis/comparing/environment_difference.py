@@ -46,29 +46,29 @@ def also_different(differences: Sequence[Difference], most: int | None = 4) -> s
 
 
 def _machine(base: Environment, head: Environment) -> Iterator[Difference]:
-    yield from _changed("machine", "CPU", base.cpu_model, head.cpu_model)
-    yield from _changed("machine", "cores", base.cores, head.cores)
-    yield from _changed("machine", "memory", _gigabytes(base), _gigabytes(head))
-    yield from _changed("machine", "GPU", _gpus(base), _gpus(head))
-    yield from _changed("machine", "GPU driver", base.gpu_driver, head.gpu_driver)
-    yield from _changed("machine", "CUDA", base.cuda, head.cuda)
+    yield from _compare("machine", "CPU", base.cpu_model, head.cpu_model)
+    yield from _compare("machine", "cores", base.cores, head.cores)
+    yield from _compare("machine", "memory", _gigabytes(base), _gigabytes(head))
+    yield from _compare("machine", "GPU", _gpus(base), _gpus(head))
+    yield from _compare("machine", "GPU driver", base.gpu_driver, head.gpu_driver)
+    yield from _compare("machine", "CUDA", base.cuda, head.cuda)
 
 
 def _system(base: Environment, head: Environment) -> Iterator[Difference]:
-    yield from _changed("system", "container", base.container_image or "none", head.container_image or "none")
-    yield from _changed("system", "OS", base.os, head.os)
-    yield from _changed("system", "kernel", base.kernel, head.kernel)
-    yield from _changed("system", "Python", base.python, head.python)
-    yield from _changed("system", "Assay", base.assay, head.assay)
+    yield from _compare("system", "container", base.container_image or "none", head.container_image or "none")
+    yield from _compare("system", "OS", base.os, head.os)
+    yield from _compare("system", "kernel", base.kernel, head.kernel)
+    yield from _compare("system", "Python", base.python, head.python)
+    yield from _compare("system", "Assay", base.assay, head.assay)
 
 
-def _changed(kind: Kind, what: str, base: object, head: object) -> Iterator[Difference]:
+def _compare(kind: Kind, what: str, base: object, head: object) -> Iterator[Difference]:
     if base and head and base != head:
         yield Difference(kind, what, str(base), str(head))
 
 
 def _gigabytes(environment: Environment) -> str:
-    """As a machine's class counts it: the kernel's own share of the memory differs from boot to boot."""
+    """Memory in whole GB, as a machine's class counts it: the kernel's own share differs from boot to boot."""
     return f"{round(environment.memory_mb / 1024)} GB" if environment.memory_mb else ""
 
 

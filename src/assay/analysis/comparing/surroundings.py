@@ -31,7 +31,7 @@ class Surroundings:
             environment = SessionFolder(folder).environment()
         except (DataError, Unreadable, OSError, TypeError):
             return None
-        return cls(environment, _installed(folder / "artifacts" / "pip-freeze.txt"))
+        return cls(environment, _read_installed(folder / "artifacts" / "pip-freeze.txt"))
 
     def against(self, head: Surroundings) -> tuple[Difference, ...]:
         if not (self.installed and head.installed):
@@ -51,7 +51,7 @@ def with_surroundings(
     head_folders: Iterable[Path],
 ) -> Comparison:
     """The comparison with what differs besides: between any of the sessions on one side and any on the other."""
-    before, after = _known(base_folders), _known(head_folders)
+    before, after = _read_known(base_folders), _read_known(head_folders)
     found = dict.fromkeys(difference for one in before for other in after for difference in one.against(other))
     both = _in_both(base, head)
     found |= dict.fromkeys(_of_interpreters(*both, before, after))
@@ -62,7 +62,7 @@ def with_surroundings(
 def _of_interpreters(
     base: Sequence[Record], head: Sequence[Record], before: Sequence[Surroundings], after: Sequence[Surroundings]
 ) -> Iterator[Difference]:
-    """Between the Pythons of entries that have one of their own on either side."""
+    """Differences between the Pythons of entries that have one of their own on either side."""
     for name in dict.fromkeys(run.name for run in head):
         one, other = (next(run for run in side if run.name == name) for side in (base, head))
         if one.environment is not None or other.environment is not None:
@@ -76,7 +76,7 @@ def _python(run: Record, sessions: Sequence[Surroundings]) -> Environment:
     return Environment(python=said.python, packages=said.packages)
 
 
-def _known(folders: Iterable[Path]) -> list[Surroundings]:
+def _read_known(folders: Iterable[Path]) -> list[Surroundings]:
     return [found for found in map(Surroundings.of, dict.fromkeys(folders)) if found is not None]
 
 
@@ -86,7 +86,7 @@ def _in_both(base: Sequence[Record], head: Sequence[Record]) -> tuple[list[Recor
     return one, other
 
 
-def _installed(path: Path) -> dict[str, str]:
+def _read_installed(path: Path) -> dict[str, str]:
     try:
         lines = read_text(path, SESSION).splitlines()
     except (FileNotFoundError, Unreadable, OSError):

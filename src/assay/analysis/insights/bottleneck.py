@@ -14,7 +14,7 @@ from assay.record.task_perf import STANDS_FOR
 SHARE = 0.5
 _TIMES = ("process_time", "wall_time", "duration", "cpu_time")
 _LABEL = re.compile(r"(?P<pipeline>.+?)(?P<alone> alone)?(?: beside .+)?", re.DOTALL)
-"""Of a matrix: `api alone`, `api beside batch`."""
+"""How the runs of a matrix are labelled: `api alone`, `api beside batch`."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def bottleneck(entry: EntryRuns) -> Iterator[Insight]:
 
 
 def _in_pipeline(entry: EntryRuns, pipeline: str, stages: Mapping[str, _Stage]) -> Iterator[Insight]:
-    """Of one of several pipelines: they are no whole, so nothing is said of the time of the run."""
+    """The insight about one of several pipelines. Side by side they are no whole: the run's time is left out."""
     slowest = _slowest(stages)
     if slowest is None:
         return
@@ -100,11 +100,11 @@ def _pipelines(stages: Mapping[str, _Stage]) -> dict[str, dict[str, _Stage]]:
 
 def _stages(entry: EntryRuns) -> dict[str, _Stage]:
     collected = TaskPerfUtils.collect_stage_metrics([task for run in entry.runs for task in run.tasks])
-    found = {stage: _measured(metrics) for stage, metrics in collected.items()}
+    found = {stage: _measure_stage(metrics) for stage, metrics in collected.items()}
     return {stage: measured for stage, measured in found.items() if measured.seconds > 0}
 
 
-def _measured(metrics: Mapping[str, list[float]]) -> _Stage:
+def _measure_stage(metrics: Mapping[str, list[float]]) -> _Stage:
     values = next((metrics[name] for name in _TIMES if name in metrics), [])
     standing = metrics.get(STANDS_FOR, [])
     weights = standing if len(standing) == len(values) else [1.0] * len(values)

@@ -10,12 +10,12 @@ from assay.analysis.insights.interference import interference
 from assay.analysis.insights.load import past_the_knee
 from assay.analysis.insights.measurement import measurement
 from assay.analysis.insights.memory import memory_growth
-from assay.analysis.insights.scaling import measured_scaling, sweep_scaling
+from assay.analysis.insights.scaling import find_steep_scaling, sweep_scaling
 from assay.record import Outcome, Record
 
 RULES: tuple[Callable[[EntryRuns], Iterator[Insight]], ...] = (
     bottleneck,
-    measured_scaling,
+    find_steep_scaling,
     memory_growth,
     compression,
     past_the_knee,
@@ -23,22 +23,22 @@ RULES: tuple[Callable[[EntryRuns], Iterator[Insight]], ...] = (
     measurement,
 )
 MOST_A_KIND = 5
-"""Of one kind in one entry; a suite of forty scenarios would otherwise say forty times the same."""
+"""Most insights of one kind in one entry; a suite of forty scenarios would otherwise say forty times the same."""
 
 
 def extract(records: Iterable[Record], folder: Path | None = None) -> list[Insight]:
-    """The gravest first. `folder`: of the session, if its files can be read."""
+    """Insights, the gravest first. `folder`: the session's, if its files can be read."""
     by_entry: dict[str, list[Record]] = {}
     for record in records:
         if record.counts and record.outcome in (Outcome.PASSED, Outcome.MISSED):
             by_entry.setdefault(record.name, []).append(record)
     entries = [EntryRuns(name, runs, folder) for name, runs in by_entry.items()]
-    found = [insight for entry in entries for rule in RULES for insight in _limited(rule(entry))]
-    found += _limited(sweep_scaling(entries))
+    found = [insight for entry in entries for rule in RULES for insight in _limit(rule(entry))]
+    found += _limit(sweep_scaling(entries))
     return sorted(found, key=lambda insight: -insight.severity)
 
 
-def _limited(insights: Iterator[Insight]) -> list[Insight]:
+def _limit(insights: Iterator[Insight]) -> list[Insight]:
     return sorted(insights, key=lambda insight: -insight.severity)[:MOST_A_KIND]
 
 

@@ -26,7 +26,7 @@ def interference(entry: EntryRuns) -> Iterator[Insight]:
         beside = "" if found["other"] == found["who"] else found["other"]
         yield Insight(
             "interference", entry.name,
-            *said.slowed(found["who"], found["what"], beside, value, low, high, _rounds(entry)),
+            *said.slowdown(found["who"], found["what"], beside, value, low, high, _rounds(entry)),
             numbers={"slowdown": value, "low": low},
         )  # fmt: skip
 

@@ -34,7 +34,7 @@ def _curve(entry: str, name: str, rows: Sequence[Any]) -> Iterator[Insight]:
     ordered = sorted(rows, key=lambda row: float(row[load]))
     lowest = float(ordered[0][latency])
     done = _common(rows, _DONE)
-    asked = _asked(ordered[0], load)
+    asked = _rate_asked(ordered[0], load)
     if done is not None and load != "concurrency" and float(ordered[0][done]) < BEHIND * asked:
         # Past the knee from the first: no load that was measured may be advised.
         at = f"{name} at {load} {ordered[0][load]:g}, the lowest measured,"
@@ -42,9 +42,9 @@ def _curve(entry: str, name: str, rows: Sequence[Any]) -> Iterator[Insight]:
         return
     for before, row in pairwise(ordered):
         late = lowest > 0 and float(row[latency]) > KNEE * lowest
-        behind = done is not None and load != "concurrency" and float(row[done]) < BEHIND * _asked(row, load)
+        behind = done is not None and load != "concurrency" and float(row[done]) < BEHIND * _rate_asked(row, load)
         if late or behind:
-            short = f"{row[done]:.3g} of {_asked(row, load):.3g} a second at {row[load]:g}; " if behind else ""
+            short = f"{row[done]:.3g} of {_rate_asked(row, load):.3g} a second at {row[load]:g}; " if behind else ""
             knee = float(before[load])
             highest = float(ordered[-1][load])
             yield Insight(
@@ -57,7 +57,7 @@ def _curve(entry: str, name: str, rows: Sequence[Any]) -> Iterator[Insight]:
             return
 
 
-def _asked(row: Mapping[str, Any], load: str) -> float:
+def _rate_asked(row: Mapping[str, Any], load: str) -> float:
     """What the schedule asked for; a drawn one asks for a little more or less than its rate."""
     return float(row["offered"] if load == "rate" and _number(row.get("offered")) else row[load])
 

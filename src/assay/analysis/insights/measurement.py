@@ -16,11 +16,11 @@ from assay.analysis.sentences import insight_sentences as said
 from assay.record.metric import Better
 from assay.stats.biweight import spread
 from assay.stats.outliers import find_outliers
-from assay.stats.warmup import Warmup, find_warmup
+from assay.stats.warmup import WarmupCut, find_warmup
 
 NOISY = 0.10
 MATTERS = 0.01
-"""By how much a warm-up must move the median or the mean for leaving it out to gain anything."""
+"""Least share by which a warm-up must move the median or the mean; below it, leaving it out gains nothing."""
 
 
 def measurement(entry: EntryRuns) -> Iterator[Insight]:
@@ -34,7 +34,7 @@ def measurement(entry: EntryRuns) -> Iterator[Insight]:
 
 
 def within_run(entry: str, name: str, samples: Sequence[float], better: Better | None = None) -> Iterator[Insight]:
-    """Flagged, never deleted: what to leave out is for the reader to decide."""
+    """Insights about the samples of one run. They are flagged, never deleted: the reader decides what to leave out."""
     warmup = find_warmup(samples)
     rest = samples[warmup.cut :] or samples
     shift, mean_shift = (m(samples) / m(rest) - 1 if m(rest) else 0.0 for m in (median, fmean))
@@ -59,7 +59,7 @@ def within_run(entry: str, name: str, samples: Sequence[float], better: Better |
         )  # fmt: skip
 
 
-def _settling(warmup: Warmup, worse: bool) -> str:
+def _settling(warmup: WarmupCut, worse: bool) -> str:
     """Iterations of one process: a warm-up of the session is a run of its own and changes nothing inside others."""
     if not warmup.steady:
         return said.not_settled()
@@ -98,6 +98,6 @@ def _machine(entry: EntryRuns) -> Iterator[Insight]:
     run, notes = disturbed[-1]
     yield Insight(
         "measurement", entry.name,
-        *said.disturbed(len(disturbed), len(entry.runs), run.run_id, "; ".join(notes), shared=shared),
+        *said.disturbance(len(disturbed), len(entry.runs), run.run_id, "; ".join(notes), shared=shared),
         numbers={"disturbed": len(disturbed), "runs": len(entry.runs)},
     )  # fmt: skip

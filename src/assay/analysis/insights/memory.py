@@ -16,16 +16,16 @@ from assay.untrusted.unreadable import Unreadable
 
 FEWEST = 20
 GROWS_BY = 0.2
-"""Of the mean, over the part of the run that is looked at."""
+"""Least growth worth saying, as a share of the mean over the part of the run that is looked at."""
 
 
 def memory_growth(entry: EntryRuns) -> Iterator[Insight]:
-    yield from _measured(entry)
+    yield from _find_measured_leaks(entry)
     if entry.folder is not None:
-        yield from _seen(entry, entry.folder)
+        yield from _find_rise(entry, entry.folder)
 
 
-def _measured(entry: EntryRuns) -> Iterator[Insight]:
+def _find_measured_leaks(entry: EntryRuns) -> Iterator[Insight]:
     """A benchmark's own `growth_per_…` whose whole interval is above zero, where it says it is a leak."""
     for name, metric in entry.metrics.items():
         if not name.endswith("_leaks") or metric.value is not True:
@@ -38,7 +38,7 @@ def _measured(entry: EntryRuns) -> Iterator[Insight]:
         yield Insight("memory", entry.name, *said.leaks(operation, name, slope, low, high), 2, numbers)
 
 
-def _seen(entry: EntryRuns, folder: Path) -> Iterator[Insight]:
+def _find_rise(entry: EntryRuns, folder: Path) -> Iterator[Insight]:
     """Resident memory that never stops rising: a straight line over the last two thirds of the run, by Student's t."""
     run = entry.runs[-1]
     series = _series(run, folder)

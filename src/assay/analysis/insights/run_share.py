@@ -22,15 +22,17 @@ def wall_seconds(entry: EntryRuns) -> float:
 
 def too_little(entry: EntryRuns, metric: Metric) -> bool:
     """A time whose samples are less than `LEAST` of the run, and not all that the program has timed."""
-    spent = _spent(metric)
+    spent = _seconds_spent(metric)
     whole = entry.runs[-1].exec_time_s
     if spent is None or whole <= 0:
         return False
-    timed = [other for other in entry.metrics.values() if _spent(other) is not None and other.name != "exec_time_s"]
+    timed = [
+        other for other in entry.metrics.values() if _seconds_spent(other) is not None and other.name != "exec_time_s"
+    ]
     return len(timed) > 1 and spent < LEAST * whole
 
 
-def _spent(metric: Metric) -> float | None:
+def _seconds_spent(metric: Metric) -> float | None:
     """Seconds that the metric's samples took together; None where it is no time of a part of the run."""
     unit = metric.unit or metric.name.rpartition("_")[2]
     if unit not in _SECONDS or _NO_PART.search(metric.name) or metric.name.startswith("usage."):

@@ -16,7 +16,7 @@ EFFICIENT = 0.7
 _WORKERS = re.compile(r"(^|_)(workers?|cpus?|cores|threads|processes|gpus?|actors|replicas|concurrency|parallelism)$")
 
 
-def measured_scaling(entry: EntryRuns) -> Iterator[Insight]:
+def find_steep_scaling(entry: EntryRuns) -> Iterator[Insight]:
     for name, exponent in entry.ending("_exponent"):
         low, high = entry.number(f"{name}_exponent_low"), entry.number(f"{name}_exponent_high")
         if low is not None and low > STEEP:

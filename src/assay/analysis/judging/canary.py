@@ -11,7 +11,7 @@ from assay.analysis.verdict import Verdict
 CHANGED = (Verdict.IMPROVED, Verdict.REGRESSED)
 
 
-def told_by_canaries(rows: Iterable[Row], canaries: set[str]) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+def apply_canaries(rows: Iterable[Row], canaries: set[str]) -> tuple[tuple[Row, ...], tuple[str, ...]]:
     """A canary runs code that does not change, so what changes in it is the machine: no verdict, and a note beside all
     others. The rows, and the notes."""
     seen = tuple(rows)

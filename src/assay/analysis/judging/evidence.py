@@ -15,7 +15,7 @@ from assay.analysis.sentences import note_sentences as noted
 from assay.analysis.sentences import verdict_sentences as said
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.sentences.side_names import A_AND_B, SideNames
-from assay.analysis.verdict import Verdict, changed
+from assay.analysis.verdict import Verdict, judge_change
 from assay.record.metric import Better
 from assay.stats.biweight import middle
 from assay.stats.changes.nightly import Night, watch
@@ -71,11 +71,11 @@ def evidence(
         found = Evidence("unpaired", unpaired_shift(*logs), advice=said.IN_TURN)
     else:
         return None
-    return _described(found, base, head, better, sides)
+    return _describe(found, base, head, better, sides)
 
 
 def _level(past: Floats, base: Floats, head: Floats) -> Evidence:
-    """Against all sessions of the level that the base is part of; a base that is not is compared by itself."""
+    """Compares with all sessions of the level that the base is part of; a base outside it is compared by itself."""
     night = watch(np.append(past, middle(base)))
     told = past[night.since :]
     if told.size < ENOUGH or abs(middle(base) - float(told.mean())) > _SAME_LEVEL * float(told.std(ddof=1)):
@@ -102,7 +102,7 @@ def _night(
 
 
 def unless_slow(told: tuple[Verdict, str], slow: str, margin: float) -> tuple[Verdict, str]:
-    """Never equivalent where one side has runs far slower than any of the other."""
+    """The verdict, which is never `equivalent` where one side has runs far slower than any of the other."""
     if told[0] is Verdict.EQUIVALENT and slow:
         return Verdict.INCONCLUSIVE, said.typical_unchanged(margin, slow)
     return told
@@ -110,15 +110,15 @@ def unless_slow(told: tuple[Verdict, str], slow: str, margin: float) -> tuple[Ve
 
 def _of_night(night: Night, away: float, words: MetricWords, margin: float) -> tuple[Verdict, str]:
     if night.alarm:
-        return changed(away, words.better, said.changed_for_sessions(words, away, night.reach))
+        return judge_change(away, words.better, said.lasting_change(words, away, night.reach))
     if night.side:
-        return Verdict.INCONCLUSIVE, said.changed_once(words, away, night.reach)
+        return Verdict.INCONCLUSIVE, said.first_change(words, away, night.reach)
     if night.reach <= log1p(margin):
-        return Verdict.EQUIVALENT, said.unchanged(margin)
+        return Verdict.EQUIVALENT, said.no_change(margin)
     return Verdict.INCONCLUSIVE, said.as_sessions_differ(words, away, night.reach)
 
 
-def _described(found: Evidence, base: Floats, head: Floats, better: Better | None, sides: SideNames) -> Evidence:
+def _describe(found: Evidence, base: Floats, head: Floats, better: Better | None, sides: SideNames) -> Evidence:
     notes = list(found.notes)
     shift = found.shift
     step = tick(base, head)
@@ -144,9 +144,9 @@ def _sometimes(
     in_head = _slow_words(more, sides.head, sides.base)
     in_base = _slow_words(less, sides.base, sides.head)
     if more and more.certain:
-        return in_head, changed(1.0, better, in_head)
+        return in_head, judge_change(1.0, better, in_head)
     if less and less.certain:
-        return in_base, changed(-1.0, better, in_base)
+        return in_base, judge_change(-1.0, better, in_base)
     return in_head or in_base, None
 
 

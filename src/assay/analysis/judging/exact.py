@@ -26,25 +26,25 @@ def values(runs: Runs, metric: str) -> list[Any]:
     return [run[metric].value for run in runs if metric in run]
 
 
-def declared_exact(base: Runs, head: Runs, metric: str) -> bool:
-    """By one side is enough: an older record may be of before it was declared."""
+def is_declared_exact(base: Runs, head: Runs, metric: str) -> bool:
+    """Whether either side declares it exact. One is enough: an older record may be from before it was declared."""
     return any(run[metric].exact for side in (head, base) for run in side if metric in run)
 
 
 def varying(found: Sequence[Any]) -> str:
     """What a side says that should be one value, or nothing if it is one."""
     differing = {_key(value): value for value in found}
-    return " and ".join(shown(value) for value in list(differing.values())[:2]) if len(differing) > 1 else ""
+    return " and ".join(format_fully(value) for value in list(differing.values())[:2]) if len(differing) > 1 else ""
 
 
 def judge_exact(
     before: Any, after: Any, better: Better | None, margin: float | None, unit: str | None = None
 ) -> tuple[Verdict, str]:
     if _key(before) == _key(after):
-        return Verdict.EQUIVALENT, said.exactly_same(shown(before))
-    became = f"{shown(before)} → {shown(after)}"
+        return Verdict.EQUIVALENT, said.exactly_same(format_fully(before))
+    became = f"{format_fully(before)} → {format_fully(after)}"
     if not _is_number(before) or not _is_number(after):
-        return Verdict.INCONCLUSIVE, said.unordered(became)
+        return Verdict.INCONCLUSIVE, said.change_without_order(became)
     became += f" {unit}" if unit and not isinstance(after, bool) else ""
     first, second = as_float(before), as_float(after)
     if margin is not None and abs(second - first) <= margin * abs(first):
@@ -52,11 +52,11 @@ def judge_exact(
     if before == after:
         return Verdict.INCONCLUSIVE, said.neither_larger(became)
     if better is None:
-        return Verdict.INCONCLUSIVE, said.unordered_numbers(became)
+        return Verdict.INCONCLUSIVE, said.change_without_direction(became)
     if isnan(first) or isnan(second):
         lost = isnan(second)
         return (Verdict.REGRESSED, said.number_lost(became)) if lost else (Verdict.IMPROVED, said.number_found(became))
-    # As they are, not as floats: beyond 2**53 integers that differ are one float.
+    # Compared as they are, not as floats: beyond 2**53, integers that differ are the same float.
     worse = (after > before) == (better == "lower")
     which_is = MetricWords("other", better).worse_or_better(1.0 if after > before else -1.0)
     return (Verdict.REGRESSED if worse else Verdict.IMPROVED), said.exactly_changed(became, which_is)
@@ -73,8 +73,8 @@ def exact_ratio(before: Any, after: Any) -> float | None:
     return ratio if isfinite(ratio) else None
 
 
-def shown(value: Any) -> str:
-    """With every digit: two values that differ must not look the same."""
+def format_fully(value: Any) -> str:
+    """The value with every digit: two values that differ must not look the same."""
     if isinstance(value, str):
         text = repr(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -90,7 +90,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _key(value: Any) -> tuple[str, Any]:
-    """`1` is not `true`, NaN is NaN, and lists can be compared too."""
+    """What two values are compared by: `1` is not `true`, NaN is NaN, and lists can be compared too."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return ("number", "nan" if value != value else value)
     return ("other", encode(value))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.analysis.changes.signed_night import is_signed_night, signed_night
-from assay.analysis.changes.signed_values import signed_verdict
+from assay.analysis.changes.signed_night import is_signed_night, judge_signed_night
+from assay.analysis.changes.signed_values import judge_signed
 from assay.analysis.judging.evidence import Evidence, evidence, interval, unless_slow
 from assay.analysis.judging.exact import exact_ratio, judge_exact, varying
 from assay.analysis.plain_values import first_not_finite, plain_numbers, plain_values
@@ -31,7 +31,7 @@ class Judgement:
     ratio: float | None
     """Head over base, or over the level of the history that decided; None where there is none."""
     interval: tuple[float, float] | None
-    """Of the ratio, 95%."""
+    """95% interval of the ratio."""
     reason: str
     notes: tuple[str, ...] = ()
 
@@ -67,21 +67,21 @@ def judge(
     if paired and before.size != after.size:
         raise UsageError(f"paired, but base has {before.size} runs and head {after.size}: give as many of each")
     if is_signed_night(past, before, after):
-        night = signed_night(past, before, after, MetricWords.of("", None, better), margin)
+        night = judge_signed_night(past, before, after, MetricWords.of("", None, better), margin)
         return Judgement(night.verdict, night.ratio, None, night.reason, night.notes)
     if (before <= 0).any() or (after <= 0).any():
-        return Judgement(*_signed(before, after, better, margin, paired))
+        return Judgement(*_judge_signed(before, after, better, margin, paired))
     found = evidence(
         before, after, np.log(past[past > 0]), better=better, margin=margin, paired=paired, sides=BASE_AND_HEAD
     )
     if found is None:
         ratio = middle(after) / middle(before)
         return Judgement(Verdict.INCONCLUSIVE, ratio, None, few_values(before.size, after.size))
-    verdict, reason = judged(found, better, margin, found.shift.p)
+    verdict, reason = judge_evidence(found, better, margin, found.shift.p)
     return Judgement(verdict, exp(found.shift.estimate), interval(found.shift), reason, found.notes)
 
 
-def judged(
+def judge_evidence(
     found: Evidence | None, better: Better | None, margin: float, p: float, words: MetricWords | None = None
 ) -> tuple[Verdict, str]:
     """`p`: corrected for all rows of a table."""
@@ -92,7 +92,7 @@ def judged(
 
 
 def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgement:
-    """By the rule that compared records follow."""
+    """Judges exact values by the rule that compared records follow."""
     for name, side in (("base", base), ("head", head)):
         if not side:
             return Judgement(Verdict.NOT_COMPARABLE, None, None, f"{name} has no value")
@@ -103,8 +103,8 @@ def _exact(base: Sequence[Any], head: Sequence[Any], better: Better) -> Judgemen
     return Judgement(verdict, ratio, None if ratio is None else (ratio, ratio), reason)
 
 
-def _signed(
+def _judge_signed(
     before: np.ndarray, after: np.ndarray, better: Better, margin: float, paired: bool
 ) -> tuple[Verdict, None, None, str]:
-    verdict, reason = signed_verdict(before, after, MetricWords.of("", None, better), margin, paired)
+    verdict, reason = judge_signed(before, after, MetricWords.of("", None, better), margin, paired)
     return verdict, None, None, reason

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.record.writing.atomic_file import write_atomic
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 from assay.untrusted.unreadable import Unreadable
@@ -31,7 +31,7 @@ class NoiseFloor:
 def load_floors(results_dir: Path) -> list[NoiseFloor]:
     path = results_dir / FILE_NAME
     try:
-        written = read_json(path, SESSION, untagged, own=True)
+        written = read_json(path, SESSION, untag, own=True)
         return [NoiseFloor(**item) for item in _items(written)]
     except FileNotFoundError:
         return []

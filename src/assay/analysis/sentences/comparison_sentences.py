@@ -37,7 +37,7 @@ def together(count: int, reason: str) -> str:
     return f"{count} inconclusive: {reason}" if reason.startswith("can't tell") else f"these {count}: {reason}"
 
 
-def unchanged(rows: Sequence[Row]) -> str:
+def count_unchanged(rows: Sequence[Row]) -> str:
     margins = sorted({row.margin for row in rows if row.margin > 0})
     within = "" if not margins else f" (within {share(margins[0])})"
     if len(margins) > 1:

@@ -10,7 +10,7 @@ _SHOWN = {"equivalent": "unchanged"}
 """A verdict as it is counted for people; in files it keeps its name."""
 
 
-def named(things: Sequence[str], between: str = "; ", most: int = MOST) -> str:
+def name_first(things: Sequence[str], between: str = "; ", most: int = MOST) -> str:
     more = len(things) - most
     return between.join(things[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -19,7 +19,7 @@ def verdict_word(verdict: str) -> str:
     return _SHOWN.get(str(verdict), str(verdict))
 
 
-def counted(counts: Mapping[str, int], nothing: str = "nothing to compare") -> str:
+def count_verdicts(counts: Mapping[str, int], nothing: str = "nothing to compare") -> str:
     """`1 regressed, 5 inconclusive, 37 unchanged`, in the order given."""
     return ", ".join(f"{count} {verdict_word(verdict)}" for verdict, count in counts.items() if count) or nothing
 
@@ -32,12 +32,12 @@ def regression(entry: str, metric: str, reason: str) -> str:
     return f"{entry} {metric}: {reason}"
 
 
-def regressed(count: int, of: int, others: str) -> str:
+def count_regressed(count: int, of: int, others: str) -> str:
     """`others`: the rest, counted by verdict."""
     return f"{count} of {of} metric{'' if of == 1 else 's'}" + (f"; {others}" if others else "")
 
 
-def undecided(count: int, of: int, first: str = "") -> str:
+def count_undecided(count: int, of: int, first: str = "") -> str:
     """`first`: the first of them with its reason, where there is room for it."""
     what = "the metric that counts is" if of == 1 else f"{count} of {of} metrics that count are"
     return f"{what} inconclusive" + (f"; {first}" if first else "")
@@ -47,7 +47,7 @@ def no_direction() -> str:
     return "nothing says which way is better; add `better: lower` or `better: higher` under `metrics:`"
 
 
-def lost(metrics: str) -> str:
+def missing_metrics(metrics: str) -> str:
     return f"only in A: {metrics}; what B does not measure can't be compared"
 
 
@@ -66,16 +66,16 @@ def nothing_in_common() -> str:
     return "A and B have nothing in common"
 
 
-def failed(side: str, count: str, what: str, why: str) -> str:
+def failure(side: str, count: str, what: str, why: str) -> str:
     return f"{side} failed{count}: {what}: {why}"
 
 
-def failed_in_runs(failed_runs: int, runs: int) -> str:
+def failure_count(failed_runs: int, runs: int) -> str:
     """Nothing where all failed."""
     return "" if failed_runs == runs else f" in {failed_runs} of {runs} runs"
 
 
-def failed_alike(sides: tuple[str, str], failed_runs: tuple[int, int], runs: tuple[int, int], what: str) -> str:
+def same_failure(sides: tuple[str, str], failed_runs: tuple[int, int], runs: tuple[int, int], what: str) -> str:
     """`what`: the entry and why."""
     if failed_runs == runs:
         return f"{sides[0]} and {sides[1]} failed in the same way: {what}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from assay.analysis.sentences.shares import measured_share
+from assay.analysis.sentences.shares import share_in_tenths
 
 LEAK = "find what holds on to it: run with `profiler: memray`"
 
@@ -65,7 +65,7 @@ def wrong_tensors(store: str, wrong: float) -> InsightText:
     )
 
 
-def slowed(who: str, what: str, other: str, times: float, low: float, high: float | None, rounds: str) -> InsightText:
+def slowdown(who: str, what: str, other: str, times: float, low: float, high: float | None, rounds: str) -> InsightText:
     """`other`: empty for a copy of itself."""
     interval = f"95% interval {low:.2f} to {high:.2f}" if high is not None else f"at least {low:.2f}"
     return InsightText(
@@ -128,7 +128,7 @@ def noisy(name: str, variation: float, runs: int, low: float, high: float, small
     )
 
 
-def disturbed(count: int, of: int, run: str, how: str, *, shared: bool) -> InsightText:
+def disturbance(count: int, of: int, run: str, how: str, *, shared: bool) -> InsightText:
     """`shared`: others took what it could have had; otherwise its own quota held it back."""
     was = "was" if count == 1 else "were"
     what = f"{was} not alone on the machine" if shared else f"{was} held back by the CPU quota"
@@ -171,4 +171,4 @@ def inefficient(what: str, efficiency: float) -> InsightText:
 
 
 def _off(share: float) -> str:
-    return "right" if not share else f"{measured_share(share)} too {'high' if share > 0 else 'low'}"
+    return "right" if not share else f"{share_in_tenths(share)} too {'high' if share > 0 else 'low'}"

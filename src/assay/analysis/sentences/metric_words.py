@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.analysis.direction import is_rate, is_time
-from assay.analysis.sentences.shares import measured_share
+from assay.analysis.sentences.shares import share_in_tenths
 from assay.record.metric import Better
 
 Kind = Literal["time", "rate", "cpu", "memory", "bytes", "other"]
@@ -27,7 +27,7 @@ _TIMES: dict[Kind, str] = {
     "bytes": "times as much", "other": "times as high",
 }  # fmt: skip
 _TWICE = 2.0
-"""From here on a factor says more than per cent: `900% slower` is ten times as long."""
+"""Ratio from which on a factor says more than per cent: `900% slower` is ten times as long."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class MetricWords:
             return f"{_factor(ratio)} {_TIMES[self.kind]}"
         if self.kind == "time" and 0 < ratio <= 1 / _TWICE:
             return f"{_factor(1 / ratio)} times as fast"
-        return f"{measured_share(ratio - 1)} {_MORE_AND_LESS[self.kind][ratio < 1]}"
+        return f"{share_in_tenths(ratio - 1)} {_MORE_AND_LESS[self.kind][ratio < 1]}"
 
-    def judged(self, ratio: float) -> str:
+    def judge_change(self, ratio: float) -> str:
         """The change and, where its words do not tell, whether that is worse: `12.0% lower, which is worse`."""
         return f"{self.change(ratio)}{self.which_is(ratio - 1)}"
 
@@ -88,8 +88,10 @@ class MetricWords:
         return f"{_digits(near)} … {_digits(far)}"
 
     def value(self, value: float) -> str:
-        """With the unit: `12.4 ms`, `90%`."""
+        """A value with the unit: `12.4 ms`, `90%`, `450,100 1/s`."""
         number = f"{value:.4g}"
+        if 1e4 <= abs(float(number)) < 1e12:  # where four digits would be written as a power of ten
+            number = f"{float(number):,.0f}"
         return number if not self.unit else f"{number}{'' if self.unit in ('%', '×') else ' '}{self.unit}"
 
     def became(self, before: float, after: float) -> str:
@@ -97,7 +99,7 @@ class MetricWords:
 
 
 def _kind(metric: str, unit: str | None, better: Better | None) -> Kind:
-    """Slower and faster only where that is what better means: of seconds of audio, or of time to failure, it is not."""
+    """What kind of metric it is. A time only where less is better: seconds of audio, or time to failure, are none."""
     if better != "higher" and (_BYTES.match(unit or "") or (unit is None and _BYTES_NAME.search(metric))):
         return "memory" if _MEMORY.search(metric) else "bytes"
     if better == "lower" and is_time(metric, unit):

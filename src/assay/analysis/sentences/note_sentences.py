@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from assay.analysis.sentences.shares import measured_share
+from assay.analysis.sentences.shares import share_in_tenths
 
 
 def steps(step: float) -> str:
-    return f"values come in steps of {measured_share(step)}; smaller changes can't be seen"
+    return f"values come in steps of {share_in_tenths(step)}; smaller changes can't be seen"
 
 
 def two_groups(where: str, larger: int, of: int, by: float) -> str:
     """`where`: as in `SideNames`; `by`: share by which one group is larger."""
-    return f"runs {where} fall into two groups: {larger} of {of} are {measured_share(by)} larger"
+    return f"runs {where} fall into two groups: {larger} of {of} are {share_in_tenths(by)} larger"
 
 
 def pairs_left_out(count: int) -> str:
@@ -24,7 +24,7 @@ def sessions_compared(sessions: int, *, since_a_change: bool = False) -> str:
     return f"compared with the level of {many}{', since it last changed' if since_a_change else ''}"
 
 
-def confirmed_by(pairs: int, reason: str) -> str:
+def confirmation(pairs: int, reason: str) -> str:
     return f"confirmed by {pairs} fresh pairs: {reason}"
 
 

@@ -9,7 +9,7 @@ def share(value: float) -> str:
     return f"{size:.0f}%" if size >= 100 else f"{size:.3g}%"
 
 
-def measured_share(value: float) -> str:
+def share_in_tenths(value: float) -> str:
     """A change that was measured, in tenths of a per cent: `15.0%`, and two digits where that would be none."""
     size = abs(value) * 100
     if size >= 100:

@@ -65,11 +65,11 @@ def within_margin(became: str, margin: float) -> str:
     return f"{became}, within {share(margin)}"
 
 
-def unordered(became: str) -> str:
+def change_without_order(became: str) -> str:
     return f"changed: {became}; whether that is right is yours to say"
 
 
-def unordered_numbers(became: str) -> str:
+def change_without_direction(became: str) -> str:
     return no_direction(f"changed: {became}")
 
 
@@ -89,6 +89,10 @@ def only(where: str) -> str:
     return f"only {where}"
 
 
+def nothing_judged() -> str:
+    return "the configuration says `judged: false` of all its metrics"
+
+
 def no_number(where: str) -> str:
     return f"no finite number {where}"
 
@@ -102,12 +106,12 @@ def other_parameters(changed: str) -> str:
 
 
 def other_part(part: str, base: str, head: str) -> str:
-    """Of a fingerprint: entry, workload (the program), machine."""
+    """Says that a part of the fingerprint differs: entry, workload (the program), machine."""
     names = {"workload": "program", "machine": "kind of machine", "entry": "entry"}
     return f"different {names.get(part, part)}: {base} → {head}"
 
 
-def refused(differences: Sequence[str]) -> str:
+def refusal(differences: Sequence[str]) -> str:
     return f"{'; '.join(differences)} (`assay compare --anyway` compares them)"
 
 

@@ -17,12 +17,12 @@ def more_pairs(pairs: int) -> str:
     return f"try {2 * pairs} pairs"
 
 
-def unchanged(margin: float) -> str:
+def no_change(margin: float) -> str:
     return f"within {share(margin)}"
 
 
-def changed(words: MetricWords, shift: Shift, margin: float) -> str:
-    return words.judged(_ratio(shift.estimate)) + _beyond(shift, margin)
+def change(words: MetricWords, shift: Shift, margin: float) -> str:
+    return words.judge_change(_ratio(shift.estimate)) + _beyond(shift, margin)
 
 
 def holds_no_change(words: MetricWords, shift: Shift, advice: str) -> str:
@@ -66,12 +66,12 @@ def typical_unchanged(margin: float, but: str) -> str:
     return f"can't tell: the typical run is within {share(margin)}, but {but}"
 
 
-def changed_for_sessions(words: MetricWords, away: float, reach: float) -> str:
+def lasting_change(words: MetricWords, away: float, reach: float) -> str:
     usual = share(expm1(_towards(reach, away)))
-    return f"{words.judged(_ratio(away))}, two or more sessions in a row (they usually differ by up to {usual})"
+    return f"{words.judge_change(_ratio(away))}, two or more sessions in a row (they usually differ by up to {usual})"
 
 
-def changed_once(words: MetricWords, away: float, reach: float) -> str:
+def first_change(words: MetricWords, away: float, reach: float) -> str:
     usual = share(expm1(_towards(reach, away)))
     change = words.change(_ratio(away))
     return f"not confirmed yet: {change} (sessions usually differ by up to {usual}); the next one will tell"
@@ -93,7 +93,7 @@ def few_runs(base: int, head: int, needed: int, *, paired: bool, samples: int = 
 
 
 def few_values(base: int, head: int) -> str:
-    """Of numbers that somebody handed over, where no command is known."""
+    """Says that there are too few numbers; somebody handed them over, so no command can be advised."""
     return f"can't tell from {f'{base} and {head} runs' if base + head > 2 else 'one run on each side'}"
 
 

@@ -63,7 +63,7 @@ class ServingCurve:
         if not points:
             return None
         peak = written.inner("peak")
-        first = written.listed("points")[0]
+        first = written.list_of("points")[0]
         return cls(
             points=points,
             by_rate=isinstance(first, dict) and first.get("rate") is not None,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from assay.analysis.fields import Fields
 from assay.analysis.serving.load_series import LoadSeries
-from assay.analysis.serving.time_histogram import TimeHistogram
+from assay.analysis.serving.time_distribution import TimeDistribution
 
 _MOST_METRICS = 200
 _MOST_KINDS = 20
@@ -52,7 +52,7 @@ class ServingPoint:
     counted_by: str
     metrics: dict[str, float]
     errors: tuple[tuple[str, int], ...]
-    histograms: tuple[TimeHistogram, ...]
+    histograms: tuple[TimeDistribution, ...]
     series: LoadSeries | None
     notes: tuple[str, ...]
 
@@ -62,7 +62,9 @@ class ServingPoint:
             written.inner(part) for part in ("asked", "delivered", "verdict", "client")
         )
         metrics, errors, histograms = (written.inner(part) for part in ("metrics", "errors", "histograms"))
-        found = [TimeHistogram.read(str(name)[:60], histograms.inner(name)) for name in list(histograms.written)[:12]]
+        found = [
+            TimeDistribution.read(str(name)[:60], histograms.inner(name)) for name in list(histograms.written)[:12]
+        ]
         numbers = {str(name): metrics.number(name) for name in list(metrics.written)[:_MOST_METRICS]}
         return cls(
             label=written.text("label") or asked.text("words") or "load",

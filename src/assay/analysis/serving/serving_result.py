@@ -9,7 +9,7 @@ from assay.analysis.fields import Fields
 from assay.analysis.serving.serving_curve import ServingCurve
 from assay.analysis.serving.serving_point import ServingPoint
 from assay.errors import DataError
-from assay.record.writing.strict_json import untagged
+from assay.record.writing.strict_json import untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 
@@ -31,7 +31,7 @@ class ServingResult:
     @classmethod
     def read(cls, path: Path) -> ServingResult:
         """Raises `DataError` where nothing can be shown, and FileNotFoundError."""
-        whole = read_json(path, RESULT, untagged)
+        whole = read_json(path, RESULT, untag)
         if not isinstance(whole, dict):
             raise DataError(f"{path}: holds a {type(whole).__name__}, not what `assay load` writes")
         written = Fields(whole)

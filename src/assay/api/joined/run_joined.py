@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from assay.api.history_levels import HistoryLevels
 from assay.api.joined.finish_joined import finish
 from assay.api.listeners.console import Console
 from assay.api.listeners.guarded import Guarded
 from assay.api.listeners.history_listener import HISTORY_TROUBLE
 from assay.api.listeners.job_listener import JobListener
 from assay.api.listeners.progress import Progress
-from assay.api.past import HistoryPast
 from assay.api.running.run_inputs import RunInputs
 from assay.api.running.run_plan import run_plan
 from assay.api.running.session_run import SessionRun
@@ -29,7 +29,7 @@ from assay.session.joined.finish import is_complete
 from assay.session.joined.join import JoinedSession, join_session
 from assay.session.joined.other_jobs import OtherJobs
 from assay.session.kept.masking import session_masker
-from assay.session.kept.requirement_check import NoPast, Past
+from assay.session.kept.requirement_check import EarlierLevels, NoEarlierLevels
 from assay.sinks.delivery.delivery import Delivery
 
 
@@ -53,7 +53,8 @@ def run_joined(
 
 
 def _plan(inputs: RunInputs, expect: Sequence[str]) -> Plan:
-    """In the order of the files, whatever was chosen: jobs that wait for each other's entries rely on one order."""
+    """The plan with its entries in the order of the files, whatever was chosen: jobs that wait for each other's entries
+    rely on one order."""
     everything = [entry.name for entry in replace(inputs, entries=None, entries_exact=None).plan().entries]
     missing = [name for name in expect if name not in everything]
     if missing:
@@ -89,23 +90,24 @@ def _run(plan: Plan, session: JoinedSession, console: Console) -> tuple[list[Rec
 
 
 def _prepare_sinks(folder: JobFolder, plan: Plan, console: Console) -> None:
-    """Whoever finishes the session may have no files to read which sinks it has."""
+    """Writes down which sinks the session has: whoever finishes it may not have the files."""
     try:
         Delivery(folder.path, plan.sinks).prepare()
     except OSError as error:
         console.trouble(f"the sinks could not be written down, and will be told nothing: {error}")
 
 
-def _past(plan: Plan, console: Console, closing: ExitStack) -> Past:
-    """Jobs only read the history, and only if they must: SQLite cannot have writers on several hosts."""
+def _past(plan: Plan, console: Console, closing: ExitStack) -> EarlierLevels:
+    """The past, for requirements. Jobs only read the history, and only if they must: SQLite cannot have writers on
+    several hosts."""
     required = [requirement for entry in plan.entries for requirement in entry.requirements]
     if all(requirement.max_regression is None for requirement in required):
-        return NoPast()
+        return NoEarlierLevels()
     try:
         history = closing.enter_context(History.beside(plan.results_dir, read_only=True))
     except HISTORY_TROUBLE:
-        return NoPast()
-    return HistoryPast(history, plan.results_dir, console.trouble)
+        return NoEarlierLevels()
+    return HistoryLevels(history, plan.results_dir, console.trouble)
 
 
 def _say_what_is_open(folder: JobFolder, console: Console) -> None:

@@ -49,7 +49,7 @@ class Console:
 
     @property
     def screen(self) -> Screen:
-        """As it is now: a window may have another size than a moment ago."""
+        """The screen as it is now: a window may have another size than a moment ago."""
         return PLAIN if self._stream is None else Screen.of(self._stream)
 
     @property
@@ -57,19 +57,19 @@ class Console:
         return 0 if self._stream is None else height_of(self._stream)
 
     def say(self, text: str, *, painted: bool = False) -> None:
-        """On the screen and in the log. `painted`: with colours of ours, and printable already."""
+        """Says it on the screen and in the log. `painted`: it has colours of ours, and is printable already."""
         self.print(text, painted=painted)
         self.log(text)
 
     def print(self, text: str, *, painted: bool = False) -> None:
-        """On the screen alone."""
+        """Says it on the screen alone."""
         text = self._masker.text(text)
         if not painted:
             text = printable(text, keep_lines=True)
-        self._put(f"{self._erasing()}{text}\n{self._redrawn()}")
+        self._put(f"{self._erasing()}{text}\n{self._region_text()}")
 
     def log(self, text: str) -> None:
-        """In session.log alone, without colours."""
+        """Writes it to session.log alone, without colours."""
         if self._log is None:
             return
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -88,16 +88,16 @@ class Console:
                 print(text, file=self._errors, flush=True)
             except (OSError, ValueError):
                 self._errors = None
-            self._put(self._redrawn())
+            self._put(self._region_text())
         self.log(text)
 
     def trouble(self, text: str) -> None:
-        """Written down at once, and told in the summary."""
+        """Writes what could not be done to the log at once; the summary says it again."""
         self.troubles.append(printable(self._masker.text(text), keep_lines=True))
         self.log(f"warning: {self.troubles[-1]}")
 
     def say_troubles(self) -> None:
-        """The log has them already."""
+        """Says the troubles on the screen; the log has them already."""
         for trouble in self.troubles:
             self.print(f"warning: {trouble}", painted=True)
 
@@ -107,7 +107,7 @@ class Console:
         if self.live:
             erasing = self._erasing()
             self._region = tuple(self._masker.text(line) for line in lines)
-            self._put(erasing + self._redrawn())
+            self._put(erasing + self._region_text())
 
     def _erasing(self) -> str:
         """Takes the live lines away. In a window that has become narrower they stand on more rows."""
@@ -117,7 +117,7 @@ class Console:
         rows = sum(max(1, -(-columns(line) // width)) for line in self._region)
         return CLEAR_LINE + f"{UP}{CLEAR_LINE}" * (rows - 1)
 
-    def _redrawn(self) -> str:
+    def _region_text(self) -> str:
         return "\n".join(self._region) if self.live else ""
 
     def _put(self, text: str) -> None:

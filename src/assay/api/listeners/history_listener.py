@@ -29,7 +29,8 @@ class HistoryListener:
         self._environment: Environment | None = None
         self.changes: list[str] = []
         self.comparison: Comparison | None = None
-        """With what ran last; known when the session has finished, and None where nothing comparable ever ran."""
+        """Comparison with what ran last; known when the session has finished, None where nothing comparable ever
+        ran."""
         self.last: SessionRow | None = None
         """The one session it is compared with, where it is one."""
         self.regressed = False
@@ -62,7 +63,7 @@ class HistoryListener:
         except HISTORY_TROUBLE:
             return None
 
-    def expected(self, entry: str) -> float | None:
+    def usual_duration(self, entry: str) -> float | None:
         """Seconds that a run of it took lately; None if none passed."""
         try:
             lately = self._history.runs(entry=entry, outcome="passed", limit=5)

@@ -6,7 +6,7 @@ from assay.record import Environment
 from assay.record.joined.job import StartedRun
 from assay.record.joined.job_folder import JobFolder
 from assay.session.events import Event, RunStarted
-from assay.session.joined.lost_record import lost_record
+from assay.session.joined.lost_record import make_lost_record
 from assay.session.resume import keep_aside
 
 
@@ -25,6 +25,6 @@ class JobListener:
             now = datetime.now(UTC).isoformat(timespec="microseconds")
             self._folder.begin(StartedRun(event.run_id, event.name, now))
             for other in self._folder.jobs.all():
-                lost = lost_record(other, self._folder.path.name, self._environment)
+                lost = make_lost_record(other, self._folder.path.name, self._environment)
                 if other.id != self._folder.job.id and lost is not None and lost.run_id == event.run_id:
                     keep_aside(self._folder, lost)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.api.listeners.console import Console
-from assay.fallback.words import said_of
+from assay.fallback.words import describe_used
 from assay.record import Outcome, Record
 from assay.session.events import Event, RunFinished, RunStarted, SessionStarted
 
@@ -33,9 +33,9 @@ class Progress:
             self._say(f"\tRunning {event.label}")
             self._say(f"\t\tRunning command {event.command}")
         elif isinstance(event, RunFinished):
-            self._finished(event.record, said_of(event.stand_ins))
+            self._say_finished(event.record, describe_used(event.stand_ins))
 
-    def _finished(self, record: Record, stood_in: str) -> None:
+    def _say_finished(self, record: Record, stood_in: str) -> None:
         say = self._say
         if self._running is None or self._running.run_id != record.run_id:
             say(f"\tRunning {record.name}")

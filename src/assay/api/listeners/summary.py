@@ -42,14 +42,14 @@ class Summary:
         self._console.log(self._text(PLAIN))
         report = self._report()
         if report is not None:
-            from assay.report.text.terminal import shown_path
+            from assay.report.text.terminal import shorten_path
 
             there = self._on_host(report)
             elsewhere = f" (on the host: {there})" if there != report else ""
-            self._console.print(f"Report: {shown_path(report, self._console.screen)}{elsewhere}")
+            self._console.print(f"Report: {shorten_path(report, self._console.screen)}{elsewhere}")
             self._console.log(f"Report: {report}{elsewhere}")
         if event.info.status == "interrupted":
-            self._console.say(f"{self._done(event)}; continue: `{resume_words(self._folder)}`")
+            self._console.say(f"{self._count_done(event)}; continue: `{resume_words(self._folder)}`")
 
     def _text(self, screen: Screen, after_lines: bool = False) -> str:
         from assay.api.session_text import session_text  # what it imports is not needed to start a run
@@ -58,7 +58,7 @@ class Summary:
         known = (None, None) if history is None else (history.comparison, history.last)
         return session_text(self._folder, *known, screen, after_lines)
 
-    def _done(self, event: SessionFinished) -> str:
+    def _count_done(self, event: SessionFinished) -> str:
         """`1 of 3 done`: entries; of a single one its runs."""
         planned = self._started.runs_of if self._started is not None else {}
         over = [record for record in event.records if record.counts and record.outcome is not Outcome.INTERRUPTED]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.config.entries.entry import Entry
 from assay.config.entries.entry_name import OWN_FILES
-from assay.config.entries.parameter import MOST_VALUES, Parameter, combinations, filled
+from assay.config.entries.parameter import MOST_VALUES, Parameter, combinations, fill
 from assay.errors import UsageError
 
 _LONGEST_NAME = 60
@@ -37,7 +37,7 @@ class CommandLines:
         ]
         if len(found) > MOST_VALUES:
             raise UsageError(f"commands and parameters make {len(found):,} entries: at most {MOST_VALUES:,} are run")
-        return _named(found, [self._words(entry) for entry in found])
+        return _name_entries(found, [self._words(entry) for entry in found])
 
     def _check(self) -> None:
         for option, given in (("--prepare", self.prepare), ("--cleanup", self.cleanup)):
@@ -58,7 +58,7 @@ class CommandLines:
         return Entry(
             name="",
             program=argv[:1],
-            args=escaped(argv[1:]),
+            args=escape_braces(argv[1:]),
             timeout_s=self.timeout_s,
             where="the command line",
             prepare=self._argv(prepare, values, "--prepare") if prepare else (),
@@ -69,11 +69,11 @@ class CommandLines:
     def _argv(self, line: str, values: Mapping[str, str], what: str) -> tuple[str, ...]:
         """Split before values are put in, so that a value with a space stays one argument; a shell splits itself."""
         if self.shell is not None:
-            return self.shell, "-c", filled(line, values)
+            return self.shell, "-c", fill(line, values)
         words = split_line(line, what)
         if not words:
             raise UsageError(f"{what} is empty")
-        return tuple(filled(word, values) for word in words)
+        return tuple(fill(word, values) for word in words)
 
     def _words(self, entry: Entry) -> list[str]:
         """What an entry is named for."""
@@ -89,15 +89,15 @@ def split_line(line: str, what: str) -> list[str]:
 
 
 def entry_name(words: Sequence[str]) -> str:
-    """For a program, or with more words for what it is given."""
+    """Name of an entry, made from its program, or from more of its words."""
     written = "-".join(Path(word).name.lstrip("-") for word in words)
     shown = "".join(letter for letter in written if letter.isascii() and (letter.isalnum() or letter in "._-="))
     named = shown.lstrip(".-_=")[:_LONGEST_NAME] or "command"
     return f"command-{named}" if named.lower() in OWN_FILES else named
 
 
-def escaped(words: Sequence[str]) -> tuple[str, ...]:
-    """With braces that are no placeholders."""
+def escape_braces(words: Sequence[str]) -> tuple[str, ...]:
+    """Words in which braces are doubled, so that they are no placeholders."""
     return tuple(word.replace("{", "{{").replace("}", "}}") for word in words)
 
 
@@ -105,8 +105,9 @@ def _for(given: tuple[str, ...], at: int) -> str | None:
     return given[at if len(given) > 1 else 0] if given else None
 
 
-def _named(entries: Sequence[Entry], words: Sequence[Sequence[str]]) -> tuple[Entry, ...]:
-    """For its program where that tells them apart, with the values of a scan; otherwise for all of its words."""
+def _name_entries(entries: Sequence[Entry], words: Sequence[Sequence[str]]) -> tuple[Entry, ...]:
+    """Entries named for their programs and the values of a scan where that tells them apart; otherwise for all their
+    words."""
     from dataclasses import replace
 
     def name(entry: Entry, said: Sequence[str]) -> str:

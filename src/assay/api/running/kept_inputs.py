@@ -13,9 +13,9 @@ from assay.record import SessionInfo
 _MASKED = re.compile(r"\*\*\*([A-Za-z_][A-Za-z0-9_]*)\*\*\*")
 
 
-def kept_inputs(info: SessionInfo, environment: Mapping[str, str]) -> RunInputs:
-    """With every secret as the environment has it now; refused while one is missing, since what would run with the
-    masked text is not what was asked for."""
+def restore_inputs(info: SessionInfo, environment: Mapping[str, str]) -> RunInputs:
+    """Inputs of a session with every secret as the environment has it now. Refused while one is missing: what would run
+    with the masked text is not what was asked for."""
     missing: dict[str, str] = {}
 
     def put_back(value: Any) -> Any:

@@ -23,11 +23,11 @@ class ProfiledEntry:
     entry: str
     graph: Path | None
     why: str = ""
-    """There is no graph."""
+    """Why there is no graph; empty where there is one."""
 
 
 def profile_regressed(ran: SessionRun, command: Sequence[str]) -> list[ProfiledEntry]:
-    """Each entry that regressed once more under py-spy; the flame graphs go into the report.
+    """Runs each entry that regressed once more, under py-spy; the flame graphs go into the report.
 
     A profiled run is slower, so it is no result: it has a session of its own inside this one's folder, where neither
     the history nor a comparison looks, and nobody listens to it.
@@ -37,12 +37,12 @@ def profile_regressed(ran: SessionRun, command: Sequence[str]) -> list[ProfiledE
         regressed = {row.entry for row in comparison.regressed} if comparison else set()
         if not regressed:
             return []
-        profiles = _profiled([entry for entry in ran.plan.entries if entry.name in regressed], ran, command)
+        profiles = _profile([entry for entry in ran.plan.entries if entry.name in regressed], ran, command)
         write_report(ran.folder, history=history, comparison=comparison)
     return profiles
 
 
-def _profiled(entries: Sequence[Entry], ran: SessionRun, command: Sequence[str]) -> list[ProfiledEntry]:
+def _profile(entries: Sequence[Entry], ran: SessionRun, command: Sequence[str]) -> list[ProfiledEntry]:
     inside = ran.folder.path / PROFILES
     alone = tuple(
         replace(entry, profiler="py-spy", repeat=1, warmup=0, retries=0, needs=(), requirements=()) for entry in entries

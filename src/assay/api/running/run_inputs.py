@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.api.results_dir import results_folder
-from assay.api.running.command_lines import CommandLines, entry_name, escaped
+from assay.api.running.command_lines import CommandLines, entry_name, escape_braces
 from assay.api.running.planned_sinks import PlannedSinks
 from assay.config.entries.entry import Entry
 from assay.config.entries.parameter import Parameter
@@ -15,7 +15,7 @@ from assay.config.entries.script import BUNDLED, Script
 from assay.config.plan import Plan, make_plan
 from assay.config.viewer_url import literal
 from assay.errors import ConfigError, DataError
-from assay.sinks.delivery.sink_data import said_to_sink
+from assay.sinks.delivery.sink_data import select_sink_data
 from assay.sinks.own_sink import own_sink_module
 from assay.sinks.spec_check import check_sink_data
 from assay.untrusted.written import Written
@@ -115,9 +115,11 @@ class RunInputs:
     def _files_plan(self) -> Plan:
         config = self._load()
         plan = make_plan(config, os.environ, self.entries, self.entries_exact)
-        sinks = PlannedSinks.of(plan.sinks, _folders(config.files), _emptied(config))
+        sinks = PlannedSinks.of(plan.sinks, _folders(config.files), _find_emptied(config))
         where = [f"{config.root.at(('sinks', at)).mark}: sinks[{at}]" for at in range(len(plan.sinks))]
-        problems = [f"{where[at]}.{problem}" for at, problem in sinks.problems] + _said_wrong(config, sinks.specs)
+        problems = [f"{where[at]}.{problem}" for at, problem in sinks.problems] + _find_wrong_sink_data(
+            config, sinks.specs
+        )
         if problems:
             raise ConfigError(problems)
         warnings = (*plan.warnings, *(f"{where[at]} {why}" for at, why in sinks.left_out))
@@ -169,7 +171,7 @@ def command_entry(command: Sequence[str], timeout_s: float, name: str | None = N
     return Entry(
         name=entry_name([name or command[0]]),
         program=tuple(command[:1]),
-        args=escaped(command[1:]),
+        args=escape_braces(command[1:]),
         timeout_s=timeout_s,
         where="the command line",
     )
@@ -187,7 +189,7 @@ def load_entry(words: Sequence[str], timeout_s: float) -> Entry:
     return Entry(
         name="load",
         program=tuple(script.argv(None)),
-        args=escaped(words),
+        args=escape_braces(words),
         timeout_s=timeout_s,
         where="the command line",
         script=script.path,
@@ -195,18 +197,18 @@ def load_entry(words: Sequence[str], timeout_s: float) -> Entry:
     )
 
 
-def _said_wrong(config: Config, sinks: Sequence[Mapping[str, Any]]) -> list[str]:
+def _find_wrong_sink_data(config: Config, sinks: Sequence[Mapping[str, Any]]) -> list[str]:
     """Keys under `sink_data:` that the sink they are for does not know."""
     found = []
     for at, entry in enumerate(config.session.entries):
         mark = config.root.at(("entries", at, "sink_data")).mark
         for sink in sinks:
-            wrong = check_sink_data(sink, said_to_sink(entry.sink_data, str(sink.get("name"))))
+            wrong = check_sink_data(sink, select_sink_data(entry.sink_data, str(sink.get("name"))))
             found += [f"{mark}: entries[{at}].sink_data: {problem}" for problem in wrong]
     return found
 
 
-def _emptied(config: Config) -> dict[int, dict[str, str]]:
+def _find_emptied(config: Config) -> dict[int, dict[str, str]]:
     """Keys of sinks that an unset variable left empty, by the sink's place."""
     found: dict[int, dict[str, str]] = {}
     for path, name in config.emptied:

@@ -14,8 +14,8 @@ from assay.session.events import Event, Listener
 from assay.session.folders.open_session import OpenSession
 from assay.session.interrupts import Interrupts
 from assay.session.kept.masking import session_masker
-from assay.session.kept.requirement_check import NoPast, Past
-from assay.session.run import Run, order_of, ordered_runs
+from assay.session.kept.requirement_check import EarlierLevels, NoEarlierLevels
+from assay.session.run import Run, order_of, order_runs
 from assay.session.session import Session
 from assay.sinks.delivery.delivery import Delivery
 
@@ -29,26 +29,26 @@ def run_plan(
     session: OpenSession,
     *,
     listen: Listener = nobody,
-    past: Past | None = None,
-    order: Callable[[Plan], list[Run]] = ordered_runs,
+    past: EarlierLevels | None = None,
+    order: Callable[[Plan], list[Run]] = order_runs,
     interrupts: Interrupts | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> list[Record]:
     """All records of the session afterwards; what it holds already is not run again."""
-    return Session(plan, session, listen, past or NoPast(), os.environ, interrupts, order, elsewhere).run()
+    return Session(plan, session, listen, past or NoEarlierLevels(), os.environ, interrupts, order, elsewhere).run()
 
 
 @dataclass(frozen=True)
 class Ran:
     records: tuple[Record, ...]
     interrupted: bool
-    """By the user."""
+    """Whether the user interrupted it."""
     regressed: bool
-    """Against the level of earlier sessions."""
+    """Whether something regressed against the level of earlier sessions."""
 
 
 def run_attached(plan: Plan, session: OpenSession, voice: Voice = Voice.NORMAL) -> Ran:
-    """With progress, history, report and sinks listening."""
+    """Runs a plan with progress, history, report and sinks listening."""
     delivery = Delivery(session.folder.path, plan.sinks)
     attached = Attached(
         plan.results_dir,

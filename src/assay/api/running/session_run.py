@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.api.last_results_dir import remember_results_dir
 from assay.api.listeners.voice import Voice
-from assay.api.running.kept_inputs import kept_inputs
+from assay.api.running.kept_inputs import restore_inputs
 from assay.api.running.run_inputs import RunInputs
 from assay.api.running.run_plan import run_attached
 from assay.config.plan import Plan
@@ -71,7 +71,7 @@ def run_new(
 
 def inputs_of(session: str, results_dir: Path, change: Change = NO_CHANGE) -> RunInputs:
     """What a session was started with."""
-    return change.apply(kept_inputs(find_session(session, results_dir).info(), os.environ))
+    return change.apply(restore_inputs(find_session(session, results_dir).info(), os.environ))
 
 
 def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE, voice: Voice = Voice.NORMAL) -> SessionRun:
@@ -102,7 +102,7 @@ def run_again(run: str, results_dir: Path, command: Sequence[str], change: Chang
     info = folder.info()
     if name not in info.planned:
         raise UsageError(unknown("entry", name, info.planned, of=f"session {info.name}"))
-    plan = change.apply(kept_inputs(info, os.environ)).plan()
+    plan = change.apply(restore_inputs(info, os.environ)).plan()
     entries = tuple(entry for entry in plan.entries if entry.name == name)
     if not entries:
         raise UsageError(f"the files of session {info.name} no longer have an entry {name!r}")

@@ -6,7 +6,7 @@ HEIGHT = 480
 """Pixels of a page inside a notebook; it scrolls."""
 
 
-def framed(page: str) -> str:
+def frame(page: str) -> str:
     """A whole page inside another. It keeps its own style, and nothing of it can run in the notebook around it."""
     return (
         f'<iframe sandbox srcdoc="{escape(page)}" title="Comparison" loading="lazy" '

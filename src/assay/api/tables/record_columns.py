@@ -21,7 +21,7 @@ _MOST_INTEGER = 2**63
 def record_columns(records: Sequence[Record]) -> dict[str, Column]:
     rows = [_row(record) for record in records]
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: _one_type([row.get(name) for row in rows]) for name in _ordered(names)}
+    return {name: _one_type([row.get(name) for row in rows]) for name in _order(names)}
 
 
 def _row(record: Record) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _row(record: Record) -> dict[str, Any]:
     return row
 
 
-def _ordered(names: Iterable[str]) -> list[str]:
+def _order(names: Iterable[str]) -> list[str]:
     """Fields first, then metrics, usage and parameters, each in the order of their first appearance."""
     return sorted(names, key=lambda name: name.startswith("usage.") + 2 * name.startswith("params."))
 

@@ -64,7 +64,7 @@ def _rows(corpus: Corpus) -> Iterator[tuple[dict[str, Any], dict[str, Any] | Non
             of, text = rng.choice(originals)
             kind = "exact" if roll < corpus.exact else "near"
             if kind == "near":
-                text = _edited(rng, text, corpus.edit)
+                text = _edit(rng, text, corpus.edit)
             known = {corpus.id_field: name, "of": of, "kind": kind}
         else:
             language = rng.choice(LANGUAGES)
@@ -76,7 +76,7 @@ def _rows(corpus: Corpus) -> Iterator[tuple[dict[str, Any], dict[str, Any] | Non
         yield {corpus.id_field: name, "url": f"https://example.org/{number}", "text": text}, known
 
 
-def _edited(rng: Random, text: str, share: float) -> str:
+def _edit(rng: Random, text: str, share: float) -> str:
     """Words replaced, dropped and doubled; in scripts without spaces, characters."""
     spaced = text.count(" ") > len(text) / 20
     pieces = text.split(" ") if spaced else list(text)

@@ -13,7 +13,7 @@ _STYLE = ".hero-{0}{{display:flex;margin:0 auto;max-width:{0}px}}.nav a{{color:#
 
 
 @dataclass(frozen=True)
-class Page:
+class HtmlPage:
     """An HTML page and what a reader of it should find."""
 
     url: str
@@ -30,7 +30,7 @@ class Page:
         return f"text/html; charset={self.encoding}" if self.declared in ("header", "both") else "text/html"
 
 
-def make_page(rng: Random, number: int) -> Page:
+def make_page(rng: Random, number: int) -> HtmlPage:
     language = rng.choice(LANGUAGES)
     encoding = rng.choice(language.encodings)
     # Detection without any declaration is guesswork for the small encodings; a real page without one is UTF-8.
@@ -43,7 +43,7 @@ def make_page(rng: Random, number: int) -> Page:
     html = _markup(rng, prose, language, encoding, declared, title, paragraphs)
     body = html.encode(encoding, "xmlcharrefreplace")
     url = f"https://www.{host}/{prose.name().lower()}/{number}"
-    return Page(url, language.code, encoding, declared, title, paragraphs, body)
+    return HtmlPage(url, language.code, encoding, declared, title, paragraphs, body)
 
 
 def _in_encoding(text: str, encoding: str) -> str:

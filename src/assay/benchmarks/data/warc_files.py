@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from assay.benchmarks.data.html_page import Page, make_page
+from assay.benchmarks.data.html_page import HtmlPage, make_page
 
 DATE = "2026-01-15T06:00:00Z"
 TRUTH = "truth.jsonl"
@@ -36,7 +36,7 @@ def write_warc_files(folder: Path, files: int, pages: int, seed: int) -> list[Pa
     return written
 
 
-def _records(rng: Random, filename: str, pages: int) -> Iterator[tuple[bytes, Page | None]]:
+def _records(rng: Random, filename: str, pages: int) -> Iterator[tuple[bytes, HtmlPage | None]]:
     info = f"software: assay data\r\nformat: WARC File Format 1.0\r\nfilename: {filename}\r\n".encode()
     yield _record(rng, "warcinfo", None, "application/warc-fields", info), None
     for number in range(pages):
@@ -66,7 +66,7 @@ def _record(rng: Random, kind: str, url: str | None, content_type: str, block: b
     return "\r\n".join(head).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
 
 
-def _http(rng: Random, page: Page) -> bytes:
+def _http(rng: Random, page: HtmlPage) -> bytes:
     """Most crawlers store what they decoded; some store the transfer as it came."""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {page.content_type}\r\n"
     body = page.body
@@ -86,7 +86,7 @@ def _http(rng: Random, page: Page) -> bytes:
     return head.encode() + b"\r\n" + body
 
 
-def _odd_answer(rng: Random, page: Page) -> bytes:
+def _odd_answer(rng: Random, page: HtmlPage) -> bytes:
     return rng.choice(
         (
             b"HTTP/1.1 301 Moved Permanently\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n",
@@ -98,7 +98,7 @@ def _odd_answer(rng: Random, page: Page) -> bytes:
     )
 
 
-def _truth(filename: str, page: Page) -> dict[str, object]:
+def _truth(filename: str, page: HtmlPage) -> dict[str, object]:
     return {
         "file": filename,
         "url": page.url,

@@ -16,6 +16,7 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 
 CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
@@ -81,31 +82,25 @@ class AccuracySuite(BenchmarkSuite):
                     yield f"{row.labels['store']}, {TITLES[scenario.name]}: {row.metric.value} {said}"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        rows = []
-        for scenario in result.scenarios:
-            for labels, values in scenario.readings.groups().items():
-                store = dict(labels)["store"]
-                if "flips" in values:
-                    silent, flips, harmless = (values[what].value for what in ("silent", "flips", "harmless"))
-                    rate = CorruptionResult(flips, 0, 0, harmless, silent).detection_rate
-                    shown = f"{silent} silent of {flips} flips ({harmless} harmless)"
-                    found = "too few flips to say" if rate is None else str(rate)
-                    rows.append((TITLES[scenario.name], store, found, shown, "-", "-"))
-                else:
-                    cases, exact = values["cases"].value, values["exact_cases"].value
-                    rows.append(
-                        (
-                            TITLES[scenario.name],
-                            store,
-                            f"{values['reconstruction_accuracy'].value:.4g}%",
-                            f"{exact} of {cases} cases exact",
-                            f"{values['wrong_cases'].value} wrong, {values['refused_cases'].value} refused",
-                            f"{values['max_ulp_error'].value:.3g} ulp, {values['max_abs_error'].value:.2g}",
-                        )
-                    )
-        notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
+        rows = tuple(_row(line) for line in result.lines())
         columns = ("Check", "Store", "Accuracy", "Exact", "Not Exact", "Largest Error")
-        yield Table("Accuracy Validation", columns, tuple(rows), self.interpretation, notes)
+        yield Table("Accuracy Validation", columns, rows, self.interpretation, result.notes)
+
+
+def _row(line: ResultLine) -> tuple[str, ...]:
+    start = TITLES[line.scenario], line.store
+    if "flips" in line:
+        silent, flips, harmless = (line[what] for what in ("silent", "flips", "harmless"))
+        rate = CorruptionResult(flips, 0, 0, harmless, silent).detection_rate
+        found = "too few flips to say" if rate is None else str(rate)
+        return (*start, found, f"{silent} silent of {flips} flips ({harmless} harmless)", "-", "-")
+    return (
+        *start,
+        line.figure("reconstruction_accuracy", "{:.4g}%"),
+        f"{line['exact_cases']} of {line['cases']} cases exact",
+        f"{line['wrong_cases']} wrong, {line['refused_cases']} refused",
+        f"{line['max_ulp_error']:.3g} ulp, {line['max_abs_error']:.2g}",
+    )
 
 
 def _verdicts(name: str, store: str, folder: Path, config: ScenarioConfig) -> list[CaseVerdict]:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, bytes_on_disk
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.tensor_families import TensorFamilies, tensor_families
@@ -68,13 +68,13 @@ class ClusteringSuite(BenchmarkSuite):
             readings.note("repacking is only measured for our own store: no other one clusters")
         for strategy in STRATEGIES:
             here = readings.at(strategy=strategy)
-            timed = _timed(families.sketches(), strategy, config.budget.part(0.3), config.iterations)
+            timed = _time_strategy(families.sketches(), strategy, config.budget.part(0.3), config.iterations)
             here.add("clusters", timed.clusters.count, exact=True)
             here.add("clustering_time", timed.seconds, "s", "lower", timed.samples)
             here.add("memory_overhead", 100 * timed.peak_bytes / families.nbytes, "%", "lower")
             _add_quality(readings, strategy, families, timed.clusters)
             for store in _own(config):
-                plain, repacked, seconds = _repacked(store, strategy, families, config)
+                plain, repacked, seconds = _repack(store, strategy, families, config)
                 there = readings.at(strategy=strategy, store=store)
                 there.add(
                     "compression_ratio", families.nbytes / repacked, "x", "higher", exact=True, margin=BOOKKEEPING
@@ -89,7 +89,7 @@ class ClusteringSuite(BenchmarkSuite):
             points: list[tuple[int, float]] = []
             for families in counts:
                 made = tensor_families(families, 5, 512, seed=config.seed)
-                timed = _timed(made.sketches(), strategy, part.part(1 / len(counts)), 3)
+                timed = _time_strategy(made.sketches(), strategy, part.part(1 / len(counts)), 3)
                 points += [(len(made.truth), seconds) for seconds in timed.samples]
                 here = readings.at(strategy=strategy, point=f"{len(made.truth)} tensors")
                 here.add("clustering_time", timed.seconds, "s", "lower", timed.samples)
@@ -111,8 +111,8 @@ class ClusteringSuite(BenchmarkSuite):
             joined = np.concatenate([sketches, fresh])
             truth = (*known.truth, *(12 + family for family in new.truth))
             for what, grown, answer in (("known", sketches, known.truth), ("new", joined, truth)):
-                again, again_s = _clocked(partial(rebalance, old, grown, THRESHOLD, strategy))
-                _, whole_s = _clocked(partial(cluster, grown, strategy, THRESHOLD))
+                again, again_s = _clock(partial(rebalance, old, grown, THRESHOLD, strategy))
+                _, whole_s = _clock(partial(cluster, grown, strategy, THRESHOLD))
                 here = readings.at(strategy=strategy, added=what)
                 here.add("rebalance_time", again_s, "s", "lower")
                 here.add("of_whole_time", again_s / whole_s, "x", "lower")
@@ -134,7 +134,7 @@ class ClusteringSuite(BenchmarkSuite):
 
 
 @dataclass(frozen=True)
-class _Timed:
+class _StrategyTimes:
     clusters: Clusters
     samples: tuple[float, ...]
     peak_bytes: int
@@ -144,7 +144,7 @@ class _Timed:
         return min(self.samples)
 
 
-def _timed(sketches: Tensor, strategy: str, budget: Budget, most: int) -> _Timed:
+def _time_strategy(sketches: Tensor, strategy: str, budget: ScenarioBudget, most: int) -> _StrategyTimes:
     """A call on next to nothing loads scikit-learn; the next one is traced for memory; then the clock runs."""
     cluster(sketches[:4], strategy, THRESHOLD)
     tracemalloc.start()
@@ -153,11 +153,11 @@ def _timed(sketches: Tensor, strategy: str, budget: Budget, most: int) -> _Timed
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    samples = [_clocked(partial(cluster, sketches, strategy, THRESHOLD))[1] for _ in budget.rounds(most, least=2)]
-    return _Timed(clusters, tuple(max(sample, 1e-6) for sample in samples), peak)
+    samples = [_clock(partial(cluster, sketches, strategy, THRESHOLD))[1] for _ in budget.rounds(most, least=2)]
+    return _StrategyTimes(clusters, tuple(max(sample, 1e-6) for sample in samples), peak)
 
 
-def _clocked(call: Callable[[], Clusters]) -> tuple[Clusters, float]:
+def _clock(call: Callable[[], Clusters]) -> tuple[Clusters, float]:
     """CPU seconds of one thread: threads of a linear-algebra library that wait for work count as busy."""
     with threadpool_limits(1):
         start = time.process_time()
@@ -165,7 +165,7 @@ def _clocked(call: Callable[[], Clusters]) -> tuple[Clusters, float]:
         return answer, time.process_time() - start
 
 
-def _repacked(store: str, strategy: str, families: TensorFamilies, config: ScenarioConfig) -> tuple[int, int, float]:
+def _repack(store: str, strategy: str, families: TensorFamilies, config: ScenarioConfig) -> tuple[int, int, float]:
     """Bytes before and after, and the seconds it took."""
     kind = store_kind(store, config.settings)
     alone = replace(kind, config={"delta_encoding": "NONE", "clustering_strategy": "none", "enable_gc": False})
@@ -173,16 +173,15 @@ def _repacked(store: str, strategy: str, families: TensorFamilies, config: Scena
     clustered = replace(kind, config=chosen)
     with config.scratch() as folder:
         path = folder / "store"
-        filled = alone.open(path)
-        for model in families.models:
-            filled.commit(model)
-        close(filled)
+        with alone.use(path) as filled:
+            for model in families.models:
+                filled.commit(model)
         before = bytes_on_disk(path)
-        repository: Any = clustered.open(path)
-        start = time.perf_counter()
-        repository.gc(recluster=True)
-        seconds = time.perf_counter() - start
-        close(repository)
+        repository: Any
+        with clustered.use(path) as repository:
+            start = time.perf_counter()
+            repository.gc(recluster=True)
+            seconds = time.perf_counter() - start
         return before, bytes_on_disk(path), seconds
 
 

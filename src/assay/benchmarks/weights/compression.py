@@ -8,13 +8,14 @@ from typing import ClassVar
 from threadpoolctl import threadpool_limits
 
 from assay.benchmarks.weights.orchestration.store_kind import FLOOR
-from assay.benchmarks.weights.scenarios.budget import Budget
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, Chain, ChainRun, best_of, run_chain
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, ChainRun, VersionChain, best_of, run_chain
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 from assay.weights.dtype import ELEMENT_TYPES
 
@@ -65,7 +66,7 @@ class CompressionSuite(BenchmarkSuite):
                 continue
             # One thread: a real training run by several would not be the same to the bit twice.
             with threadpool_limits(1):
-                chain = Chain(scenario_data(name, dtype, size, config.versions, config.seed))
+                chain = VersionChain(scenario_data(name, dtype, size, config.versions, config.seed))
             share = config.budget.part(1 / (len(config.dtypes) - number))
             measure_chain(readings, chain, config, share)
         return readings
@@ -77,42 +78,43 @@ class CompressionSuite(BenchmarkSuite):
                     yield f"{scenario.name} {' '.join(row.labels.values())}: {row.metric.value} tensors came back wrong"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        stores = dict.fromkeys(row.labels["store"] for s in result.scenarios for row in s.readings.rows)
+        columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
+        stores = result.stores
         for store in stores:
-            rows = []
-            for scenario in result.scenarios:
-                for labels, values in scenario.readings.groups().items():
-                    if dict(labels)["store"] == store:
-                        rows.append(
-                            (
-                                TITLES[scenario.name],
-                                dict(labels)["dtype"],
-                                f"{values['compression_ratio'].value:.2f}x",
-                                f"{values['space_saved'].value:.1f}%",
-                                f"{values['of_limit'].value:.1f}%",
-                                f"{values['delta_efficiency'].value:.2f}x" if "delta_efficiency" in values else "-",
-                                f"{values['dedup_hit_rate'].value:.0f}%" if "dedup_hit_rate" in values else "-",
-                                "all"
-                                if not values["wrong_tensors"].value
-                                else f"{values['wrong_tensors'].value} WRONG",
-                            )
-                        )
-            columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
+            rows = tuple(_row(line) for line in result.lines() if line.store == store)
             title = "Compression Performance" + (f" ({store})" if len(stores) > 1 else "")
-            last = store == list(stores)[-1]
+            last = store == stores[-1]
             notes = tuple(
                 note
-                for scenario in result.scenarios
-                for note in scenario.readings.notes
+                for note in result.notes
                 if note.startswith(f"{store}, ")
                 or (last and not note.startswith(tuple(f"{name}, " for name in stores)))
             )
             # What the figures mean is said once, under the last of several tables.
             meaning = (*_meaning(result), *self.interpretation) if last else ()
-            yield Table(title, columns, tuple(rows), meaning, notes)
+            yield Table(title, columns, rows, meaning, notes)
 
 
-def measure_chain(readings: Readings, chain: Chain, config: ScenarioConfig, share: Budget) -> dict[str, ChainRun]:
+def _row(line: ResultLine) -> tuple[str, ...]:
+    return (
+        TITLES[line.scenario],
+        line.labels["dtype"],
+        line.figure("compression_ratio", "{:.2f}x"),
+        line.figure("space_saved", "{:.1f}%"),
+        line.figure("of_limit", "{:.1f}%"),
+        line.figure("delta_efficiency", "{:.2f}x"),
+        line.figure("dedup_hit_rate", "{:.0f}%"),
+        exact_cell(line),
+    )
+
+
+def exact_cell(line: ResultLine) -> str:
+    return line.figure("wrong_tensors", "{} WRONG") if line["wrong_tensors"] else "all"
+
+
+def measure_chain(
+    readings: Readings, chain: VersionChain, config: ScenarioConfig, share: ScenarioBudget
+) -> dict[str, ChainRun]:
     """Every store over the chain, the floor too, as often as there is time for; the best of each is returned."""
     runs: dict[str, list[ChainRun]] = {store: [] for store in dict.fromkeys((*config.stores, FLOOR))}
     for _ in share.rounds(config.iterations):
@@ -127,8 +129,7 @@ def measure_chain(readings: Readings, chain: Chain, config: ScenarioConfig, shar
 
 def _meaning(result: SuiteResult) -> Iterable[str]:
     """What is said of ratios, where there is one that it is true of."""
-    groups = [values for scenario in result.scenarios for values in scenario.readings.groups().values()]
-    measured = [(v["compression_ratio"].value, v["of_limit"].value, v["limit_ratio"].value) for v in groups]
+    measured = [(line["compression_ratio"], line["of_limit"], line["limit_ratio"]) for line in result.lines()]
     if any(ratio > 10 for ratio, _, _ in measured):
         yield ">10x compression: Excellent deduplication opportunity"
     if any(5 <= ratio <= 10 for ratio, _, _ in measured):
@@ -141,12 +142,16 @@ def _meaning(result: SuiteResult) -> Iterable[str]:
         yield ">90% space saved: Highly effective for storage costs"
 
 
-def _add(readings: Readings, best: ChainRun, runs: list[ChainRun], chain: Chain, floor: ChainRun, dtype: str) -> None:
+def _add(
+    readings: Readings, best: ChainRun, runs: list[ChainRun], chain: VersionChain, floor: ChainRun, dtype: str
+) -> None:
     here = readings.at(store=best.store, dtype=dtype)
     stats = best.stats
     here.add("compression_ratio", best.ratio, "x", "higher", exact=True, margin=BOOKKEEPING)
     here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher")
-    here.add("of_limit", 100 * chain.limit.reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING)
+    here.add(
+        "of_limit", 100 * chain.limit.share_reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING
+    )
     here.add("limit_ratio", chain.limit.ratio, "x", exact=True)
     if stats.tensors and (stats.deltas or stats.dedup_hits):
         here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", exact=True)

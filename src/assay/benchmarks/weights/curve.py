@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from assay.benchmarks.weights.scenarios.chain import Chain, ChainRun, best_of, run_chain
+from assay.benchmarks.weights.scenarios.chain import ChainRun, VersionChain, best_of, run_chain
 from assay.benchmarks.weights.scenarios.scenario_data import (
     REFERENCE_PARAMETERS,
     SCENARIOS,
@@ -40,7 +40,7 @@ FLOORS: Mapping[str, tuple[float, float, float]] = {
 
 
 @dataclass(frozen=True)
-class Point:
+class SettingPoint:
     scenario: str
     dtype: str
     setting: str
@@ -80,7 +80,7 @@ class Course:
         """Its data are made anew, which takes a second, because those of all scenarios would fill the memory."""
         scenario, dtype, parameters = self._made_from
         data = scenario_data(scenario, dtype, parameters=parameters)
-        chain = Chain(data)
+        chain = VersionChain(data)
         for name, done in self._runs.items():
             path = Path(tempfile.mkdtemp(dir=folder))
             done.append(run_chain(name, chain, path / "store"))
@@ -88,7 +88,7 @@ class Course:
         if self._limit is None:
             self._limit, self._zipnn_bytes = chain.limit, _zipnn_xor_bytes(data)
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[SettingPoint]:
         limit = self._limit
         assert limit is not None, "there was no round yet"
         scenario, dtype, _ = self._made_from
@@ -99,13 +99,13 @@ class Course:
             run = best[setting]
             children = run.stored_bytes - run.first_stored_bytes
             points.append(
-                Point(
+                SettingPoint(
                     scenario,
                     dtype,
                     setting,
                     run.ratio,
                     limit.ratio,
-                    limit.reached(run.stored_bytes),
+                    limit.share_reached(run.stored_bytes),
                     run.commit_mb_per_cpu_s / floor.commit_mb_per_cpu_s,
                     run.checkout_mb_per_cpu_s / floor.checkout_mb_per_cpu_s,
                     run.commit_mb_per_cpu_s,
@@ -138,7 +138,7 @@ def _zipnn_xor_bytes(data: ScenarioData) -> int | None:
     return total
 
 
-def table_of(points: Sequence[Point]) -> Table:
+def table_of(points: Sequence[SettingPoint]) -> Table:
     rows = [
         (
             p.scenario,

@@ -11,6 +11,7 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 
 JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}
@@ -52,9 +53,8 @@ class MemorySuite(BenchmarkSuite):
     def _peak_usage(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         for number, size in enumerate(config.sizes):
             reason = config.too_big(size.nbytes(4) * 5)
-            seconds = config.machine.chain_s(2 * size.nbytes(4) / 1e6)
-            if reason is None and number and not config.budget.affords(seconds):
-                reason = f"would take about {seconds:.0f} s, {max(0.0, config.budget.left):.0f} s are left"
+            if number:  # the smallest is always measured
+                reason = reason or config.too_long(config.machine.chain_s(2 * size.nbytes(4) / 1e6))
             if reason:
                 readings.note(f"{size.name} left out: {reason}")
                 continue
@@ -105,35 +105,31 @@ class MemorySuite(BenchmarkSuite):
             return ask_fresh_process("memory", asked, config.settings, timeout=config.timeout)
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        rows = [row for scenario in result.scenarios for row in _rows(scenario.name, scenario.readings)]
-        notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
-        yield Table("Memory Usage", ("Check", "Store", "Result"), tuple(rows), self.interpretation, notes)
+        rows = tuple(row for line in result.lines() for row in _rows(line))
+        yield Table("Memory Usage", ("Check", "Store", "Result"), rows, self.interpretation, result.notes)
 
 
 def _operations(config: ScenarioConfig) -> int:
     return 10 * config.iterations + 10
 
 
-def _rows(scenario: str, readings: Readings) -> Iterable[tuple[str, str, str]]:
-    for labels, metrics in readings.groups().items():
-        place, value = dict(labels), {name: metric.value for name, metric in metrics.items()}
-        store = place["store"]
-        if scenario == "peak_usage":
-            for operation in OPERATIONS:
-                peak, over = value[f"{operation}_peak"], value[f"{operation}_peak_over_payload"]
-                shown = f"{peak:,.1f} MB, {over:.2f}x the payload"
-                yield f"Peak, {operation.replace('_', ' ')}, {place['size']}", store, shown
-        elif scenario == "memory_leaks":
-            for what in LEAKING:
-                slope, low, high = (value[f"growth_per_{what}{part}"] for part in ("", "_low", "_high"))
-                shown = f"{slope:,.0f} B [{low:,.0f}, {high:,.0f}]"
-                yield f"Growth per {what}", store, shown + (" LEAK" if value[f"{what}_leaks"] else "")
-        elif scenario == "garbage_collection":
-            pressure, returned = value["gc_pressure"], value["memory_returned"]
-            yield "GC pressure", store, f"{pressure:.2f}% of the time, {returned:.0f}% of memory returned"
-        else:
-            one, saved = value["one_tensor_over_its_size"], value["lazy_saving"]
-            yield "Lazy loading", store, f"one tensor takes {one:.2f}x its size, {saved:.0f}% less than all"
+def _rows(line: ResultLine) -> Iterable[tuple[str, str, str]]:
+    if line.scenario == "peak_usage":
+        for operation in OPERATIONS:
+            peak, over = line[f"{operation}_peak"], line[f"{operation}_peak_over_payload"]
+            held = f"{peak:,.1f} MB, {over:.2f}x the payload"
+            yield f"Peak, {operation.replace('_', ' ')}, {line.labels['size']}", line.store, held
+    elif line.scenario == "memory_leaks":
+        for what in LEAKING:
+            slope, low, high = (line[f"growth_per_{what}{part}"] for part in ("", "_low", "_high"))
+            stays = f"{slope:,.0f} B [{low:,.0f}, {high:,.0f}]"
+            yield f"Growth per {what}", line.store, stays + (" LEAK" if line[f"{what}_leaks"] else "")
+    elif line.scenario == "garbage_collection":
+        pressure, returned = line["gc_pressure"], line["memory_returned"]
+        yield "GC pressure", line.store, f"{pressure:.2f}% of the time, {returned:.0f}% of memory returned"
+    else:
+        one, saved = line["one_tensor_over_its_size"], line["lazy_saving"]
+        yield "Lazy loading", line.store, f"one tensor takes {one:.2f}x its size, {saved:.0f}% less than all"
 
 
 if __name__ == "__main__":

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.benchmarks.weights.orchestration.store_kind import FLOOR, Handle, store_kind
+from assay.benchmarks.weights.orchestration.store_kind import FLOOR
 from assay.benchmarks.weights.probes.operation import Timings, add_timings, time_operations
 from assay.benchmarks.weights.probes.performance_operations import BATCH, OPERATIONS
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
-from assay.record import Metric
 
 SAMPLES_PER_ITERATION = 20
 """Percentiles need more calls than a median does: `iterations` times this many at most, while the time lasts."""
@@ -53,51 +53,37 @@ class PerformanceSuite(BenchmarkSuite):
                 _add_batch_gain(readings, store)
         return readings
 
-    def _timings(self, name: str, store: str, config: ScenarioConfig, budget: Budget) -> list[Timings]:
-        with config.scratch() as folder:
-            handle = Handle(store_kind(store, config.settings), folder / "store")
-            try:
-                operations = OPERATIONS[name](handle, config.smallest.parameters, config.seed)
-                return list(time_operations(handle, operations, budget, SAMPLES_PER_ITERATION * config.iterations))
-            finally:
-                handle.close()
+    def _timings(self, name: str, store: str, config: ScenarioConfig, budget: ScenarioBudget) -> list[Timings]:
+        with config.open_store(store) as handle:
+            operations = OPERATIONS[name](handle, config.smallest.parameters, config.seed)
+            return list(time_operations(handle, operations, budget, SAMPLES_PER_ITERATION * config.iterations))
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        stores = dict.fromkeys(row.labels["store"] for s in result.scenarios for row in s.readings.rows)
         columns = ("Operation", "Time (ms)", "p95", "p99", "Throughput", "Ops/s", "Of safetensors", "Memory")
+        stores = result.stores
         for store in stores:
-            rows = tuple(
-                _row(values)
-                for scenario in result.scenarios
-                for labels, values in scenario.readings.groups().items()
-                if dict(labels)["store"] == store and "latency_p50" in values
-            )
+            lines = [line for line in result.lines() if line.store == store]
+            rows = tuple(_row(line) for line in lines if "latency_p50" in line)
             title = "Operation Performance" + (f" ({store})" if len(stores) > 1 else "")
             notes = tuple(
-                f"{BATCH} weights at once are {reading.metric.value:.1f} times as fast as singly ({reading.what[5:]})"
-                for scenario in result.scenarios
-                for reading in scenario.readings.where(store=store)
-                if reading.what.startswith("gain_")
+                f"{BATCH} weights at once are {line[gain]:.1f} times as fast as singly ({gain.removeprefix('gain_')})"
+                for line in lines
+                for gain in line.metrics
+                if gain.startswith("gain_")
             )
-            last = store == list(stores)[-1]
-            yield Table(title, columns, rows, self.interpretation if last else (), notes)
+            yield Table(title, columns, rows, self.interpretation if store == stores[-1] else (), notes)
 
 
-def _row(values: dict[str, Metric]) -> tuple[str, ...]:
-    operation = values["latency_p50"].name.split(".")[1].replace("_", " ").title()
-
-    def figure(name: str, form: str) -> str:
-        return form.format(values[name].value) if name in values else "-"
-
+def _row(line: ResultLine) -> tuple[str, ...]:
     return (
-        operation,
-        figure("latency_p50", "{:.2f}"),
-        figure("latency_p95", "{:.2f}"),
-        figure("latency_p99", "{:.2f}"),
-        figure("throughput", "{:,.1f} MB/s"),
-        figure("operations", "{:,.0f}"),
-        figure("of_safetensors", "{:.2f}x"),
-        figure("extra_memory", "{:.1f} MB"),
+        line.labels["operation"].replace("_", " ").title(),
+        line.figure("latency_p50", "{:.2f}"),
+        line.figure("latency_p95", "{:.2f}"),
+        line.figure("latency_p99", "{:.2f}"),
+        line.figure("throughput", "{:,.1f} MB/s"),
+        line.figure("operations", "{:,.0f}"),
+        line.figure("of_safetensors", "{:.2f}x"),
+        line.figure("extra_memory", "{:.1f} MB"),
     )
 
 

@@ -7,12 +7,17 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
 from assay.benchmarks.weights.probes.concurrency import read_concurrently
-from assay.benchmarks.weights.probes.memory_meter import MemoryMeter
-from assay.benchmarks.weights.probes.usage_meter import UsageMeter
-from assay.benchmarks.weights.scaling_points import Cost, Point, add_degradation, add_fits, commit_and_checkout, moved
-from assay.benchmarks.weights.scenarios.chain import timed
+from assay.benchmarks.weights.scaling_points import (
+    Cost,
+    ScalingPoint,
+    add_degradation,
+    add_fits,
+    add_speeds,
+    commit_and_checkout,
+    move_model,
+)
+from assay.benchmarks.weights.scenarios.chain import time_call
 from assay.benchmarks.weights.scenarios.model_size import SIZES, ModelSize
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
@@ -20,6 +25,8 @@ from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.scaling_table import fits_table, points_table
 from assay.benchmarks.weights.tables.table import Table
+from assay.process.usage.memory_meter import MemoryMeter
+from assay.process.usage.usage_meter import UsageMeter
 from assay.stats.scaling import parallel_efficiency
 from assay.weights.store import Tensor
 
@@ -58,25 +65,20 @@ class ScalabilitySuite(BenchmarkSuite):
 
     def _model_size(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         """One model committed, then a child of it; each size several times, so that the fit has an honest interval."""
-        points: list[Point] = []
+        points: list[ScalingPoint] = []
         for size in _sizes(config):
             reason = config.too_big(size.nbytes(4) * 4)
             seconds = config.machine.chain_s(size.nbytes(4) * 2 / 1e6)
-            if reason is None and len({point.size for point in points}) >= 2 and not config.budget.affords(seconds - 2):
-                reason = f"would take about {seconds:.0f} s, {max(0.0, config.budget.left):.0f} s are left"
+            if len({point.size for point in points}) >= 2:
+                reason = reason or config.too_long(seconds, allowed_s=2)
             if reason:
                 readings.note(f"{size.name} ({size.parameters:,} parameters) left out: {reason}")
                 continue
             rounds = 3 if config.budget.affords(3 * seconds) else 1
-            megabytes = size.nbytes(4) * 2 / 1e6
-            speeds: list[tuple[float, float]] = []
-            for round_number in range(rounds):
-                point = commit_and_checkout(store, size, config, round_number)
-                points.append(point)
-                speeds.append((megabytes / point.commit.wall_s, megabytes / point.checkout.wall_s))
+            samples = [commit_and_checkout(store, size, config, number) for number in range(rounds)]
+            points += samples
             here = readings.at(store=store, point=size.name)
-            here.add("commit_speed", max(c for c, _ in speeds), "MB/s", "higher", (c for c, _ in speeds))
-            here.add("checkout_speed", max(c for _, c in speeds), "MB/s", "higher", (c for _, c in speeds))
+            add_speeds(here, size.nbytes(4) * 2 / 1e6, samples)
             here.add("size", size.parameters, "parameters")
         add_fits(readings, store, points)
 
@@ -87,31 +89,24 @@ class ScalabilitySuite(BenchmarkSuite):
             f"layers.{i}": rng.standard_normal(REPOSITORY_PARAMETERS // 10, dtype=np.float32) for i in range(10)
         }
         nbytes = sum(tensor.nbytes for tensor in base.values())
-        points: list[Point] = []
-        with config.scratch() as folder:
-            handle = Handle(store_kind(store, config.settings), folder / "store")
-            try:
-                refs: list[str] = []
-                for count in _counts(config):
-                    while len(refs) < count:
-                        refs.append(handle.store.commit(moved(base, rng)))
-                    samples = []
-                    for _ in range(5):
-                        model = moved(base, rng)
-                        ref, *commit = timed(handle.store, partial(handle.store.commit, model))
-                        refs.append(ref)
-                        opened = handle.reopen()
-                        _, *checkout = timed(opened, partial(opened.load, ref))
-                        samples.append(Point(count, Cost(*commit), Cost(*checkout)))
-                    points += samples
-                    here = readings.at(store=store, point=f"{count} models")
-                    commits = [nbytes / 1e6 / sample.commit.wall_s for sample in samples]
-                    checkouts = [nbytes / 1e6 / sample.checkout.wall_s for sample in samples]
-                    here.add("commit_speed", max(commits), "MB/s", "higher", commits)
-                    here.add("checkout_speed", max(checkouts), "MB/s", "higher", checkouts)
-                    here.add("size", count, "models")
-            finally:
-                handle.close()
+        points: list[ScalingPoint] = []
+        with config.open_store(store) as handle:
+            refs: list[str] = []
+            for count in _counts(config):
+                while len(refs) < count:
+                    refs.append(handle.store.commit(move_model(base, rng)))
+                samples = []
+                for _ in range(5):
+                    model = move_model(base, rng)
+                    ref, *commit = time_call(handle.store, partial(handle.store.commit, model))
+                    refs.append(ref)
+                    opened = handle.reopen()
+                    _, *checkout = time_call(opened, partial(opened.load, ref))
+                    samples.append(ScalingPoint(count, Cost(*commit), Cost(*checkout)))
+                points += samples
+                here = readings.at(store=store, point=f"{count} models")
+                add_speeds(here, nbytes / 1e6, samples)
+                here.add("size", count, "models")
         add_fits(readings, store, points)
 
     def _concurrent_access(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
@@ -138,21 +133,17 @@ class ScalabilitySuite(BenchmarkSuite):
 
     def _hardware_utilization(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         size = config.smallest
-        with config.scratch() as folder:
-            handle = Handle(store_kind(store, config.settings), folder / "store")
-            pid = getattr(handle.store, "pid", None)
-            try:
-                rng = np.random.default_rng(config.seed)
-                base: dict[str, Tensor] = {"w": rng.standard_normal(size.parameters, dtype=np.float32)}
-                models = [base] + [moved(base, rng) for _ in range(5)]
-                with UsageMeter(pid) as commit, MemoryMeter(pid) as commit_memory:
-                    refs = [handle.store.commit(model) for model in models]
-                opened = handle.reopen()
-                with UsageMeter(pid) as checkout, MemoryMeter(pid) as checkout_memory:
-                    for ref in refs:
-                        opened.load(ref)
-            finally:
-                handle.close()
+        with config.open_store(store) as handle:
+            pid = handle.pid
+            rng = np.random.default_rng(config.seed)
+            base: dict[str, Tensor] = {"w": rng.standard_normal(size.parameters, dtype=np.float32)}
+            models = [base] + [move_model(base, rng) for _ in range(5)]
+            with UsageMeter(pid) as commit, MemoryMeter(pid) as commit_memory:
+                refs = [handle.store.commit(model) for model in models]
+            opened = handle.reopen()
+            with UsageMeter(pid) as checkout, MemoryMeter(pid) as checkout_memory:
+                for ref in refs:
+                    opened.load(ref)
         for what, meter, memory in (("commit", commit, commit_memory), ("checkout", checkout, checkout_memory)):
             here = readings.at(store=store, point=what)
             used = meter.used
@@ -164,9 +155,8 @@ class ScalabilitySuite(BenchmarkSuite):
             here.add("bottleneck", used.bottleneck)
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
         yield points_table(result)
-        yield fits_table(result, self.interpretation, notes)
+        yield fits_table(result, self.interpretation)
 
 
 def _sizes(config: ScenarioConfig) -> list[ModelSize]:

@@ -5,11 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
-from assay.benchmarks.weights.scenarios.chain import timed
+from assay.benchmarks.weights.scenarios.chain import time_call
 from assay.benchmarks.weights.scenarios.model_size import ModelSize
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import ReadingPlace, Readings
 from assay.stats.scaling import fit_power_law
 from assay.weights.store import Tensor
 
@@ -17,7 +16,7 @@ DEGRADED = 0.8
 """Throughput below this share of the best point counts as degraded."""
 
 
-def moved(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
+def move_model(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
     return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
 
 
@@ -31,38 +30,42 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Point:
-    """What committing and checking out took at one size."""
+class ScalingPoint:
+    """Cost of committing and of checking out at one size."""
 
     size: float
     commit: Cost
     checkout: Cost
 
 
-def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> Point:
-    """For a model and a child of it."""
+def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, seed: int) -> ScalingPoint:
+    """Cost of a model and a child of it."""
     rng = np.random.default_rng(seed)
     # Eight tensors whatever the size, so that what grows is the bytes and not the count.
     base: dict[str, Tensor] = {f"w{i}": rng.standard_normal(size.parameters // 8, dtype=np.float32) for i in range(8)}
     commits, checkouts = Cost(), Cost()
-    with config.scratch() as folder:
-        handle = Handle(store_kind(store, config.settings), folder / "store")
-        try:
-            refs = []
-            for model in (base, moved(base, rng)):
-                ref, *spent = timed(handle.store, partial(handle.store.commit, model))
-                refs.append(ref)
-                commits = commits.plus(*spent)
-            for ref in refs:
-                opened = handle.reopen()
-                _, *spent = timed(opened, partial(opened.load, ref))
-                checkouts = checkouts.plus(*spent)
-        finally:
-            handle.close()
-    return Point(size.parameters, commits, checkouts)
+    with config.open_store(store) as handle:
+        refs = []
+        for model in (base, move_model(base, rng)):
+            ref, *spent = time_call(handle.store, partial(handle.store.commit, model))
+            refs.append(ref)
+            commits = commits.plus(*spent)
+        for ref in refs:
+            opened = handle.reopen()
+            _, *spent = time_call(opened, partial(opened.load, ref))
+            checkouts = checkouts.plus(*spent)
+    return ScalingPoint(size.parameters, commits, checkouts)
 
 
-def add_fits(readings: Readings, store: str, points: list[Point]) -> None:
+def add_speeds(here: ReadingPlace, megabytes: float, samples: list[ScalingPoint]) -> None:
+    """The fastest of the samples, each of which moved so many megabytes one way and the other."""
+    commits = [megabytes / sample.commit.wall_s for sample in samples]
+    checkouts = [megabytes / sample.checkout.wall_s for sample in samples]
+    here.add("commit_speed", max(commits), "MB/s", "higher", commits)
+    here.add("checkout_speed", max(checkouts), "MB/s", "higher", checkouts)
+
+
+def add_fits(readings: Readings, store: str, points: list[ScalingPoint]) -> None:
     """Fitted to CPU time: how the wall clock runs depends on what else the machine does."""
     here = readings.at(store=store)
     if len({point.size for point in points}) < 2:

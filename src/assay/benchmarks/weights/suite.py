@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.table import Table
@@ -20,7 +20,7 @@ class BenchmarkSuite(ABC):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.settings = Settings()
+        self.settings = SuiteSettings()
         """The orchestrator's, from before it asks for scenarios."""
 
     @abstractmethod
@@ -40,14 +40,14 @@ class BenchmarkSuite(ABC):
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         rows = tuple(
-            (scenario.name, metric.name, shown(metric.value, metric.unit))
+            (scenario.name, metric.name, format_value(metric.value, metric.unit))
             for scenario in result.scenarios
             for metric in scenario.readings.values()
         )
         yield Table(f"{self.name.title()} Results", ("Scenario", "Metric", "Value"), rows, self.interpretation)
 
 
-def shown(value: Any, unit: str | None = None) -> str:
+def format_value(value: Any, unit: str | None = None) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     number = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

@@ -32,7 +32,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """What works on this machine, and what to install for what does not. Missing extras are no failure."""
-    findings = [*_machine(), _compiled(), *_isolation(), *_programs(), *_extras()]
+    findings = [*_machine(), _library(), *_isolation(), *_programs(), *_extras()]
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         print(f"{'✓' if finding.ok else '✗'} {finding.what.ljust(width)}  {finding.detail}")
@@ -55,7 +55,7 @@ def _machine() -> Iterator[Finding]:
         yield Finding("CPU governor", steady, said.governor(name, steady))
 
 
-def _compiled() -> Finding:
+def _library() -> Finding:
     try:
         why = absence()
     except UsageError as error:

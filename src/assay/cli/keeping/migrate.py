@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from assay.config.migration.migrate import migrated
+from assay.config.migration.migrate import migrate
 from assay.errors import UsageError
 from assay.sinks.own_sink import own_sink_module
 
@@ -23,7 +23,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """The file in Assay's form, doing what it did; comments and order are kept."""
     folders = [args.file.absolute().parent, Path.cwd()]
-    new = migrated(args.file, args.datasets, args.sink, lambda name: own_sink_module(name, folders) is not None)
+    new = migrate(args.file, args.datasets, args.sink, lambda name: own_sink_module(name, folders) is not None)
     for note in new.notes:
         print(f"note: {args.file}: {note}", file=sys.stderr)
     if args.output is None:

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
         raise UsageError("say what to delete: --keep N, --older-than AGE or --max-size SIZE")
     folder = results_folder(args.results_dir)
     sessions = [_candidate(item, folder) for item in session_folders(folder) if not is_running(item)]
-    for candidate in _chosen(sessions, args):
+    for candidate in _choose(sessions, args):
         print(
             f"{'would delete' if args.dry_run else 'deleted'} {candidate.folder.path} ({candidate.size / 2**20:.1f} MB)"
         )
@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _chosen(sessions: list[Candidate], args: Namespace) -> list[Candidate]:
+def _choose(sessions: list[Candidate], args: Namespace) -> list[Candidate]:
     """`sessions` are newest first. Every condition given must hold, except that the size limit decides by itself."""
     chosen = []
     limit = datetime.now(UTC) - _age(args.older_than) if args.older_than else None

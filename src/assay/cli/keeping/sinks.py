@@ -14,7 +14,7 @@ from assay.names import unknown
 from assay.sinks.delivery.delivery import Delivery
 from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.delivery.status import SinkStatus, statuses
-from assay.sinks.own_sink import located
+from assay.sinks.own_sink import locate
 from assay.sinks.registry import is_named
 
 
@@ -43,16 +43,16 @@ def run(args: Namespace) -> int:
 
 
 def _list(args: Namespace) -> int:
-    from assay.sinks.registry import BUILT_IN, built_in_class, registered
+    from assay.sinks.registry import BUILT_IN, find_built_in_class, list_registered
     from assay.sinks.spec import SinkSpec
 
     for name in BUILT_IN:
-        found = built_in_class(SinkSpec(name))
+        found = find_built_in_class(SinkSpec(name))
         assert found is not None
         print(f"{name}: {found.summary}")
         for key in found.keys:
             print(f"    {key.name}{' (required)' if key.required else ''}: {key.help}")
-    for point in registered():
+    for point in list_registered():
         print(f"{point.name}: {point.value}")
     return 0
 
@@ -153,7 +153,7 @@ def _spec(args: Namespace) -> dict[str, Any]:
     own = {key: yaml.safe_load(value) if value else "" for key, value in given.items()}
     if not args.config:
         given_alone = {"name": args.name, **own, "enabled": True}
-        return given_alone if is_named(given_alone) else dict(located(given_alone, [Path.cwd()]))
+        return given_alone if is_named(given_alone) else dict(locate(given_alone, [Path.cwd()]))
     from assay.api.running.run_inputs import RunInputs
 
     config = tuple(str(Path(file).absolute()) for file in args.config)

@@ -85,7 +85,7 @@ def _run_many(args: Namespace) -> int:
 
 
 def write(comparison: Comparison, args: Namespace) -> None:
-    _put(_rendered(comparison, args), args, f"{comparison.answer}: {comparison.reason}")
+    _put(_render(comparison, args), args, f"{comparison.answer}: {comparison.reason}")
 
 
 def _put(text: str, args: Namespace, answer: str) -> None:
@@ -106,7 +106,7 @@ def _form(args: Namespace) -> str:
     return str(args.format or by_name)
 
 
-def _rendered(comparison: Comparison, args: Namespace) -> str:
+def _render(comparison: Comparison, args: Namespace) -> str:
     form = _form(args)
     if form == "json":
         from assay.record.writing.strict_json import encode
@@ -120,6 +120,6 @@ def _rendered(comparison: Comparison, args: Namespace) -> str:
 
     if form == "markdown":
         return comparison_markdown(comparison, everything=args.all)
-    from assay.report.text.screen import coloured
+    from assay.report.text.screen import has_colour
 
-    return comparison_text(comparison, everything=args.all, colour=args.output is None and coloured(sys.stdout))
+    return comparison_text(comparison, everything=args.all, colour=args.output is None and has_colour(sys.stdout))

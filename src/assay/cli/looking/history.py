@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.cli.words.results_dir import results_dir, results_dir_argument
 from assay.errors import AssayError, UsageError
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def _show(args: Namespace) -> int:
             known = sorted({series.metric for series in history.series(entry=args.entry)})
             entries = sorted({series.entry for series in history.series()})
             raise UsageError(
-                unknown("metric", args.metric, known, of=quoted(args.entry))
+                unknown("metric", args.metric, known, of=quote(args.entry))
                 if known
                 else unknown("entry", args.entry, entries, of="the history")
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 from assay.cli.words.results_dir import results_dir, results_dir_argument
 
 POLL_S = 0.2
+_STREAMS = {"stdout": " to standard output", "stderr": " to standard error"}
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -27,6 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from assay.history import find_session
+    from assay.names import quote
     from assay.report.entry_log import EntryLog
     from assay.report.printable import printable
 
@@ -35,10 +37,14 @@ def run(args: Namespace) -> int:
     log = EntryLog.find(folder, args.entry, stream, args.repeat)
     if log.note:
         print(f"assay: {printable(log.note)}", file=sys.stderr)
-    safe = sys.stdout.isatty()
+    safe, silent = sys.stdout.isatty(), True
     for text in _text(log.path, lambda: args.follow and folder.info().status == "running"):
         sys.stdout.write(printable(text, keep_lines=True) if safe else text)
         sys.stdout.flush()
+        silent = False
+    if silent:
+        so_far = " so far" if folder.info().status == "running" else ""
+        print(f"assay: {quote(args.entry)} printed nothing{_STREAMS.get(stream, '')}{so_far}", file=sys.stderr)
     return 0
 
 

@@ -30,7 +30,7 @@ def run(args: Namespace) -> int:
         raise UsageError(f"--sessions must be at least 0, not {args.sessions}")
     _refuse_foreign(args.directory)
     try:
-        made = Site(Store(folder), args.sessions).write(args.directory, _told if sys.stderr.isatty() else _quiet)
+        made = Site(Store(folder), args.sessions).write(args.directory, _tell if sys.stderr.isatty() else _quiet)
     except OSError as error:
         raise UsageError(f"{args.directory} cannot be written: {error.strerror}: {error.filename}") from None
     for problem in made.left_out:
@@ -47,7 +47,7 @@ def _refuse_foreign(folder: Path) -> None:
         raise UsageError(f"{folder} holds something that `assay publish` did not write: name a new or empty folder")
 
 
-def _told(done: int, total: int) -> None:
+def _tell(done: int, total: int) -> None:
     print(f"\r{done} of {total} pages", end="" if done + 1 < total else "\n", file=sys.stderr, flush=True)
 
 

@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
         return _results(args, left)
     folder = find_session(args.session, results_dir(args))
     markdown = (args.format or ("markdown" if args.output and args.output.suffix == ".md" else "html")) == "markdown"
-    text = _rendered(folder, args, markdown)
+    text = _render(folder, args, markdown)
     return _put(text, args, folder.path / "report.md" if markdown else folder.report)
 
 
@@ -93,7 +93,7 @@ def _results(args: Namespace, folder: Path) -> int:
     return _put(render_results(folder), args, folder / "report.html")
 
 
-def _rendered(folder: SessionFolder, args: Namespace, markdown: bool) -> str:
+def _render(folder: SessionFolder, args: Namespace, markdown: bool) -> str:
     from assay.analysis.comparing.compare_sessions import compare_sessions
     from assay.history import History, find_session
     from assay.history.history import FILE_NAME

@@ -62,7 +62,7 @@ def run(args: Namespace) -> int:
         if sides.missing_base:
             comparison = _without_base(comparison, sides.missing_base)
         elif args.confirm:
-            comparison = _confirmed(inputs, comparison, pairs, plan, names, progress)
+            comparison = _confirm(inputs, comparison, pairs, plan, names, progress)
     write(comparison, args)
     _keep(comparison, folder)
     return comparison.exit_code(strict=args.strict)
@@ -87,20 +87,20 @@ def _ran(
     told: ExperimentProgress,
 ) -> tuple[Found, SessionFolder]:  # fmt: skip
     command = ["assay", *sys.argv[1:]]
-    return run_experiment(inputs, pairs, plan, names, kind, command=command, listen=told.heard, looked=told.looked)
+    return run_experiment(inputs, pairs, plan, names, kind, command=command, listen=told.hear, looked=told.show_look)
 
 
-def _confirmed(
+def _confirm(
     inputs: ExperimentInputs, first: Comparison, pairs: list[Pair], plan: Plan, names: tuple[str, str],
     told: ExperimentProgress,
 ) -> Comparison:  # fmt: skip
-    from assay.experiment.confirm import confirmed, suspects
+    from assay.experiment.confirm import confirm, suspects
 
     again = [pair for pair in pairs if pair.name in suspects(first)]
     if not again:
         return first
     fresh = replace(plan, entries=tuple(entry for entry in plan.entries if not entry.is_setup))
-    return confirmed(first, _ran(inputs, again, fresh, names, "confirm", told)[0].comparison)
+    return confirm(first, _ran(inputs, again, fresh, names, "confirm", told)[0].comparison)
 
 
 def _without_base(comparison: Comparison, why: str) -> Comparison:
@@ -109,7 +109,7 @@ def _without_base(comparison: Comparison, why: str) -> Comparison:
 
 
 def _keep(comparison: Comparison, folder: SessionFolder) -> None:
-    """With the runs, so that it can be looked at later."""
+    """Keeps the comparison beside the runs, so that it can be looked at later."""
     from assay.record.writing.atomic_file import write_atomic
     from assay.record.writing.strict_json import encode
     from assay.report.pages.comparison_page import comparison_page

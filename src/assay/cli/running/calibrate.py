@@ -32,7 +32,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from assay.analysis.failure import failure_lines
     from assay.analysis.judging.noise_floors import save_floors
-    from assay.experiment.calibration import calibrated, floors
+    from assay.experiment.calibration import calibrate, floors
     from assay.report.printable import printable
 
     commands = commands_of(args.after, most=1)
@@ -43,9 +43,9 @@ def run(args: Namespace) -> int:
     with Sides(inputs, (Variant("a"), Variant("b"))) as (pairs, plan):
         found, folder = run_experiment(
             inputs, pairs, plan, ("A", "A again"), "calibrate", command=["assay", *sys.argv[1:]],
-            listen=told.heard, looked=told.looked,
+            listen=told.hear, looked=told.show_look,
         )  # fmt: skip
-    measured = calibrated(found)
+    measured = calibrate(found)
     if not measured:
         why = f"nothing could be measured: {found.comparison.reason}; the runs are in {folder.path}"
         print(f"assay: {printable(why)}", file=sys.stderr)
@@ -70,7 +70,7 @@ def _repeats(found: Found, measured: list[Calibrated]) -> list[str]:
     return [printable(str(plan)) for plan in plans if plan is not None]
 
 
-def _needed(item: Calibrated) -> str:
+def _format_needed(item: Calibrated) -> str:
     from assay.analysis.judging.pairs_needed import TRIED
 
     return f"over {TRIED[-1]}" if item.pairs_needed is None else str(item.pairs_needed)
@@ -87,7 +87,7 @@ def _table(measured: list[Calibrated]) -> str:
     rows += [
         (
             printable(item.row.entry), printable(item.row.metric), interval(item.row), f"{item.floor:.1%}",
-            _needed(item), "called different: something favours one side" if item.suspicious
+            _format_needed(item), "called different: something favours one side" if item.suspicious
             else "; ".join(item.row.notes),
         )
         for item in measured

@@ -14,7 +14,7 @@ from assay.errors import AssayError, UsageError
 if TYPE_CHECKING:
     from assay.loadgen.colocation.colocation import Colocation
     from assay.loadgen.colocation.config import ColocationConfig
-    from assay.loadgen.colocation.running.progress import Progress
+    from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
 
 _EPILOG = """examples:
   assay colocate config.yml                       all pipelines together
@@ -137,6 +137,6 @@ def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation, re
     return search.success
 
 
-def _show_progress(progress: Sequence[Progress]) -> None:
+def _show_progress(progress: Sequence[PipelineProgress]) -> None:
     for line in progress:
         print(line, file=sys.stderr, flush=True)

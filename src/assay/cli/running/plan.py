@@ -23,7 +23,7 @@ from assay.record.secrecy.secrets import Masker
 from assay.session.kept.masking import session_masker
 from assay.session.kept.requirement_check import bounds_in_words
 from assay.session.preflight import missing_datasets, missing_interpreter, preflight
-from assay.session.run import ordered_runs
+from assay.session.run import order_runs
 from assay.session.watching.neighbours import Neighbours
 
 
@@ -73,14 +73,14 @@ def run(args: Namespace) -> int:
     if args.jobs:
         print("\n".join(f"{entry.name}\t{entry.job_timeout_s:g}" for entry in plan.entries if not entry.is_setup))
         return 0
-    return _shown(plan)
+    return _show(plan)
 
 
-def _shown(plan: Plan) -> int:
+def _show(plan: Plan) -> int:
     masker = session_masker(plan, os.environ, sys.argv[1:])
     problems = 0
     print(said.places(plan.results_dir, plan.artifacts_dir))
-    print(said.counted(len(plan.entries), len(ordered_runs(plan))))
+    print(said.entries_and_runs(len(plan.entries), len(order_runs(plan))))
     for entry in plan.entries:
         wrong = [*([entry.problem] if entry.problem else []), *missing_interpreter(entry), *missing_datasets(entry)]
         problems += bool(wrong)

@@ -11,7 +11,7 @@ def places(results: object, artifacts: object) -> str:
     return f"results in {results}, large files in {artifacts}"
 
 
-def counted(entries: int, runs: int) -> str:
+def entries_and_runs(entries: int, runs: int) -> str:
     one = "1 entry" if entries == 1 else f"{entries} entries"
     return f"{one}, {'1 run' if runs == 1 else f'{runs} runs'}"
 

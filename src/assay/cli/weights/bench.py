@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-import time
+import os
+import sys
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
 from assay.cli.words.extras import missing
@@ -17,14 +19,19 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if lacking := missing("weights"):  # before any folder is made
         raise MissingExtra(f"What the suites need ({', '.join(lacking)})", "weights")
+    from assay.api.listeners.console import Console
+    from assay.api.listeners.suite_view import SuiteView
     from assay.benchmarks.weights.orchestration import program
+    from assay.benchmarks.weights.tables.results_folder import new_folder_name
     from assay.cli.words.kept_environment import keep_environment
+    from assay.record.secrecy.secrets import Masker
 
     if args.benchmark_results_path:
         return program.run(args)  # A session reads its results and has the environment itself; its report shows them.
-    args.output = args.output or f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}"
+    args.output = args.output or new_folder_name()
     try:
-        code = program.run(args)
+        with Console(Path(os.devnull), Masker(os.environ), sys.stderr) as console:
+            code = program.run(args, progress=partial(SuiteView, console))
         keep_environment(Path(args.output))
     finally:
         if not args.no_visualize:
@@ -33,7 +40,8 @@ def run(args: Namespace) -> int:
 
 
 def _draw(folder: Path) -> None:
-    """Also of a run that was cut short: what its suites measured until then. One that measured nothing has no page."""
+    """Draws the page, also for a run that was cut short: what its suites measured until then. A run that measured
+    nothing has no page."""
     from assay.analysis.results_folder import is_results_folder, read_results_folder
     from assay.record.writing.atomic_file import write_atomic
     from assay.report.pages.results_page import render_results

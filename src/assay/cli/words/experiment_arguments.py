@@ -66,7 +66,7 @@ class ExperimentProgress:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
 
-    def heard(self, event: Event) -> None:
+    def hear(self, event: Event) -> None:
         if isinstance(event, RunFinished) and not self._quiet:
             if event.record.success:
                 print(".", end="", file=sys.stderr, flush=True)
@@ -75,7 +75,7 @@ class ExperimentProgress:
 
                 print(f"\n{event.record.run_id}: {printable('; '.join(event.record.reasons))}", file=sys.stderr)
 
-    def looked(self, look: Looked) -> None:
+    def show_look(self, look: Looked) -> None:
         if not self._quiet:
             settled = ", failed" if look.comparison.failures else ", settled"
             open_entries = f", {look.open} undecided" if look.open else settled

@@ -19,10 +19,11 @@ def extras() -> dict[str, list[str]]:
 
 
 def missing(extra: str) -> list[str]:
-    return [name for name in extras()[extra] if not _installed(name)]
+    """Each once: an extra may ask for more of what another one, which it takes over, has already."""
+    return [name for name in dict.fromkeys(extras()[extra]) if not _is_installed(name)]
 
 
-def _installed(name: str) -> bool:
+def _is_installed(name: str) -> bool:
     try:
         distribution(name)
     except PackageNotFoundError:

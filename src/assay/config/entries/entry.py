@@ -10,7 +10,7 @@ from assay.config.entries.program_limits import ProgramLimits
 from assay.config.reading.placeholders import Datasets, UsedDataset, render
 
 if TYPE_CHECKING:  # pydantic: what no file says, such as `assay load`, starts without it
-    from assay.config.entries.entry_config import MetricRule
+    from assay.config.entries.entry_config import MetricConfig
     from assay.config.ray_config import RayConfig
     from assay.config.requirement import Requirement
     from assay.config.service.service import Service
@@ -33,7 +33,7 @@ class Entry:
     """File and line that say it."""
     script: Path | None = None
     interpreter: str | None = None
-    """Of a Python script that runs with another one than Assay."""
+    """Python of a script that runs with another one than Assay; None: Assay's."""
     problem: str = ""
     """What only this entry got wrong: it fails with this reason, the session goes on."""
     wanted_timeout_s: float | None = None
@@ -45,7 +45,7 @@ class Entry:
     service: Service | None = None
     delete_scratch: bool = True
     requirements: tuple[Requirement, ...] = ()
-    metrics: Mapping[str, MetricRule] = field(default_factory=dict)
+    metrics: Mapping[str, MetricConfig] = field(default_factory=dict)
     repeat: int = 1
     warmup: int = 0
     retries: int = 0
@@ -63,7 +63,7 @@ class Entry:
     cwd: Path | None = None
     """Where it runs: the working folder, unless an experiment has checked out another revision."""
     datasets_used: tuple[UsedDataset, ...] = ()
-    """Those that its arguments name, looked for before it runs."""
+    """Data sets that its arguments name; they are looked for before it runs."""
     prepare: tuple[str, ...] = ()
     """Command before each run, untimed; only from the command line, as are the next two."""
     cleanup: tuple[str, ...] = ()
@@ -73,11 +73,12 @@ class Entry:
 
     @property
     def keeps_contract(self) -> bool:
-        """A script must write params.json and metrics.json; any other command, and what prepares data, may."""
+        """Whether it must write params.json and metrics.json: a script must; any other command, and a data setup,
+        may."""
         return self.script is not None and not self.is_setup
 
     def arguments(self, folders: Mapping[str, str]) -> list[str]:
-        """For one run. The results path is added where a script's own arguments do not have it."""
+        """Arguments of one run. The results path is added where a script's own arguments do not have it."""
         nothing = Datasets({})
         args = [render(argument, folders, nothing) for argument in self.args]
         if self.keeps_contract and results_path(args) is None:

@@ -15,7 +15,7 @@ from assay.config.service.service_config import ServiceConfig
 Tag = Annotated[str, AfterValidator(check_tag)]
 
 
-class MetricRule(Model):
+class MetricConfig(Model):
     """What cannot be told from a metric's name."""
 
     better: Literal["higher", "lower"] | None = Field(
@@ -34,6 +34,12 @@ class MetricRule(Model):
         gt=0,
         description="Smaller changes count as none: 0.05 or 5%.",
         examples=["5%"],
+    )
+
+    judged: bool = Field(
+        default=True,
+        description="`false`: kept and shown, but left out of comparisons, so that no gate looks at it.",
+        examples=[False],
     )
 
     @field_validator("margin", mode="before")
@@ -102,7 +108,7 @@ class EntryConfig(Model):
         description="Bounds that metrics must keep for the entry to pass.",
         examples=[[{"metric": "rows_per_s", "max_regression": "5%"}]],
     )
-    metrics: dict[str, MetricRule] = Field(
+    metrics: dict[str, MetricConfig] = Field(
         default={},
         description="Direction, unit and margin of its metrics, over the session's.",
         examples=[{"num_documents": {"exact": True}}],

@@ -33,5 +33,5 @@ class Limits(Model):
         examples=["4GB"],
     )
 
-    def resolved(self) -> ProgramLimits:
+    def resolve(self) -> ProgramLimits:
         return ProgramLimits(self.cpus, self.memory)

@@ -22,7 +22,7 @@ class Parameter:
 
     @classmethod
     def parse(cls, line: str) -> Parameter:
-        """As a session keeps it: `threads=1,2,4`."""
+        """Reads a parameter as a session keeps it: `threads=1,2,4`."""
         name, _, values = line.partition("=")
         return cls.listed(name, values)
 
@@ -32,7 +32,7 @@ class Parameter:
         said = [value.replace("\\,", ",") for value in re.split(r"(?<!\\),", values)]
         if not all(said):
             raise UsageError(f"--parameter {name} {values!r}: write values with commas between them, such as 1,2,4")
-        return cls(_checked(name, "--parameter"), tuple(dict.fromkeys(said)))
+        return cls(_check_name(name, "--parameter"), tuple(dict.fromkeys(said)))
 
     @classmethod
     def scanned(cls, words: Sequence[str]) -> Parameter:
@@ -49,14 +49,14 @@ class Parameter:
         count = int((high - low) / step) + 1
         if count > MOST_VALUES:
             raise UsageError(f"--parameter-scan {said} has {count:,} values: at most {MOST_VALUES:,} are run")
-        return cls(_checked(words[0], "--parameter-scan"), tuple(f"{low + at * step:f}" for at in range(count)))
+        return cls(_check_name(words[0], "--parameter-scan"), tuple(f"{low + at * step:f}" for at in range(count)))
 
     @property
     def line(self) -> str:
         return f"{self.name}=" + ",".join(value.replace(",", "\\,") for value in self.values)
 
 
-def _checked(name: str, option: str) -> str:
+def _check_name(name: str, option: str) -> str:
     if not _NAME.fullmatch(name):
         raise UsageError(f"{option} {name}: a name has letters, digits, _ and -, and begins with a letter")
     return name
@@ -72,8 +72,8 @@ def combinations(parameters: Sequence[Parameter]) -> Iterator[Mapping[str, str]]
         yield dict(zip(names, values, strict=True))
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """With `{name}` replaced; every other brace stays as it is."""
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """The text with `{name}` replaced by its value; every other brace stays as it is."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     return text

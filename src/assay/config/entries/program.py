@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 
-def started(first: list[str]) -> list[str]:
+def resolve_program(first: list[str]) -> list[str]:
     """The first word of a command as it is started: `assay` is the one that runs, wherever it is installed."""
     return [sys.executable, "-m", "assay"] if first == ["assay"] else first
 

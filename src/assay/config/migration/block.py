@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.document.node import Node
+from assay.document.yaml_node import YamlNode
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Block:
         return [*self.lead, *self.lines]
 
 
-def blocks(root: Node, lines: Sequence[str]) -> list[Block]:
+def blocks(root: YamlNode, lines: Sequence[str]) -> list[Block]:
     """All lines of the file, in order. Comments and blank lines at the end of a value belong to what follows it."""
     starts = sorted(
         (child.key.line - 1, key) for key, child in root.value.items() if child.key and child.key.column == 1

@@ -14,21 +14,21 @@ from assay.config.migration.older_matrix import MOVED, OlderMatrix
 from assay.config.reading.older_form import read_dataset_paths
 from assay.config.session_config import SessionConfig
 from assay.document.config_text import read_config
-from assay.document.node import Node
 from assay.document.yaml_file import parse_yaml
+from assay.document.yaml_node import YamlNode
 from assay.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Migrated:
+class MigratedConfig:
     text: str
     notes: tuple[str, ...] = ()
     """What whoever reads the text should know."""
 
 
-def migrated(
+def migrate(
     file: Path, datasets: Path | None, sink: str = "none", is_sink: Callable[[str], bool] = lambda name: False
-) -> Migrated:
+) -> MigratedConfig:
     """The file so that `assay run --config` does what was done with it before; only lines that must change do.
     `is_sink`: whether a name is that of a sink of the user's own."""
     written = read_config(file)
@@ -45,21 +45,21 @@ def migrated(
     moved = [key for key, block in root.value.items() if key in MOVED or _is_own(key, block, is_sink)]
     if sink != "none" or moved:
         matrix = OlderMatrix(root, blocks(root, lines), sink, moved)
-        text = _checked("".join(matrix.lines()), matrix.plain(), file, notes)
+        text = _check_layout("".join(matrix.lines()), matrix.plain(), file, notes)
         notes += [f"{key}: is a comment now, as `sinks:` has {key} already" for key in matrix.left_out]
     if is_newest(root):
         root = parse_yaml(text, str(file))
-        text = _checked("".join(with_empty_variables(root, _blocks(root, text))), newest_plain(root), file, notes)
+        text = _check_layout("".join(with_empty_variables(root, _blocks(root, text))), newest_plain(root), file, notes)
     if datasets is not None:
         text = _with_datasets(text, str(file), read_dataset_paths(datasets))
-    return Migrated(text, tuple(notes))
+    return MigratedConfig(text, tuple(notes))
 
 
-def _is_own(key: str, block: Node, is_sink: Callable[[str], bool]) -> bool:
+def _is_own(key: str, block: YamlNode, is_sink: Callable[[str], bool]) -> bool:
     return key not in SessionConfig.model_fields and block.is_mapping and is_sink(key)
 
 
-def _checked(text: str, expected: dict[str, Any], file: Path, notes: list[str]) -> str:
+def _check_layout(text: str, expected: dict[str, Any], file: Path, notes: list[str]) -> str:
     """`text` if it says what it must; otherwise that in plain YAML, which keeps no comments."""
     try:
         if parse_yaml(text, str(file)).plain() == expected:
@@ -70,8 +70,8 @@ def _checked(text: str, expected: dict[str, Any], file: Path, notes: list[str]) 
     return yaml.safe_dump(expected, sort_keys=False, allow_unicode=True)
 
 
-def _with_datasets(text: str, file: str, datasets: Node) -> str:
-    """In the place of those that are there, or at the end."""
+def _with_datasets(text: str, file: str, datasets: YamlNode) -> str:
+    """The text with these data sets in the place of those that are there, or at the end."""
     new = yaml.safe_dump({"datasets": datasets.plain()}, sort_keys=False, allow_unicode=True)
     root = parse_yaml(text, file)
     if "datasets" not in root.value:
@@ -82,5 +82,5 @@ def _with_datasets(text: str, file: str, datasets: Node) -> str:
     )
 
 
-def _blocks(root: Node, text: str) -> list[Block]:
+def _blocks(root: YamlNode, text: str) -> list[Block]:
     return blocks(root, text.splitlines(keepends=True))

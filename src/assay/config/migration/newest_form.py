@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.config.migration.block import Block
-from assay.document.node import Node
+from assay.document.yaml_node import YamlNode
 
 MARKS = (
     "gpu_stats_recorder", "max_timeout_s", "cleanup_timeout_s", "min_timeout_s", "object_store_size", "results_path",
@@ -15,23 +15,23 @@ MARKS = (
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def is_newest(root: Node) -> bool:
+def is_newest(root: YamlNode) -> bool:
     paths = root.get("paths")
     return (paths is not None and paths.is_list) or any(key in root.value for key in MARKS)
 
 
-def with_empty_variables(root: Node, found: Sequence[Block]) -> list[str]:
+def with_empty_variables(root: YamlNode, found: Sequence[Block]) -> list[str]:
     """A variable that is not set was empty, and a sink that had none did not act: both are written down."""
     lines: list[str] = []
     for block in found:
         if block.key == "sinks":
-            lines += [*block.lead, *_switched(root.value["sinks"], block)]
+            lines += [*block.lead, *_add_switches(root.value["sinks"], block)]
         else:
-            lines += [*block.lead, *(_emptied(line) for line in block.lines)]
+            lines += [*block.lead, *(_allow_empty(line) for line in block.lines)]
     return lines
 
 
-def plain(root: Node) -> dict[str, Any]:
+def plain(root: YamlNode) -> dict[str, Any]:
     """What the new file must say."""
     sinks = root.get("sinks")
     rest = {key: _plain(child) for key, child in root.value.items() if key != "sinks"}
@@ -40,11 +40,11 @@ def plain(root: Node) -> dict[str, Any]:
     return {**rest, "sinks": [_with_switch(item) for item in sinks.value]}
 
 
-def _emptied(line: str) -> str:
+def _allow_empty(line: str) -> str:
     return line if line.lstrip().startswith("#") else _BARE.sub(r"${\1:-}", line)
 
 
-def _plain(node: Node) -> Any:
+def _plain(node: YamlNode) -> Any:
     if node.is_mapping:
         return {key: _plain(child) for key, child in node.value.items()}
     if node.is_list:
@@ -52,7 +52,7 @@ def _plain(node: Node) -> Any:
     return _BARE.sub(r"${\1:-}", node.value) if isinstance(node.value, str) else node.value
 
 
-def _switch(sink: Node) -> str | None:
+def _switch(sink: YamlNode) -> str | None:
     """The variable without which it did not act; None where it acts or not whatever is set."""
     enabled = sink.get("enabled")
     if enabled is not None and enabled.value is not True:
@@ -61,7 +61,7 @@ def _switch(sink: Node) -> str | None:
     return next((match[1] for match in found if match), None)
 
 
-def _with_switch(sink: Node) -> Any:
+def _with_switch(sink: YamlNode) -> Any:
     variable = _switch(sink) if sink.is_mapping else None
     written = sink.plain()
     if variable is None:
@@ -69,7 +69,7 @@ def _with_switch(sink: Node) -> Any:
     return {**written, "enabled": f"${{{variable}:+true}}"}
 
 
-def _switched(sinks: Node, block: Block) -> list[str]:
+def _add_switches(sinks: YamlNode, block: Block) -> list[str]:
     """Lines of the list, with `enabled:` of each sink by its variable."""
     lines = list(block.lines)
     if not sinks.is_list:

@@ -8,8 +8,8 @@ import yaml
 
 from assay.config.migration.block import Block
 from assay.config.migration.sink_item import SinkItem
-from assay.config.reading.older_form import SERVICES, asked_sink
-from assay.document.node import Node
+from assay.config.reading.older_form import SERVICES, find_asked_sink
+from assay.document.yaml_node import YamlNode
 
 MOVED = (*SERVICES, "slack")
 Role = Literal["sinks", "first item", "item", "late item", "left out", "other"]
@@ -21,19 +21,19 @@ class OlderMatrix:
     They stay where they are as long as only blank lines and comments stand between them; others join the first.
     """
 
-    def __init__(self, root: Node, found: Sequence[Block], sink: str, moved: Sequence[str] = MOVED) -> None:
+    def __init__(self, root: YamlNode, found: Sequence[Block], sink: str, moved: Sequence[str] = MOVED) -> None:
         self._root = root
         self._blocks = list(found)
         listed = root.get("sinks")
         self._known = listed.value if listed is not None and listed.is_list else []
         names = [item.get("name") for item in self._known]
         self._taken = {name.value for name in names if name is not None}
-        asked, keys, _ = asked_sink(root, sink)
+        asked, keys, _ = find_asked_sink(root, sink)
         path = str(keys["class"].value) if "class" in keys else None
         values = {key: root.value[key] for key in (*moved, asked) if key in root.value}
         if asked not in ("none", *values, *self._taken):
             self._blocks += [Block(None, (), ("\n",)), Block(asked, (), (f"{asked}:\n",))]
-            values[asked] = Node({}, root.mark)
+            values[asked] = YamlNode({}, root.mark)
         self._items = {
             str(block.key): SinkItem(
                 str(block.key), block, values[block.key], block.key == asked, path if block.key == asked else None
@@ -60,7 +60,7 @@ class OlderMatrix:
         indent = self._indent()
         for block, role in self._roles():
             if role == "sinks":
-                out += self._known_lines(block)
+                out += self._write_known(block)
                 join = len(out)
             elif role == "late item":
                 late += self._items[str(block.key)].lines(indent)
@@ -95,13 +95,13 @@ class OlderMatrix:
                 yield block, "other"
 
     def _indent(self) -> str:
-        """Of the dashes that are there already."""
+        """Indentation of the dashes that are there already."""
         lines = [line for block in self._blocks if block.key == "sinks" for line in block.lines[1:]]
         dashes = (re.match(r"(\s*)- ", line) for line in lines)
         return next((match[1] for match in dashes if match), "  ")
 
-    def _known_lines(self, block: Block) -> list[str]:
-        """As they are; a list in one line is written out, so that more can follow."""
+    def _write_known(self, block: Block) -> list[str]:
+        """Lines of the sinks that are there already. A list on one line is written out, so that more can follow."""
         if not self._items or (block.comment is not None and self._known):
             return block.text()
         dumped = [yaml.safe_dump([item.plain()], sort_keys=False, allow_unicode=True) for item in self._known]

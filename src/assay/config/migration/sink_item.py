@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from assay.config.migration.block import Block
-from assay.document.node import Node
+from assay.document.yaml_node import YamlNode
 from assay.errors import ConfigError
 
 
@@ -16,11 +16,11 @@ class SinkItem:
 
     name: str
     block: Block
-    value: Node
+    value: YamlNode
     asked: bool
     """It was asked for with --sink."""
     class_path: str | None = None
-    """Of a sink that was asked for by its path."""
+    """Class of a sink that was asked for by its path."""
 
     def plain(self) -> dict[str, Any]:
         keys = self.value.plain() if self.value.is_mapping else {}
@@ -31,7 +31,7 @@ class SinkItem:
         return {"name": self.name, **found, **switch, **url, **own}
 
     def lines(self, indent: str) -> list[str]:
-        """With its comments, where its lines can be kept; `indent` is that of the dash."""
+        """Lines of the item, with its comments where its lines can be kept; `indent` is that of the dash."""
         lead = [f"{indent}{line}" for line in self.block.lead]
         comment = self.block.comment
         if comment is None or not self.value.is_mapping or self.value.get("enabled") is not None:

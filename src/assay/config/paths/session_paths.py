@@ -41,25 +41,25 @@ class SessionPaths:
             "repo_dir": repository,
             "curator_repo_dir": repository,
         }
-        """Of the placeholders."""
+        """Values of the placeholders."""
         for name in _PLAIN:
             path = getattr(config.session, name)
             if path is not None and name not in named:
-                self.values[name] = self.values.get(path) or self._filled(name, path)
+                self.values[name] = self.values.get(path) or self._fill(name, path)
 
     @property
     def results_dir(self) -> Path:
         session = self._config.session
         if "results_dir" in session.model_fields_set or "results_path" not in self.values:
-            return _folder(self._filled("results_dir", session.results_dir))
+            return _folder(self._fill("results_dir", session.results_dir))
         return _folder(self.values["results_path"])
 
     @property
     def artifacts_dir(self) -> Path:
         written = self._config.session.artifacts_dir
-        return _folder(self._filled("artifacts_dir", written)) if written else self.results_dir / "artifacts"
+        return _folder(self._fill("artifacts_dir", written)) if written else self.results_dir / "artifacts"
 
-    def _filled(self, key: str, written: str) -> str:
+    def _fill(self, key: str, written: str) -> str:
         try:
             return render(written, self.values, Datasets({}))
         except UnknownPlaceholder as error:

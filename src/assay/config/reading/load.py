@@ -12,10 +12,10 @@ from assay.config.reading.variables import Variables
 from assay.config.service.default_service import with_default_service
 from assay.config.session_config import SessionConfig
 from assay.config.without_sinks import without
-from assay.document.node import Node
-from assay.document.node import Path as Place
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
+from assay.document.yaml_node import Path as Place
+from assay.document.yaml_node import YamlNode
 from assay.errors import ConfigError
 
 SWITCHED = ("entries", "data_setups", "sinks", "datasets")
@@ -27,7 +27,7 @@ class Config:
     """What the files say, validated; `root` knows where each thing was said."""
 
     session: SessionConfig
-    root: Node
+    root: YamlNode
     files: tuple[Path, ...]
     older_form: bool = False
     lenient: bool = False
@@ -44,7 +44,7 @@ def load_config(
     lenient: bool = False,
     without_sinks: Sequence[str] = (),
 ) -> Config:
-    root = without(_merged([_read(file) for file in files]), without_sinks)
+    root = without(_merge([_read(file) for file in files]), without_sinks)
     return _load(root, tuple(files), Variables(environment, lenient), overrides, older=False, lenient=lenient)
 
 
@@ -60,12 +60,12 @@ def load_older(
 
 
 def _load(
-    root: Node, files: tuple[Path, ...], variables: Variables, overrides: Sequence[str], older: bool, lenient: bool
+    root: YamlNode, files: tuple[Path, ...], variables: Variables, overrides: Sequence[str], older: bool, lenient: bool
 ) -> Config:
     for override in overrides:
         root = apply_override(root, override)
-    root = _without_empty(_without_notes(_enabled(root, variables)))
-    root, problems = _expanded(with_default_service(root))
+    root = _without_empty(_without_notes(_keep_enabled(root, variables)))
+    root, problems = _expand(with_default_service(root))
     root = variables.substitute(root)
     problems += variables.problems
     try:
@@ -79,7 +79,7 @@ def _load(
     return Config(session, root, files, older, lenient, warnings, emptied)
 
 
-def _read(file: Path) -> Node:
+def _read(file: Path) -> YamlNode:
     root = read_yaml(file)
     if not root.is_mapping:
         raise ConfigError([f"{root.mark}: must be a mapping such as `entries: …`"])
@@ -89,32 +89,36 @@ def _read(file: Path) -> Node:
     return root
 
 
-def _merged(roots: Sequence[Node]) -> Node:
+def _merge(roots: Sequence[YamlNode]) -> YamlNode:
     merged = roots[0]
     for later in roots[1:]:
         merged = merge(merged, later)
     return merged
 
 
-def _enabled(root: Node, variables: Variables) -> Node:
+def _keep_enabled(root: YamlNode, variables: Variables) -> YamlNode:
     """What is switched off is not looked at further: its variables may be unset, its keys wrong."""
     children = dict(root.value)
     for key in SWITCHED:
         items = children.get(key)
         if items is not None and items.is_list:
-            children[key] = Node([_on(item) for item in items.value if _is_on(item, variables)], items.mark, items.key)
-    return Node(children, root.mark)
+            children[key] = YamlNode(
+                [_on(item) for item in items.value if _is_on(item, variables)], items.mark, items.key
+            )
+    return YamlNode(children, root.mark)
 
 
-def _on(item: Node) -> Node:
+def _on(item: YamlNode) -> YamlNode:
     """A switch that a variable has set to true is a true one."""
     switch = item.get("enabled")
     if switch is None or not isinstance(switch.value, str):
         return item
-    return Node({**item.value, "enabled": Node(True, switch.mark, switch.key)}, item.mark, item.key, item.anchored)
+    return YamlNode(
+        {**item.value, "enabled": YamlNode(True, switch.mark, switch.key)}, item.mark, item.key, item.anchored
+    )
 
 
-def _is_on(item: Node, variables: Variables) -> bool:
+def _is_on(item: YamlNode, variables: Variables) -> bool:
     switch = item.get("enabled")
     if switch is None:
         return True
@@ -123,7 +127,7 @@ def _is_on(item: Node, variables: Variables) -> bool:
     return switch.value is not False
 
 
-def _without_notes(root: Node) -> Node:
+def _without_notes(root: YamlNode) -> YamlNode:
     """`x-…` keys, and top-level keys that only hold an anchor, are the author's own."""
     known = SessionConfig.model_fields
     children = {
@@ -131,60 +135,60 @@ def _without_notes(root: Node) -> Node:
         for key, child in root.value.items()
         if not key.startswith("x-") and (key in known or not _holds_anchor(child))
     }
-    return Node({key: _without_x(child) for key, child in children.items()}, root.mark)
+    return YamlNode({key: _without_x(child) for key, child in children.items()}, root.mark)
 
 
-def _without_empty(root: Node) -> Node:
+def _without_empty(root: YamlNode) -> YamlNode:
     """A key of the session or of an entry with nothing behind it (its list is commented out) is as good as not there.
     Only `ray:` and `service:` of an entry mean something empty."""
     children = {key: child for key, child in root.value.items() if child.value is not None}
     for key in ("entries", "data_setups"):
         if key in children and children[key].is_list:
             items = [_without_empty_keys(item) for item in children[key].value]
-            children[key] = Node(items, children[key].mark, children[key].key)
-    return Node(children, root.mark)
+            children[key] = YamlNode(items, children[key].mark, children[key].key)
+    return YamlNode(children, root.mark)
 
 
-def _without_empty_keys(entry: Node) -> Node:
+def _without_empty_keys(entry: YamlNode) -> YamlNode:
     if not entry.is_mapping:
         return entry
     kept = {key: child for key, child in entry.value.items() if child.value is not None or key in ("ray", "service")}
-    return Node(kept, entry.mark, entry.key, entry.anchored)
+    return YamlNode(kept, entry.mark, entry.key, entry.anchored)
 
 
-def _without_x(node: Node) -> Node:
+def _without_x(node: YamlNode) -> YamlNode:
     if node.is_mapping:
         kept = {key: _without_x(child) for key, child in node.value.items() if not key.startswith("x-")}
-        return Node(kept, node.mark, node.key, node.anchored)
+        return YamlNode(kept, node.mark, node.key, node.anchored)
     if node.is_list:
-        return Node([_without_x(child) for child in node.value], node.mark, node.key, node.anchored)
+        return YamlNode([_without_x(child) for child in node.value], node.mark, node.key, node.anchored)
     return node
 
 
-def _holds_anchor(node: Node) -> bool:
+def _holds_anchor(node: YamlNode) -> bool:
     if node.anchored:
         return True
     children = node.value.values() if node.is_mapping else node.value if node.is_list else ()
     return any(_holds_anchor(child) for child in children)
 
 
-def _expanded(root: Node) -> tuple[Node, list[str]]:
+def _expand(root: YamlNode) -> tuple[YamlNode, list[str]]:
     children = dict(root.value)
     problems: list[str] = []
     for key in ("entries", "data_setups"):
         items = children.get(key)
         if items is None or not items.is_list:
             continue
-        expanded: list[Node] = []
+        expanded: list[YamlNode] = []
         for item in items.value:
             entries, wrong = expand_matrix(item)
             expanded += entries
             problems += wrong
-        children[key] = Node(expanded, items.mark, items.key)
-    return Node(children, root.mark), problems
+        children[key] = YamlNode(expanded, items.mark, items.key)
+    return YamlNode(children, root.mark), problems
 
 
-def _same_names(session: SessionConfig, root: Node) -> list[str]:
+def _same_names(session: SessionConfig, root: YamlNode) -> list[str]:
     """Merging and `matrix:` can make two entries of one name; some file systems do not tell folders apart by case."""
     problems = []
     seen: dict[str, str] = {}

@@ -4,10 +4,10 @@ import re
 from itertools import product
 from typing import Any
 
-from assay.document.node import Node
+from assay.document.yaml_node import YamlNode
 
 
-def expand_matrix(entry: Node) -> tuple[list[Node], list[str]]:
+def expand_matrix(entry: YamlNode) -> tuple[list[YamlNode], list[str]]:
     """The entries that an entry with `matrix:` stands for, and what is wrong with it.
 
     `matrix: {executor: [a, b], size: [1, 2]}` gives four, named `name-a-1` and so on; `{executor}` and `{size}`
@@ -41,24 +41,24 @@ def expand_matrix(entry: Node) -> tuple[list[Node], list[str]]:
     return entries, []
 
 
-def _at(entry: Node, point: dict[str, Any]) -> Node:
-    children = {key: _substituted(child, point) for key, child in entry.value.items() if key != "matrix"}
+def _at(entry: YamlNode, point: dict[str, Any]) -> YamlNode:
+    children = {key: _substitute(child, point) for key, child in entry.value.items() if key != "matrix"}
     name = entry.value["name"]
     suffix = "-".join(re.sub(r"[^\w.=+@]+", "_", str(value)) for value in point.values())
-    children["name"] = Node(f"{name.value}-{suffix}", name.mark, name.key)
-    return Node(children, entry.mark, entry.key, entry.anchored)
+    children["name"] = YamlNode(f"{name.value}-{suffix}", name.mark, name.key)
+    return YamlNode(children, entry.mark, entry.key, entry.anchored)
 
 
-def _substituted(node: Node, point: dict[str, Any]) -> Node:
+def _substitute(node: YamlNode, point: dict[str, Any]) -> YamlNode:
     if node.is_mapping:
-        return Node({key: _substituted(child, point) for key, child in node.value.items()}, node.mark, node.key)
+        return YamlNode({key: _substitute(child, point) for key, child in node.value.items()}, node.mark, node.key)
     if node.is_list:
-        return Node([_substituted(child, point) for child in node.value], node.mark, node.key)
+        return YamlNode([_substitute(child, point) for child in node.value], node.mark, node.key)
     if not isinstance(node.value, str):
         return node
     text = node.value
     for key, value in point.items():
         if text == f"{{{key}}}":
-            return Node(value, node.mark, node.key)
+            return YamlNode(value, node.mark, node.key)
         text = text.replace(f"{{{key}}}", str(value))
-    return Node(text, node.mark, node.key)
+    return YamlNode(text, node.mark, node.key)

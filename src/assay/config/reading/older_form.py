@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.config.session_config import SessionConfig
 from assay.document.config_text import read_config
-from assay.document.node import Mark, Node
+from assay.document.yaml_node import Mark, YamlNode
 from assay.errors import ConfigError
 from assay.untrusted.json_text import BrokenJson, parse_json
 from assay.untrusted.unreadable import Unreadable
@@ -26,10 +26,10 @@ class OlderForm:
     """Whether a name is that of a sink of the user's own, whose block then waits to be asked for."""
 
 
-def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Node:
+def to_newer(root: YamlNode, form: OlderForm, environment: Mapping[str, str]) -> YamlNode:
     """The same file in the newer form. `mlflow:` acts only when it is asked for, as does the block of a sink of the
     user's own; `slack:` when its variable is set."""
-    name, keys, mark = asked_sink(root, form.sink)
+    name, keys, mark = find_asked_sink(root, form.sink)
     waiting = (name, *SERVICES, "slack")
     known = SessionConfig.model_fields
     children = {
@@ -39,7 +39,7 @@ def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Nod
     }
     sinks = list(children["sinks"].value) if "sinks" in children and children["sinks"].is_list else []
     if form.sink != "none":
-        sinks.append(Node({"name": Node(name, root.mark), **keys}, mark))
+        sinks.append(YamlNode({"name": YamlNode(name, root.mark), **keys}, mark))
     slack = root.get("slack")
     if slack is not None:
         variable = slack.get("webhook_env")
@@ -47,16 +47,16 @@ def to_newer(root: Node, form: OlderForm, environment: Mapping[str, str]) -> Nod
             raise ConfigError([f"{slack.mark}: slack.webhook_env: is missing"])
         if environment.get(str(variable.value)):
             keys = {key: child for key, child in slack.value.items() if key != "webhook_env"}
-            url = Node(f"${{{variable.value}}}", variable.mark)
-            sinks.append(Node({"name": Node("slack", slack.mark), "webhook_url": url, **keys}, slack.mark))
+            url = YamlNode(f"${{{variable.value}}}", variable.mark)
+            sinks.append(YamlNode({"name": YamlNode("slack", slack.mark), "webhook_url": url, **keys}, slack.mark))
     if sinks:
-        children["sinks"] = Node(sinks, root.mark)
+        children["sinks"] = YamlNode(sinks, root.mark)
     if form.datasets is not None:
         children["datasets"] = read_dataset_paths(form.datasets)
-    return Node(children, root.mark)
+    return YamlNode(children, root.mark)
 
 
-def asked_sink(root: Node, sink: str) -> tuple[str, dict[str, Node], Mark]:
+def find_asked_sink(root: YamlNode, sink: str) -> tuple[str, dict[str, YamlNode], Mark]:
     """The name, keys and place of what `--sink` asks for: a name, or the dotted path of a class or its module. The keys
     of `sinks.custom_sink.CustomSink` stand in a block `custom:` (or `custom_sink:`, `CustomSink:`)."""
     words = re.split("[.:]", sink)
@@ -64,13 +64,13 @@ def asked_sink(root: Node, sink: str) -> tuple[str, dict[str, Node], Mark]:
     names = [each for word in reversed(words) for each in (word.removesuffix("_sink"), word)] if dotted else [sink]
     found = next((name for name in names if (block := root.get(name)) is not None and block.is_mapping), None)
     block = root.get(found) if found is not None else None
-    keys = {"class": Node(sink, root.mark)} if dotted else {}
+    keys = {"class": YamlNode(sink, root.mark)} if dotted else {}
     if block is None:
         return next((name for name in names if name[:1].islower()), sink), keys, root.mark
     return found or sink, {**keys, **block.value}, block.mark
 
 
-def read_dataset_paths(path: Path) -> Node:
+def read_dataset_paths(path: Path) -> YamlNode:
     """`{"name": {"format": "path"}}` as the newer form's list."""
     mark = Mark(str(path), 1, 1)
     try:
@@ -87,8 +87,11 @@ def read_dataset_paths(path: Path) -> Node:
         if not isinstance(formats, dict) or not all(isinstance(item, str) for item in formats.values()):
             problems.append(f'{path}: {name}: must be an object such as {{"jsonl": "/path"}}')
             continue
-        items = [Node({"type": Node(kind, mark), "path": Node(place, mark)}, mark) for kind, place in formats.items()]
-        datasets.append(Node({"name": Node(name, mark), "formats": Node(items, mark)}, mark))
+        items = [
+            YamlNode({"type": YamlNode(kind, mark), "path": YamlNode(place, mark)}, mark)
+            for kind, place in formats.items()
+        ]
+        datasets.append(YamlNode({"name": YamlNode(name, mark), "formats": YamlNode(items, mark)}, mark))
     if problems:
         raise ConfigError(problems)
-    return Node(datasets, mark)
+    return YamlNode(datasets, mark)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from assay.document.node import Mark, Node
 from assay.document.yaml_file import parse_yaml
+from assay.document.yaml_node import Mark, YamlNode
 from assay.errors import ConfigError, UsageError
 from assay.names import unknown
 
 
-def apply_override(root: Node, text: str) -> Node:
+def apply_override(root: YamlNode, text: str) -> YamlNode:
     """`--set entries.NAME.timeout_s=60`: the value is YAML; items of lists are named by their name or number."""
     key, equals, written = text.partition("=")
     steps = key.split(".")
@@ -16,10 +16,10 @@ def apply_override(root: Node, text: str) -> Node:
         value = parse_yaml(written, "--set").plain() if written else ""
     except ConfigError as error:
         raise UsageError(f"--set {text}: {error}") from None
-    return _set(root, steps, _node(value), text)
+    return _set(root, steps, YamlNode.of(value, Mark("--set", 1, 1)), text)
 
 
-def _set(node: Node, steps: list[str], value: Node, text: str) -> Node:
+def _set(node: YamlNode, steps: list[str], value: YamlNode, text: str) -> YamlNode:
     if not steps:
         return value
     step, rest = steps[0], steps[1:]
@@ -30,28 +30,19 @@ def _set(node: Node, steps: list[str], value: Node, text: str) -> Node:
             known = [str(next(iter(_identities(item)), number)) for number, item in enumerate(items)]
             raise UsageError(f"--set {text}: {unknown('item', step, known)}")
         items[at] = _set(items[at], rest, value, text)
-        return Node(items, node.mark, node.key)
+        return YamlNode(items, node.mark, node.key)
     children = dict(node.value) if node.is_mapping else {}
-    children[step] = _set(children.get(step, Node({}, value.mark)), rest, value, text)
-    return Node(children, node.mark, node.key)
+    children[step] = _set(children.get(step, YamlNode({}, value.mark)), rest, value, text)
+    return YamlNode(children, node.mark, node.key)
 
 
-def _index(items: list[Node], step: str) -> int | None:
+def _index(items: list[YamlNode], step: str) -> int | None:
     for at, item in enumerate(items):
         if step in _identities(item):
             return at
     return int(step) if step.isdigit() and int(step) < len(items) else None
 
 
-def _identities(item: Node) -> list[object]:
+def _identities(item: YamlNode) -> list[object]:
     named = (item.get(identity) for identity in ("name", "metric", "type"))
     return [name.value for name in named if name is not None]
-
-
-def _node(value: object) -> Node:
-    mark = Mark("--set", 1, 1)
-    if isinstance(value, dict):
-        return Node({str(key): _node(item) for key, item in value.items()}, mark)
-    if isinstance(value, list):
-        return Node([_node(item) for item in value], mark)
-    return Node(value, mark)

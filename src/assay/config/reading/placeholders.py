@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)(?::(?P<argument>[^{}]*))?\}")
 FOLDERS = ("session_entry_dir", "session", "scratch_dir", "benchmark_results_path", "artifacts_dir")
-"""Known only when a run starts."""
+"""Placeholders whose values are known only when a run starts."""
 
 
 class UnknownPlaceholder(Exception):
@@ -36,7 +36,7 @@ class Datasets:
         if name not in self.paths:
             raise UnknownPlaceholder(unknown("data set", name, sorted(self.paths)))
         if kind not in self.paths[name]:
-            raise UnknownPlaceholder(unknown("format", kind, sorted(self.paths[name]), of=f"data set {quoted(name)}"))
+            raise UnknownPlaceholder(unknown("format", kind, sorted(self.paths[name]), of=f"data set {quote(name)}"))
         return self.paths[name][kind]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.config.entries.entry import Entry, split
 from assay.config.entries.entry_config import EntryConfig
-from assay.config.entries.program import gpu_numbers, started
+from assay.config.entries.program import gpu_numbers, resolve_program
 from assay.config.entries.script import Script, ScriptNotFound
 from assay.config.paths.session_paths import SessionPaths
 from assay.config.ray_defaults import ray_of
@@ -17,7 +17,7 @@ from assay.config.reading.variables import Variables
 from assay.config.service.resolve_service import resolve_service
 from assay.config.service.service import ADDRESS, Service
 from assay.config.session_config import SessionConfig
-from assay.document.node import Node
+from assay.document.yaml_node import YamlNode
 
 
 class Resolver:
@@ -59,7 +59,7 @@ class Resolver:
             args = self._words(written.args, node, f"{key}[{at}].args", datasets)
             if written.command is not None:
                 command = self._words(written.command, node, f"{key}[{at}].command", datasets)
-                program, args = started(command[:1]), [*command[1:], *args]
+                program, args = resolve_program(command[:1]), [*command[1:], *args]
             else:
                 asked = render(str(written.script), self._values, _Noting(self._datasets, None, self._values))
                 found = Script.find(asked, self._base(written), self._folder_of(node), key == "data_setups")
@@ -101,7 +101,7 @@ class Resolver:
             retries=written.retries,
             needs=tuple(written.needs),
             env=env,
-            limits=written.limits.resolved(),
+            limits=written.limits.resolve(),
             gpus=gpu_numbers(written.gpus),
             gpu_mem_use_warning_threshold=_first(
                 written.gpu_mem_use_warning_threshold, session.gpu_mem_use_warning_threshold
@@ -115,7 +115,7 @@ class Resolver:
             datasets_used=tuple(datasets),
         )
 
-    def _words(self, written: str | list[str], node: Node, path: str, datasets: list[UsedDataset]) -> list[str]:
+    def _words(self, written: str | list[str], node: YamlNode, path: str, datasets: list[UsedDataset]) -> list[str]:
         """Split first, so that a value with a space in it stays one argument."""
         mark = node.at(tuple(path.split(".")[1:])).mark
         try:
@@ -141,7 +141,7 @@ class Resolver:
     def _base(self, written: EntryConfig) -> str | None:
         return None if written.script_base_dir is None else self._later(written.script_base_dir)
 
-    def _folder_of(self, node: Node) -> Path:
+    def _folder_of(self, node: YamlNode) -> Path:
         said = (node.get("script") or node).mark.file
         return Path(said).absolute().parent if Path(said).is_file() else Path.cwd()
 

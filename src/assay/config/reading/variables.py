@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assay.document.node import Node, Path, shown
+from assay.document.yaml_node import Path, YamlNode, path_text
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([-+])([^}]*))?\}")
 TOKENISED = ("args", "command")
-"""Split into arguments before values are put in: see `Entry`."""
+"""Keys whose text is split into arguments before values are put in; see `Entry`."""
 
 
 class Variables:
@@ -46,16 +46,18 @@ class Variables:
 
         return _VARIABLE.sub(value, text)
 
-    def substitute(self, node: Node, path: Path = ()) -> Node:
+    def substitute(self, node: YamlNode, path: Path = ()) -> YamlNode:
         if node.is_mapping:
             children = {
                 key: child if key in TOKENISED else self.substitute(child, (*path, key))
                 for key, child in node.value.items()
             }
-            return Node(children, node.mark, node.key, node.anchored)
+            return YamlNode(children, node.mark, node.key, node.anchored)
         if node.is_list:
             items = [self.substitute(child, (*path, index)) for index, child in enumerate(node.value)]
-            return Node(items, node.mark, node.key, node.anchored)
+            return YamlNode(items, node.mark, node.key, node.anchored)
         if isinstance(node.value, str) and "${" in node.value:
-            return Node(self.text(node.value, f"{node.mark}: {shown(path)}", path), node.mark, node.key, node.anchored)
+            return YamlNode(
+                self.text(node.value, f"{node.mark}: {path_text(path)}", path), node.mark, node.key, node.anchored
+            )
         return node

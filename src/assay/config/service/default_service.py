@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from assay.config.reading.merge import merge
-from assay.document.node import Node
+from assay.document.yaml_node import YamlNode
 
 
-def with_default_service(root: Node) -> Node:
+def with_default_service(root: YamlNode) -> YamlNode:
     """The session's `service:` under that of every entry, before `matrix:` is expanded: a server's flags may vary.
 
     `service: null` in an entry has none. Data setups have none unless they say so.
@@ -13,10 +13,10 @@ def with_default_service(root: Node) -> Node:
     if entries is None or not entries.is_list:
         return root
     items = [_entry(item, default) for item in entries.value]
-    return Node({**root.value, "entries": Node(items, entries.mark, entries.key)}, root.mark)
+    return YamlNode({**root.value, "entries": YamlNode(items, entries.mark, entries.key)}, root.mark)
 
 
-def _entry(entry: Node, default: Node | None) -> Node:
+def _entry(entry: YamlNode, default: YamlNode | None) -> YamlNode:
     if not entry.is_mapping:
         return entry
     own = entry.get("service")
@@ -25,13 +25,13 @@ def _entry(entry: Node, default: Node | None) -> Node:
     elif default is None:
         return entry
     else:
-        children = {**entry.value, "service": default if own is None else _merged(default, own)}
-    return Node(children, entry.mark, entry.key, entry.anchored)
+        children = {**entry.value, "service": default if own is None else _merge(default, own)}
+    return YamlNode(children, entry.mark, entry.key, entry.anchored)
 
 
-def _merged(default: Node, own: Node) -> Node:
+def _merge(default: YamlNode, own: YamlNode) -> YamlNode:
     """`ready:` says one way of several: the entry's own stands in place of the default's."""
     if default.is_mapping and own.is_mapping and "ready" in own.value:
         kept = {key: child for key, child in default.value.items() if key != "ready"}
-        default = Node(kept, default.mark, default.key, default.anchored)
+        default = YamlNode(kept, default.mark, default.key, default.anchored)
     return merge(default, own)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from assay.config.entries.program import gpu_numbers, started
+from assay.config.entries.program import gpu_numbers, resolve_program
 from assay.config.reading.placeholders import UnknownPlaceholder
 from assay.config.service.service import Service
 from assay.config.service.service_config import ReadyConfig, ServiceConfig
@@ -26,7 +26,7 @@ def resolve_service(
     command = words(written.command, "service.command")
     ready, metrics = written.ready, written.metrics
     service = Service(
-        command=(*started(command[:1]), *command[1:]),
+        command=(*resolve_program(command[:1]), *command[1:]),
         url=later(written.url).rstrip("/"),
         env={name: later(value) for name, value in written.env.items()},
         cwd=None if written.cwd is None else os.path.expanduser(later(written.cwd)),
@@ -36,7 +36,7 @@ def resolve_service(
         stop_timeout_s=written.stop_timeout_s,
         restart=written.restart,
         metrics=None if metrics is None else metrics.model_copy(update={"path": later(metrics.path)}),
-        limits=written.limits.resolved(),
+        limits=written.limits.resolve(),
         gpus=gpu_numbers(written.gpus),
     )
     if "url" not in written.model_fields_set and not _mentions_port(service):

@@ -49,25 +49,25 @@ class Service:
         return {"command": command, "env": dict(self.env), "cpus": self.limits.cpus, "restart": self.restart}
 
     def at(self, values: Mapping[str, str]) -> Service:
-        """For one run: every placeholder has its value."""
+        """The service of one run, in which every placeholder has its value."""
 
-        def filled(text: str) -> str:
+        def fill(text: str) -> str:
             return render(text, values, Datasets({}))
 
         ready, metrics = self.ready, self.metrics
         if ready is not None:
-            http = None if ready.http is None else filled(ready.http)
-            tcp = None if ready.tcp is None else filled(str(ready.tcp))
+            http = None if ready.http is None else fill(ready.http)
+            tcp = None if ready.tcp is None else fill(str(ready.tcp))
             ready = ready.model_copy(update={"http": http, "tcp": tcp})
         if metrics is not None:
-            metrics = metrics.model_copy(update={"path": filled(metrics.path)})
+            metrics = metrics.model_copy(update={"path": fill(metrics.path)})
         return replace(
             self,
-            command=tuple(map(filled, self.command)),
-            url=filled(self.url),
-            env={name: filled(value) for name, value in self.env.items()},
-            cwd=None if self.cwd is None else filled(self.cwd),
+            command=tuple(map(fill, self.command)),
+            url=fill(self.url),
+            env={name: fill(value) for name, value in self.env.items()},
+            cwd=None if self.cwd is None else fill(self.cwd),
             ready=ready,
-            ready_command=tuple(map(filled, self.ready_command)),
+            ready_command=tuple(map(fill, self.ready_command)),
             metrics=metrics,
         )

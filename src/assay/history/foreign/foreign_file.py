@@ -42,7 +42,7 @@ def import_file(path: Path, results_dir: Path) -> SessionFolder:
     if SessionFolder.is_one(folder.path):
         return folder
     try:
-        read = _READERS[tool][1](written, name, _changed(path))
+        read = _READERS[tool][1](written, name, _modification_time(path))
     except MalformedForeign as error:
         raise DataError(f"{path}: {error} (read as a file of {tool})") from None
     _write(folder, read)
@@ -58,7 +58,7 @@ def _load(path: Path) -> tuple[bytes, Mapping[str, Any]]:
     return content, written if isinstance(written, Mapping) else {}
 
 
-def _changed(path: Path) -> str:
+def _modification_time(path: Path) -> str:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat()
 
 

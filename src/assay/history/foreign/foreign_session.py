@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionInfo
 from assay.record.surroundings.fingerprint import digest
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 
 METRIC = "time_s"
 _LONGEST_S = 1e12
@@ -41,7 +41,7 @@ class ForeignSession:
 
     @classmethod
     def build(cls, name: str, tool: str, environment: Environment, timed: Iterable[Timed]) -> ForeignSession:
-        benchmarks = _named_apart(list(timed))
+        benchmarks = _name_apart(list(timed))
         return cls.of(name, tool, environment, (_record(one, name, tool, environment) for one in benchmarks))
 
     @classmethod
@@ -76,7 +76,7 @@ def _record(one: Timed, session: str, tool: str, environment: Environment) -> Re
     )
 
 
-def _named_apart(timed: list[Timed]) -> list[Timed]:
+def _name_apart(timed: list[Timed]) -> list[Timed]:
     """Two benchmarks of one name would be one run: the later ones get a number."""
     from dataclasses import replace
 
@@ -94,7 +94,7 @@ def seconds(written: Any, where: str) -> tuple[float, ...]:
         raise MalformedForeign(f"{where} is not a list of times")
     for value in written:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_S:
-            raise MalformedForeign(f"{where} holds {shortened(repr(value), 60)}, which is not a time")
+            raise MalformedForeign(f"{where} holds {shorten(repr(value), 60)}, which is not a time")
     return tuple(float(value) for value in written)
 
 

@@ -15,10 +15,10 @@ def is_one(written: Mapping[str, Any]) -> bool:
 
 
 def read(written: Mapping[str, Any], name: str, changed: str) -> ForeignSession:
-    return ForeignSession.build(name, "hyperfine", Environment(), _timed(written["results"], changed))
+    return ForeignSession.build(name, "hyperfine", Environment(), _read_benchmarks(written["results"], changed))
 
 
-def _timed(results: list[Mapping[str, Any]], changed: str) -> Iterator[Timed]:
+def _read_benchmarks(results: list[Mapping[str, Any]], changed: str) -> Iterator[Timed]:
     for number, result in enumerate(results):
         if result.get("times") is None:
             # Old versions wrote only the summary; one value is all there is.

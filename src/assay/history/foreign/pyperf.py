@@ -25,7 +25,7 @@ def is_one(written: Mapping[str, Any]) -> bool:
 
 def read(written: Mapping[str, Any], name: str, changed: str) -> ForeignSession:
     common = mapping(written.get("metadata"))
-    benchmarks = list(_timed(written["benchmarks"], common, changed))
+    benchmarks = list(_read_benchmarks(written["benchmarks"], common, changed))
     first = _first_metadata(written["benchmarks"], common)
     environment = Environment(
         host=text(first.get("hostname")),
@@ -37,7 +37,7 @@ def read(written: Mapping[str, Any], name: str, changed: str) -> ForeignSession:
     return ForeignSession.build(name, "pyperf", environment, benchmarks)
 
 
-def _timed(benchmarks: list[Any], common: Mapping[str, Any], changed: str) -> Iterator[Timed]:
+def _read_benchmarks(benchmarks: list[Any], common: Mapping[str, Any], changed: str) -> Iterator[Timed]:
     for number, benchmark in enumerate(benchmarks):
         about = {**common, **mapping(benchmark.get("metadata"))}
         where = f"benchmarks[{number}]"
@@ -58,7 +58,7 @@ def _timed(benchmarks: list[Any], common: Mapping[str, Any], changed: str) -> It
 
 
 def _values(run: Mapping[str, Any], where: str) -> list[Any]:
-    """None of a run that only calibrated."""
+    """Values of a run; none where it only calibrated."""
     values = run.get("values")
     if values is not None and not isinstance(values, list):
         raise MalformedForeign(f"{where} is not a list of times")

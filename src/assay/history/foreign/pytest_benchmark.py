@@ -38,7 +38,7 @@ def read(written: Mapping[str, Any], name: str, changed: str) -> ForeignSession:
         git_dirty=commit["dirty"] if isinstance(commit.get("dirty"), bool) else None,
     )
     at = utc(written.get("datetime"), changed)
-    return ForeignSession.build(name, "pytest-benchmark", environment, _timed(written["benchmarks"], at))
+    return ForeignSession.build(name, "pytest-benchmark", environment, _read_benchmarks(written["benchmarks"], at))
 
 
 def _commit(written: Any) -> str | None:
@@ -46,7 +46,7 @@ def _commit(written: Any) -> str | None:
     return written if isinstance(written, str) and re.fullmatch(r"[0-9a-f]{7,64}", written) else None
 
 
-def _timed(benchmarks: list[Any], at: str) -> Iterator[Timed]:
+def _read_benchmarks(benchmarks: list[Any], at: str) -> Iterator[Timed]:
     for number, benchmark in enumerate(benchmarks):
         where = f"benchmarks[{number}]"
         if not isinstance(benchmark, Mapping) or not isinstance(benchmark.get("stats"), Mapping):

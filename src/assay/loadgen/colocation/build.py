@@ -43,7 +43,7 @@ def build_node(config: StageConfig, pipeline: PipelineConfig) -> Node:
 def _stage(config: StageConfig, pipeline: PipelineConfig) -> Stage[Any, Any]:
     component = STAGES.find(config.component)
     if not takes_queries(component):
-        return construct(component, config.config)
+        return construct(component, config.config, STAGES.class_name(config.component))
     need_complete(component)
     return QueryStage(component, config, pipeline)
 

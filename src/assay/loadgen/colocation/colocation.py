@@ -12,15 +12,15 @@ from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.colocation.policies.policy_run import PolicyRun
 from assay.loadgen.colocation.running.pipeline_process import RELEASE_IN_NS, PipelineProcess
-from assay.loadgen.colocation.running.progress import Progress
+from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
 from assay.loadgen.colocation.running.until import as_run
 from assay.loadgen.result import LoadResult
-from assay.process.termination import terminated_as_exit
+from assay.process.termination import exit_on_termination
 
 _LOOK_EVERY_S = 0.02
 _PROGRESS_EVERY_S = 1.0
 
-Listener = Callable[[Sequence[Progress]], None]
+Listener = Callable[[Sequence[PipelineProgress]], None]
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class Colocation:
 
     def __init__(self, config: ColocationConfig, results: Path, listener: Listener | None = None) -> None:
         self._config = config
-        # Processes are started from elsewhere.
+        # Processes are started in another folder, so the path must be absolute.
         self._results = results.resolve()
         self._listener = listener
 
     def run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:
-        with terminated_as_exit():
+        with exit_on_termination():
             return self._run(pipelines, label)
 
     def _run(self, pipelines: Sequence[PipelineConfig], label: str) -> GroupOutcome:
@@ -90,7 +90,7 @@ class Colocation:
             for process in started:
                 if not process.over:
                     process.stop()
-            outcomes = _told_of_sharing([self._finish(process) for process in started])
+            outcomes = _note_sharing([self._finish(process) for process in started])
             if policy is not None:
                 policy.close()
         pages = [process.board.page for process in started]
@@ -104,8 +104,8 @@ class Colocation:
         return GroupOutcome(tuple(outcomes), window, released_at, policy.name, decided, policy.problem)
 
     def _policy(self, pipelines: Sequence[PipelineConfig]) -> PolicyRun | None:
-        """None for a pipeline that is measured alone though the file has others: what it is compared with must be that
-        of an empty machine."""
+        """The policy of this run; None for a pipeline that is measured alone though the file has others: the figure
+        that others are compared with must be that of an empty machine."""
         config = self._config.policy
         if config is None or (len(pipelines) == 1 and len(self._config.pipelines) > 1):
             return None
@@ -146,7 +146,7 @@ class Colocation:
                 process.release_due()
                 process.check(self._config.stall_timeout)
             failed = any(process.failed for process in processes) or (policy is not None and policy.problem)
-            if failed or _measured_over(processes):
+            if failed or _is_over(processes):
                 if policy is not None:
                     policy.let_end(processes)
                 for process in processes:
@@ -172,20 +172,20 @@ class Colocation:
         return PipelineOutcome(process.config, result, cpu, peak, process.results, process.pause.seconds, process.gpu)
 
 
-def _told_of_sharing(outcomes: Sequence[PipelineOutcome]) -> list[PipelineOutcome]:
+def _note_sharing(outcomes: Sequence[PipelineOutcome]) -> list[PipelineOutcome]:
     used = {outcome.config.name: outcome.gpu for outcome in outcomes if outcome.gpu is not None}
     others = {name: {other: gpu for other, gpu in used.items() if other != name} for name in used}
     return [replace(o, gpu=o.gpu.beside(others[o.config.name])) if o.gpu is not None else o for o in outcomes]
 
 
 def _last(outcome: PipelineOutcome) -> int:
-    """A pipeline that was killed ran, as far as anyone knows, until its last answer."""
+    """When the pipeline ended; one that was killed ran, as far as anyone knows, until its last answer."""
     queries = outcome.result.measured.queries
     return int(queries["end"][-1]) if len(queries) else outcome.result.started_at
 
 
-def _measured_over(processes: Sequence[PipelineProcess]) -> bool:
-    """Only antagonists are left, and they are there for the others."""
+def _is_over(processes: Sequence[PipelineProcess]) -> bool:
+    """Whether only antagonists are left, which are there for the others."""
     return all(process.over for process in processes if process.config.until == "own")
 
 

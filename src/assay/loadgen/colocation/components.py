@@ -9,7 +9,7 @@ from assay.fallback.loading import loading_user_code
 from assay.loadgen.colocation.policies.policy import Policy
 from assay.loadgen.schedulers import LoadScheduler
 from assay.loadgen.schedulers.registry import SCHEDULERS as SCHEDULERS
-from assay.names import Registry, listed, unknown
+from assay.names import Registry, list_names, unknown
 from assay.pipeline.run_stage import RunStage
 from assay.pipeline.stage import Stage
 
@@ -52,30 +52,32 @@ class BadArguments(AssayError):
         super().__init__(message)
 
 
-def construct(component: type[T], arguments: Mapping[str, Any]) -> T:
-    """An instance, or what is wrong with the arguments, in words of the configuration."""
+def construct(component: type[T], arguments: Mapping[str, Any], called: str = "") -> T:
+    """An instance, or what is wrong with the arguments, in words of the configuration; `called`: the class there, where
+    it may have another name than its own."""
     need_complete(component)
+    called = called or component.__name__
     parameters = inspect.signature(component).parameters
     if issubclass(component, RunStage) and _takes_config(parameters):
         arguments = {"config": dict(arguments)}
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         for name in arguments:
             if name not in parameters:
-                raise BadArguments(f"{component.__name__}: {unknown('key', name, parameters)}", name)
+                raise BadArguments(f"{called}: {unknown('key', name, parameters)}", name)
     for name, parameter in parameters.items():
         required = parameter.default is parameter.empty and parameter.kind in (
             parameter.POSITIONAL_OR_KEYWORD,
             parameter.KEYWORD_ONLY,
         )
         if required and name not in arguments:
-            raise BadArguments(f"{component.__name__}: {name} is missing")
+            raise BadArguments(f"{called}: {name} is missing")
     try:
         with loading_user_code():
             return component(**arguments)
     except AssayError as error:
         raise BadArguments(str(error)) from None
     except (TypeError, ValueError) as error:
-        raise BadArguments(f"{component.__name__}: {error}") from None
+        raise BadArguments(f"{called}: {error}") from None
 
 
 def need_complete(component: type[Any]) -> None:
@@ -83,12 +85,13 @@ def need_complete(component: type[Any]) -> None:
     if not inspect.isabstract(component):
         return
     base = next(base for base in (LoadScheduler, Policy, RunStage, Stage) if issubclass(component, base))
-    asked = listed(sorted(component.__abstractmethods__))
+    asked = list_names(sorted(component.__abstractmethods__))
     raise BadArguments(f"{component.__name__} does not define {asked}, which {base.__name__} of Assay asks for")
 
 
 def _takes_config(parameters: Mapping[str, inspect.Parameter]) -> bool:
-    """All keys together, as a parameter `config`; with a default and `**keys` beside it they come one by one."""
+    """Whether the constructor takes all keys together, as a parameter `config`. If that has a default and `**keys`
+    stands beside it, they come one by one."""
     config = parameters.get("config")
     required = config is not None and config.default is config.empty
     return config is not None and (required or not any(p.kind is p.VAR_KEYWORD for p in parameters.values()))

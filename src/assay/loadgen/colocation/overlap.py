@@ -18,7 +18,7 @@ class Overlap:
 
     @property
     def release(self) -> int:
-        """On the monotonic clock, in nanoseconds."""
+        """Instant of the release on the monotonic clock, in nanoseconds; the earliest start where none was kept."""
         return self.outcome.released_at or min(one.result.started_at for one in self.outcome.pipelines)
 
     @property
@@ -37,31 +37,31 @@ class Overlap:
         return (clock - self.release) / 1e9
 
     def span(self, pipeline: PipelineOutcome) -> tuple[float, float]:
-        """From a pipeline's start to its last answer; no time at all where it was never started."""
+        """A pipeline's start and its last answer; no time between them where it was never started."""
         begin = self.at(pipeline.result.started_at) if pipeline.result.started_at else 0.0
         return begin, begin + pipeline.result.duration
 
     def share(self, pipeline: PipelineOutcome) -> float:
-        """Of the pipeline's own run, from 0 to 1."""
+        """Share of the pipeline's own run that the overlap covers, 0 to 1."""
         begin, end = self.span(pipeline)
         inside = min(end, self.end) - max(begin, self.begin)
         return min(max(inside / (end - begin), 0.0), 1.0) if end > begin else 0.0
 
-    def answered(self, pipeline: PipelineOutcome) -> int:
+    def count_answers(self, pipeline: PipelineOutcome) -> int:
         ends = pipeline.result.measured.queries["end"]
         begin, end = self.outcome.window
         return int(((ends >= begin) & (ends < max(end, begin))).sum())
 
     @property
     def warnings(self) -> list[str]:
-        """Empty for a pipeline that ran alone."""
+        """Warnings about a short overlap or few answers in it; empty for a pipeline that ran alone."""
         if len(self.outcome.pipelines) < 2:
             return []
         if self.seconds <= 0:
             return ["the pipelines did not run at the same time: nothing is known of what they do to each other"]
         found = []
         for pipeline in self.outcome.pipelines:
-            name, share, answered = pipeline.config.name, self.share(pipeline), self.answered(pipeline)
+            name, share, answered = pipeline.config.name, self.share(pipeline), self.count_answers(pipeline)
             if share < SHORT:
                 length = pipeline.result.duration
                 found.append(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.errors import UsageError
 from assay.loadgen.colocation.colocation import folder_name
-from assay.names import quoted
+from assay.names import quote
 
 _LONGEST = 200
 """Bytes of a folder's name that file systems take, less what is put behind it."""
@@ -14,7 +14,7 @@ def name_problem(name: str, folders: dict[str, str] | None = None) -> str:
     try:
         folder = folder_name(name)
     except UsageError:
-        return f"{quoted(name)} needs a letter or a digit, as results go to a folder of that name"
+        return f"{quote(name)} needs a letter or a digit, as results go to a folder of that name"
     if len(folder.encode()) > _LONGEST:
         return f"the name is too long for a folder ({_LONGEST} bytes are possible)"
     if folders is None:
@@ -22,5 +22,5 @@ def name_problem(name: str, folders: dict[str, str] | None = None) -> str:
     other = folders.get(folder)
     folders.setdefault(folder, name)
     if other == name:
-        return f"there is another pipeline {quoted(name)}"
-    return "" if other is None else f"results of {quoted(name)} and {quoted(other)} would share the folder {folder}"
+        return f"there is another pipeline {quote(name)}"
+    return "" if other is None else f"results of {quote(name)} and {quote(other)} would share the folder {folder}"

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from assay.document.node import Node as YamlNode
-from assay.document.node import shown
 from assay.document.validate import validate
 from assay.document.yaml_file import read_yaml
+from assay.document.yaml_node import YamlNode, path_text
 from assay.errors import AssayError, ConfigError
 from assay.loadgen.colocation.accelerators.device import VISIBLE, NoSuchDevice, find_device
 from assay.loadgen.colocation.accelerators.mps import SHARE, mps_problem
@@ -22,7 +20,7 @@ from assay.loadgen.colocation.running.polling import policy_problem
 from assay.loadgen.graph.node import Node
 from assay.loadgen.graph.query_nodes import with_queries
 from assay.loadgen.graph.shape import GraphShape, StageShape
-from assay.names import unknown
+from assay.names import look_in, unknown
 from assay.process.usage.processors import processors_problem
 
 Step = str | int
@@ -42,19 +40,17 @@ def read_config(path: Path, policy: str | None = None) -> ColocationConfig:
     root = read_yaml(path)
     config = validate(ColocationConfig, root)
     # Stages of a user's own may lie beside the configuration, or below the folder that Assay is started in.
-    for folder in (str(Path.cwd()), str(path.resolve().parent)):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
+    look_in(Path.cwd(), path.resolve().parent)
     if policy is not None and (config.policy is None or config.policy.component != policy):
         config = config.model_copy(update={"policy": PolicyConfig(component=policy)})
-    if problems := [_worded(root, *problem) for problem in _problems(config)]:
+    if problems := [_format_problem(root, *problem) for problem in _problems(config)]:
         raise ConfigError(problems)
     return config
 
 
-def _worded(root: YamlNode, path: tuple[Step, ...], message: str) -> str:
+def _format_problem(root: YamlNode, path: tuple[Step, ...], message: str) -> str:
     node = root.at(path)
-    return f"{node.mark}: {shown(path)}: {message}"
+    return f"{node.mark}: {path_text(path)}: {message}"
 
 
 def _problems(config: ColocationConfig) -> Iterator[Problem]:
@@ -99,7 +95,7 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     nodes: dict[int, Node] = {}
     for at, stage in enumerate(pipeline.stages):
         name = stage.name or stage.component.rpartition(".")[2]
-        # A router that cannot be built may be one that bounds its cycle: what is wrong with it is said, and no more.
+        # A router that cannot be built may be one that bounds its cycle: only what is wrong with it is said.
         stages.append(StageShape(stage.id, name, stage.outputs, stage.joined, stage.max_visits, ends_cycles=True))
         try:
             nodes[at] = build_node(stage, pipeline)
@@ -115,7 +111,7 @@ def _of_pipeline(pipeline: PipelineConfig) -> Iterator[Problem]:
     policies = dict(_of_policies(pipeline, graph))
     for at, message in policies.items():
         yield ("stages", at, "polling_policy"), message
-        # Said once: that a stage whose policy cannot be honoured has none would be the same again.
+        # `each` stands in, so that a policy that cannot be honoured is not said a second time, as a missing one.
         stages[at] = replace(stages[at], join="each")
     graph = replace(graph, stages=tuple(stages))
     yield from ((problem.path, problem.message) for problem in graph.problems())
@@ -138,7 +134,8 @@ def _of_policies(pipeline: PipelineConfig, graph: GraphShape) -> Iterator[tuple[
 
 
 def _of_queues(pipeline: PipelineConfig) -> Iterator[Problem]:
-    """For pipelines with workers; without, a query has passed all stages before the next begins, and none waits."""
+    """Problems of queue depths, in a pipeline with workers. Without workers a query has passed all stages before the
+    next begins, and none waits."""
     for at, stage in enumerate(pipeline.stages):
         if stage.max_input_queue_depth is not None:
             yield ("stages", at, "max_input_queue_depth"), _UNBOUNDED

@@ -7,7 +7,7 @@ from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
 from assay.loadgen.recording.decision_rows import decision_rows
 from assay.loadgen.recording.event_file import write_events
 from assay.loadgen.recording.spool import read_rows
-from assay.loadgen.recording.trace_file import Track, write_trace
+from assay.loadgen.recording.trace_file import TraceTrack, write_trace
 from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 
@@ -29,7 +29,7 @@ def save_group(outcome: GroupOutcome, events: EventFormat = "parquet", trace: bo
         if events != "none":
             of_policy = decision_rows(decided, outcome.released_at)
             write_events(rows, names, pipeline.folder / f"events.{events}", of_policy)
-        tracks.append(Track(pipeline.config.name, rows, names, decided))
+        tracks.append(TraceTrack(pipeline.config.name, rows, names, decided))
         write_atomic(pipeline.folder / "result.json", encode(pipeline_json(pipeline), indent=2))
     if trace and tracks:
         write_trace(tracks, outcome.pipelines[0].folder.parent / "trace.json", outcome.released_at)

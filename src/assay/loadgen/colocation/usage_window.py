@@ -24,7 +24,8 @@ class UsageWindow:
 
     @classmethod
     def read(cls, path: Path, begin: float, end: float) -> Self:
-        """A last row that was not written whole is left out, and so is everything where the disk was full."""
+        """Reads the rows of the window. A last row that was not written whole is left out; where the disk was full, all
+        are."""
         try:
             head, *rows = csv.reader(read_text(path, USAGE).splitlines())
         except (FileNotFoundError, Unreadable, ValueError):
@@ -33,17 +34,17 @@ class UsageWindow:
         return cls({name: np.array([float(row[at]) for row in whole]) for at, name in enumerate(head)}, begin, end)
 
     def mean(self, name: str) -> float | None:
-        known = self._known(name)
+        known = self._values_inside(name)
         return float(known.mean()) if len(known) else None
 
     def highest(self, name: str) -> float | None:
-        known = self._known(name)
+        known = self._values_inside(name)
         return float(known.max()) if len(known) else None
 
     def growth(self, name: str, last: tuple[float, float] | None = None) -> float | None:
-        """Of a sum over time, from the window's beginning to its end, between samples along a straight line.
+        """How much a running sum grew from the window's beginning to its end, interpolated linearly between samples.
 
-        `last`: a time and the sum then, beyond the rows.
+        `last`: a time after the last row, and the sum at that time.
         """
         values = self._columns.get(name, np.zeros(0))
         known = ~np.isnan(values)
@@ -55,7 +56,7 @@ class UsageWindow:
         at_begin, at_end = np.interp([self._begin, self._end], at, sums)
         return float(at_end - at_begin)
 
-    def _known(self, name: str) -> NDArray[np.float64]:
+    def _values_inside(self, name: str) -> NDArray[np.float64]:
         values = self._columns.get(name, np.zeros(0))
         inside = values[self._inside] if len(values) else values
         return np.asarray(inside[~np.isnan(inside)])

@@ -42,9 +42,9 @@ class Crew:
 
     def setup(self) -> None:
         for node, stage, worker in self._members:
-            # One whose model others use was set up for them, and is the same object.
+            # A stage whose model others use was set up for them already: it is the same object.
             if stage is not node.stage or node.id not in self._used:
-                stage.link(self._graph.used_by(stage))
+                stage.link(self._graph.stages_used_by(stage))
                 stage.setup(worker)
             self._set_up.append(stage)
 

@@ -25,15 +25,15 @@ from assay.loadgen.board import (
     TEST,
     Board,
 )
-from assay.loadgen.drive.chain import Chain
 from assay.loadgen.drive.crew import Crew
 from assay.loadgen.drive.ending import Ending, How, StageFailed, where
 from assay.loadgen.drive.flow import Flow
 from assay.loadgen.drive.inline.inline_walker import InlineWalker
+from assay.loadgen.drive.query_chain import QueryChain
 from assay.loadgen.drive.reception import Reception
 from assay.loadgen.drive.scoring import Scoring
 from assay.loadgen.drive.time_limit import TimeLimit, time_limit
-from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gated_turns, open_turns, single_turns
+from assay.loadgen.drive.turns import FOREVER, Turn, concurrent_turns, gate_turns, open_turns, single_turns
 from assay.loadgen.drive.walker import Walker
 from assay.loadgen.graph.graph import Graph
 from assay.loadgen.graph.node import Node
@@ -85,7 +85,7 @@ class Driver:
         self._crew = Crew(graph, device, load.training)
         self._reception: Reception | None = None
         self._samples: int | None = None
-        self._here: Chain | InlineWalker | None = None
+        self._here: QueryChain | InlineWalker | None = None
         """What takes queries through the stages in this thread; None where stages have workers."""
         self._walker: Walker | None = None
         self._gate = Semaphore(load.scheduler.concurrency or 1)
@@ -99,7 +99,7 @@ class Driver:
         failures = self._load.max_failures
         kept = None if self._keep is None else self._keep_measured
         if linear is not None:
-            self._here = Chain(linear, self._board, self._samples, failures, self._keep)
+            self._here = QueryChain(linear, self._board, self._samples, failures, self._keep)
         elif self._graph.inline:
             self._here = InlineWalker(self._graph, self._board, self._samples, failures, kept)
         else:
@@ -158,7 +158,7 @@ class Driver:
         return [node.stage] if scores else self._crew.replicas(node.id) or [node.stage]
 
     def close(self, ending: Ending | None) -> None:
-        """Workers that may hang are not waited for."""
+        """Tears the stages down. Workers that may hang are not waited for."""
         if self._reception is not None:
             self._reception.close()
         self._crew.stop(wait=ending is not None and ending.how is not How.TIMED_OUT)
@@ -173,14 +173,14 @@ class Driver:
         until = FOREVER if load.stop.send_for is None else start_at + int(load.stop.send_for * 1e9)
         while (early := start_at - monotonic_ns()) > 0:
             sleep(early / 1e9)
-        return self._closed(load.scheduler, load.stop.max_queries or FOREVER, until)
+        return self._loop_turns(load.scheduler, load.stop.max_queries or FOREVER, until)
 
-    def _closed(self, scheduler: LoadScheduler, most: int, until: int) -> Iterator[Turn]:
+    def _loop_turns(self, scheduler: LoadScheduler, most: int, until: int) -> Iterator[Turn]:
         page, grouped = self._board.page, scheduler.grouped
         concurrency = min(scheduler.concurrency or 1, self._load.queue_depth or FOREVER)
         if self._walker is not None:
             self._gate = Semaphore(concurrency)
-            return gated_turns(page, most, until, concurrency, grouped, self._gate)
+            return gate_turns(page, most, until, concurrency, grouped, self._gate)
         if concurrency == 1:
             return single_turns(page, most, until)
         return concurrent_turns(page, most, until, concurrency, grouped)
@@ -206,14 +206,14 @@ class Driver:
     def _query_done(self) -> None:
         self._gate.release()
         if self._reception is not None:
-            self._reception.completed(self._board)
+            self._reception.tell_completed(self._board)
 
     def _keep_measured(self, query: int, result: Any) -> None:
         if self._keep is not None and query >= 0:
             self._keep(query, result)
 
     def _warm_up(self, warmup: Warmup) -> None:
-        # A number of queries is sent one after the other: at a low rate they would take for ever to warm anything.
+        # Where a number of queries is asked for, they follow each other: at a low rate they would take for ever.
         same = SingleStreamLoadScheduler() if warmup.seconds is None else self._load.scheduler
         scheduler = warmup.scheduler or same
         page = self._board.page
@@ -222,7 +222,7 @@ class Driver:
             turns = open_turns(blocks(self._draw(scheduler, warmup.queries, warmup.seconds)), start, page)
         else:
             until = FOREVER if warmup.seconds is None else start + int(warmup.seconds * 1e9)
-            turns = self._closed(scheduler, warmup.queries or FOREVER, until)
+            turns = self._loop_turns(scheduler, warmup.queries or FOREVER, until)
         self._pass((-1 - query, intended, sent) for query, intended, sent in turns)
         for counter in (SENT, COMPLETED, FAILED, HELD, CUT, IGNORED):
             page[counter] = 0

@@ -20,9 +20,9 @@ from assay.loadgen.schedulers.scheduler import Arrivals
 
 _SPIN_NS = 20_000
 _WAKE_MS = 2
-"""A wake-up can be missed when both sides look at once; the receiver then looks again this much later."""
+"""Milliseconds after which the receiver looks again: a wake-up can be missed when both sides look at once."""
 _AHEAD = 1 << 16
-"""Arrivals that are written before their time: at 1,000 a second, for a stage that keeps us a minute."""
+"""Arrivals written ahead of their time: at 1,000 a second, enough for a stage that keeps us busy for a minute."""
 ENDLESS = 1 << 27
 """Queries that a schedule without an end has room for: 37 hours at 1,000 a second."""
 
@@ -31,7 +31,7 @@ class Reception:
     """The pipeline's end of a sender process: starts it, and takes in what it sends."""
 
     def __init__(self, blocks: Iterator[Arrivals], count: int | None, queue_depth: int | None, folder: Path) -> None:
-        """`count`: of all arrivals in the blocks; None where they have no end."""
+        """`count`: number of all arrivals in the blocks; None where they have no end."""
         self._blocks = blocks
         self._endless = count is None
         self._channel = Channel(folder / f"channel-{os.getpid()}-{monotonic_ns()}", ENDLESS if count is None else count)
@@ -82,7 +82,7 @@ class Reception:
             arrivals[drawn : drawn + len(block)] = block
             shared[ch.DRAWN] = drawn + len(block)
 
-    def completed(self, board: Board) -> None:
+    def tell_completed(self, board: Board) -> None:
         """Tells a sender that `queue_depth` holds back, without waiting for the next turn."""
         self._channel.page[ch.COMPLETED] = board.page[COMPLETED] + board.page[FAILED]
 

@@ -27,13 +27,13 @@ class Scoring:
         return None if type(stage).score is Stage.score else cls(stage)
 
     def before(self, keep: Keep | None) -> Keep:
-        def scored(query: int, result: Any) -> None:
+        def score(query: int, result: Any) -> None:
             if query >= 0:
                 self._score(result)
             if keep is not None:
                 keep(query, result)
 
-        return scored
+        return score
 
     def _score(self, result: Any) -> None:
         try:

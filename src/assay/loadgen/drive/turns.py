@@ -46,7 +46,7 @@ def single_turns(page: memoryview, max_queries: int, until: int) -> Iterator[Tur
         if now >= until or page[STOP]:
             page[SENT] = query
             return
-        # With one in flight, what was sent follows from what is done; a store a query would only cost.
+        # With one in flight, the number sent follows from the number done; storing it for every query would only cost.
         if not query & 63:
             page[SENT] = query + 1
         yield query, now, now
@@ -54,7 +54,8 @@ def single_turns(page: memoryview, max_queries: int, until: int) -> Iterator[Tur
 
 
 def concurrent_turns(page: memoryview, max_queries: int, until: int, concurrency: int, grouped: bool) -> Iterator[Turn]:
-    """For a pipeline that takes one query at a time: the others wait in line, and their time counts."""
+    """Turns of a closed loop, for a pipeline that takes one query at a time: the others wait in line, and their time
+    counts."""
     waiting: deque[int] = deque()
     for query in range(max_queries):
         now = monotonic_ns()
@@ -70,10 +71,10 @@ def concurrent_turns(page: memoryview, max_queries: int, until: int, concurrency
         yield query, waiting.popleft(), now
 
 
-def gated_turns(
+def gate_turns(
     page: memoryview, max_queries: int, until: int, concurrency: int, grouped: bool, gate: Gate
 ) -> Iterator[Turn]:
-    """For a pipeline with workers: a query is sent when the gate, opened by those that finish, lets it."""
+    """Turns of a closed loop, for a pipeline with workers: a query is sent when one that finishes opens the gate."""
     for query in range(max_queries):
         # All of the last group must be back before the next leaves.
         needed = 1 if not grouped else concurrency if query % concurrency == 0 else 0

@@ -53,7 +53,7 @@ class Walker:
         self._done = done
         self._lock = Lock()
         self.alone = {node.id: Lock() for node in graph.nodes}
-        """A stage has one caller at a time in this process, however many workers lead to it."""
+        """Locks: a stage has one caller at a time in this process, however many workers lead to it."""
         self.failure: StageFailed | None = None
 
     def enter(self, flow: Flow, payload: Any, worker: int) -> None:
@@ -111,7 +111,8 @@ class Walker:
         return (result,)
 
     def give_up(self, flow: Flow, node: Node, error: Exception) -> None:
-        """What keeps results, or this class itself, has failed: no query can be trusted to come back."""
+        """Ends the run: what keeps results, or this class itself, has failed, and no query can be trusted to come
+        back."""
         with self._lock:
             self._max_failures = -1
             self._fail(flow, StageFailed(flow.query, node.id, node.shape.name, error))
@@ -130,7 +131,7 @@ class Walker:
         if isinstance(result, Routed):
             payload = result.payload
             try:
-                targets = self._open(flow, node, self._chosen(node, result.to))
+                targets = self._open(flow, node, self._choose(node, result.to))
             except ValueError as error:
                 self._fail(flow, StageFailed(flow.query, node.id, node.shape.name, error))
                 return deque()
@@ -138,7 +139,7 @@ class Walker:
             flow.results.append(payload)
         return self._deliver(flow, node.id, targets, payload, node.share)
 
-    def _chosen(self, node: Node, to: tuple[int | str, ...]) -> list[int]:
+    def _choose(self, node: Node, to: tuple[int | str, ...]) -> list[int]:
         chosen = []
         for word in to:
             target = word if isinstance(word, int) else self._ids.get(word)
@@ -149,16 +150,16 @@ class Walker:
 
     def _open(self, flow: Flow, node: Node, chosen: list[int]) -> list[int]:
         """A stage that has had its last visit is closed: the query takes the first of the other outputs instead."""
-        still = [target for target in chosen if not self._spent(flow, target)]
+        still = [target for target in chosen if not self._is_spent(flow, target)]
         if still or not chosen:
             return still
-        others = [target for target in node.outputs if target not in chosen and not self._spent(flow, target)]
+        others = [target for target in node.outputs if target not in chosen and not self._is_spent(flow, target)]
         if not others:
             raise ValueError(f"every output has had its last visit ({list(node.outputs)})")
         self._board.page[CUT] += 1
         return others[:1]
 
-    def _spent(self, flow: Flow, stage: int) -> bool:
+    def _is_spent(self, flow: Flow, stage: int) -> bool:
         most = self._nodes[stage].max_visits
         return most is not None and flow.visits.get(stage, 0) >= most
 
@@ -167,7 +168,7 @@ class Walker:
         targets = list(targets)
         for target, mine in zip(targets, branch_payloads(payload, len(targets), share), strict=True):
             node = self._nodes[target]
-            if self._spent(flow, target):
+            if self._is_spent(flow, target):
                 self._board.page[CUT] += 1
             elif node.join == "merge":
                 came = flow.waiting.setdefault(target, {})

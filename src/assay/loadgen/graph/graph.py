@@ -103,18 +103,18 @@ class Graph:
     def set_up_order(self) -> list[Node]:
         return [self.node(stage) for stage in self.shape.set_up_order() or ()]
 
-    def used_by(self, stage: Stage[Any, Any]) -> dict[int, Stage[Any, Any]]:
+    def stages_used_by(self, stage: Stage[Any, Any]) -> dict[int, Stage[Any, Any]]:
         return {used: self.node(used).stage for used in stage.uses}
 
     def setup(self, device: str = "cpu", training: bool | None = None) -> None:
-        """The stages that run in this process; those in threads and processes are set up by their workers.
+        """Sets up the stages that run in this process; those in threads and processes are set up by their workers.
 
-        One whose model others use is set up here wherever it runs: they take it from this object.
+        A stage whose model others use is set up here wherever it runs: they take the model from this object.
         """
         used = {used for node in self.nodes for used in node.stage.uses}
         for node in self.set_up_order():
             if node.place == "inline" or node.id == self.dataset or node.id in used:
-                node.stage.link(self.used_by(node.stage))
+                node.stage.link(self.stages_used_by(node.stage))
                 node.stage.setup(Worker(device=device, training=training))
                 self._set_up.add(node.id)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.loadgen.graph.node import Node
-from assay.pipeline.query_form.enveloped_stage import enveloped
+from assay.pipeline.query_form.enveloped_stage import envelop
 from assay.pipeline.query_form.query_numbers import QueryNumbers
 from assay.pipeline.query_form.query_stage import QueryStage
 from assay.pipeline.stage import Stage
@@ -18,7 +18,7 @@ def with_queries(nodes: Sequence[Node], dataset: int | None) -> list[Node]:
     stages: dict[int, Stage[Any, Any]] = {}
     numbers = QueryNumbers(lambda: _splits(stages, dataset))
     for node in nodes:
-        stages[node.id] = node.stage if isinstance(node.stage, QueryStage) else enveloped(node.stage, numbers)
+        stages[node.id] = node.stage if isinstance(node.stage, QueryStage) else envelop(node.stage, numbers)
     for stage in stages.values():
         if isinstance(stage, QueryStage):
             stage.connect(stages, numbers)

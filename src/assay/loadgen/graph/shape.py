@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 
 Join = Literal["first", "merge", "each"]
 """What a stage with several inputs does: run on the first that comes and ignore the rest; wait for all of a query and
@@ -43,7 +43,7 @@ class GraphShape:
 
     def problems(self) -> list[GraphProblem]:
         found = [*self._duplicates(), *self._nowhere()]
-        # What follows would only repeat in other words what an id that does not exist or exists twice has caused.
+        # Where an id is missing or there twice, the other checks would only say the same in other words.
         return found or [*self._unreachable(), *self._joins(), *self._cycles(), *self._replicas(), *self._uses()]
 
     def _duplicates(self) -> Iterable[GraphProblem]:
@@ -121,7 +121,7 @@ class GraphShape:
         known = {stage.id: stage for stage in self.stages}
         odd = [(at, used) for at, stage in enumerate(self.stages) for used in stage.uses if type(used) is not int]
         for at, used in odd:
-            yield GraphProblem(("stages", at, "config"), f"uses stage {quoted(used)}, which is no number of a stage")
+            yield GraphProblem(("stages", at, "config"), f"uses stage {quote(used)}, which is no number of a stage")
         if odd:
             return
         for at, stage in enumerate(self.stages):

@@ -20,7 +20,7 @@ class Objective:
     percentile: float
     seconds: float
     of: Of = "latency"
-    """From the intended send to the result, to the first item of a streamed one, or between its items."""
+    """Which time: from the intended send to the result, to the first item of a streamed one, or between its items."""
 
     def __post_init__(self) -> None:
         if not 0 < self.percentile < 1:
@@ -34,7 +34,7 @@ class Objective:
 
 
 def queries_to_judge(percentile: float) -> int:
-    """Enough that a run with half the misses allowed is certain to be valid."""
+    """Number of queries with which a run that has half the allowed misses is certain to be valid."""
     over = 1
     while over / (min_passing(over, percentile) + over) < (1 - percentile) / 2:
         over += 1
@@ -42,7 +42,7 @@ def queries_to_judge(percentile: float) -> int:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ObjectiveJudgement:
     objective: Objective
     over: int
     total: int
@@ -51,27 +51,27 @@ class Judgement:
     """Empty when valid."""
 
 
-def judge(objective: Objective, values: Nanoseconds, lost: int) -> Judgement:
-    """`lost` queries failed or never came back: they met no objective."""
+def judge(objective: Objective, values: Nanoseconds, lost: int) -> ObjectiveJudgement:
+    """Judges an objective. `lost`: number of queries that failed or never came back; they met no objective."""
     over = int(np.count_nonzero(values > objective.seconds * 1e9)) + lost
     total = len(values) + lost
     if total == 0:
-        return Judgement(objective, over, total, False, f"{objective.name}: nothing was measured")
+        return ObjectiveJudgement(objective, over, total, False, f"{objective.name}: nothing was measured")
     if over > (1 - objective.percentile) * total:
         allowed = 1 - objective.percentile
         words = f"{objective.name}: {over} of {total} were over ({over / total:.2%}, allowed {allowed:.2%})"
-        return Judgement(objective, over, total, False, words)
+        return ObjectiveJudgement(objective, over, total, False, words)
     if not within_bound(over, total, objective.percentile):
         words = f"{objective.name}: {over} of {total} were over, too few queries to be sure (MLPerf early stopping)"
-        return Judgement(objective, over, total, False, words)
-    return Judgement(objective, over, total, True, "")
+        return ObjectiveJudgement(objective, over, total, False, words)
+    return ObjectiveJudgement(objective, over, total, True, "")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Validity:
     """VALID or INVALID, why, and the goodput: queries a second that met every objective."""
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[ObjectiveJudgement, ...]
     problems: tuple[str, ...]
     goodput: float
 

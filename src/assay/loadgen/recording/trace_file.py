@@ -26,7 +26,7 @@ _POLICY = 0
 
 
 @dataclass(frozen=True)
-class Track:
+class TraceTrack:
     name: str
     rows: Rows
     stages: Mapping[int, str]
@@ -34,7 +34,7 @@ class Track:
     """What a policy decided of it: marks, and a span for each pause, in a row of their own."""
 
 
-def write_trace(tracks: Sequence[Track], path: Path, released_at: int = 0) -> None:
+def write_trace(tracks: Sequence[TraceTrack], path: Path, released_at: int = 0) -> None:
     """`released_at`: what the times of decisions count from, on the monotonic clock in nanoseconds."""
     begin = min((int(track.rows["start"].min()) for track in tracks if len(track.rows)), default=0)
     with path.open("w", encoding="utf-8") as file:
@@ -46,7 +46,7 @@ def write_trace(tracks: Sequence[Track], path: Path, released_at: int = 0) -> No
         file.write("\n]}\n")
 
 
-def _track(file: TextIO, process: int, track: Track, begin: int) -> None:
+def _track(file: TextIO, process: int, track: TraceTrack, begin: int) -> None:
     kept = np.asarray(track.rows[:MOST])
     label = (
         track.name if len(kept) == len(track.rows) else f"{track.name} (the first {MOST} of {len(track.rows)} events)"
@@ -73,7 +73,7 @@ def _track(file: TextIO, process: int, track: Track, begin: int) -> None:
             _write(file, {**event, "ph": "X", "dur": (end - start) / 1e3})
 
 
-def _decisions(file: TextIO, process: int, track: Track, release: float) -> None:
+def _decisions(file: TextIO, process: int, track: TraceTrack, release: float) -> None:
     """`release` in microseconds of the trace."""
     row = {"pid": process, "tid": _POLICY}
     if track.decisions:

@@ -21,7 +21,7 @@ from assay.loadgen.pacing import end_with_parent
 from assay.loadgen.serving.client_share import ClientShare, StartTime
 
 _LEAD_NS = 20_000_000
-"""Time from when all are told of the start to the start."""
+"""Nanoseconds from when all are told of the start to the start."""
 
 
 class ClientProcesses:
@@ -41,14 +41,14 @@ class ClientProcesses:
         """What each `run` returned. Raises what one of them raised, when all are over."""
         try:
             for _, pipe in self._children:
-                _heard(pipe)
+                _receive(pipe)
             begin = monotonic_ns() + _LEAD_NS
             for _, pipe in self._children:
                 pipe.send(begin)
-            return [_heard(pipe) for _, pipe in self._children]
+            return [_receive(pipe) for _, pipe in self._children]
         finally:
             for child, pipe in self._children:
-                pipe.close()  # One that still waits for the start, because another failed, ends by this.
+                pipe.close()  # Ends a process that still waits for the start because another one failed.
                 child.join()
 
     def stop(self) -> None:
@@ -73,7 +73,7 @@ def _work(run: Callable[[ClientShare, StartTime], Any], share: ClientShare, pipe
         return
 
 
-def _heard(pipe: Connection) -> Any:
+def _receive(pipe: Connection) -> Any:
     try:
         good, said = pipe.recv()
     except EOFError:

@@ -32,14 +32,14 @@ class LoadSchedule:
     @classmethod
     def of(cls, settings: LoadSettings, trace_ns: Ints | None) -> LoadSchedule:
         """`trace_ns`: times that the prompts bring with them; they hold unless a load of another kind is asked for."""
-        settings = settings if trace_ns is not None else settings.bounded()
+        settings = settings if trace_ns is not None else settings.with_end()
         own = settings.rate is None and settings.scheduler in (None, "trace") and trace_ns is not None
         if own and trace_ns is not None:
             return _of_trace(settings, trace_ns)
         name, scheduler = build_scheduler(settings)
         limits = (settings.requests, None if settings.duration_s is None else int(settings.duration_s * 1e9))
         if scheduler.concurrency is not None:
-            asked = _asked(settings, name, scheduler.rate, scheduler.concurrency, "closed")
+            asked = _make_load_asked(settings, name, scheduler.rate, scheduler.concurrency, "closed")
             return cls(asked, None, settings.requests or _ENDLESS, scheduler.concurrency, scheduler.grouped)
         try:
             at = draw(scheduler, settings.seed, *limits)
@@ -47,12 +47,12 @@ class LoadSchedule:
             raise UsageError(f"--scheduler {settings.scheduler}: {error}") from None
         if not len(at):
             raise UsageError("no request would be sent in that time: give a longer --duration or a higher --rate")
-        asked = _asked(settings, name, scheduler.rate, settings.concurrency, "open")
+        asked = _make_load_asked(settings, name, scheduler.rate, settings.concurrency, "open")
         return cls(asked, at, len(at), settings.concurrency)
 
 
 def build_scheduler(settings: LoadSettings) -> tuple[str, LoadScheduler]:
-    name, given = _written(settings)
+    name, given = _read_scheduler(settings)
     component = SCHEDULERS.find(name)
     takes = inspect.signature(component).parameters
     for option, value in (("rate", settings.rate), ("concurrency", settings.concurrency)):
@@ -72,7 +72,7 @@ def build_scheduler(settings: LoadSettings) -> tuple[str, LoadScheduler]:
         raise UsageError(f"--scheduler {settings.scheduler or name}: {error}") from None
 
 
-def _written(settings: LoadSettings) -> tuple[str, dict[str, Any]]:
+def _read_scheduler(settings: LoadSettings) -> tuple[str, dict[str, Any]]:
     words = settings.scheduler
     if words is None:
         if settings.rate is not None:
@@ -105,11 +105,13 @@ def _of_trace(settings: LoadSettings, trace_ns: Ints) -> LoadSchedule:
         raise UsageError("no request of the trace falls into that time: give a longer --duration")
     rate = (len(at) - 1) / (int(at[-1]) / 1e9) if len(at) > 1 and at[-1] > 0 else None
     return LoadSchedule(
-        _asked(settings, "trace", rate, settings.concurrency, "open"), at, len(at), settings.concurrency
+        _make_load_asked(settings, "trace", rate, settings.concurrency, "open"), at, len(at), settings.concurrency
     )
 
 
-def _asked(settings: LoadSettings, name: str, rate: float | None, concurrency: int | None, loop: Any) -> LoadAsked:
+def _make_load_asked(
+    settings: LoadSettings, name: str, rate: float | None, concurrency: int | None, loop: Any
+) -> LoadAsked:
     return LoadAsked(
         name, rate, concurrency, settings.requests, settings.duration_s, settings.seed, loop, settings.objectives
     )

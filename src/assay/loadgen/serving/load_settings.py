@@ -46,7 +46,7 @@ class LoadSettings:
     trace_speed: float = 1.0
     timestamp_unit: Literal["s", "ms"] = "s"
     body: str | None = None
-    """Of plain HTTP: what is sent, with {prompt} and {max_tokens} put in."""
+    """Body of a plain HTTP request, in which {prompt} and {max_tokens} are put."""
     method: str | None = None
     headers: tuple[str, ...] = ()
     extra_body: str | None = None
@@ -101,8 +101,8 @@ class LoadSettings:
             TokenLengths.parse(self.max_tokens, "--max-tokens"),
         )
 
-    def bounded(self) -> LoadSettings:
-        """With an end: where none is said, 100 requests or 30 seconds, whichever comes first."""
+    def with_end(self) -> LoadSettings:
+        """The settings with an end: where none is said, 100 requests or 30 seconds, whichever comes first."""
         if self.requests is not None or self.duration_s is not None:
             return self
         return replace(self, requests=DEFAULT_REQUESTS, duration_s=DEFAULT_DURATION_S)

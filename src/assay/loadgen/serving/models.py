@@ -7,9 +7,9 @@ from dataclasses import replace
 from assay.loadgen.http.fault import Fault
 from assay.loadgen.http.http_client import HttpClient
 from assay.loadgen.serving.endpoint import Endpoint
-from assay.loadgen.serving.replies.read_replies import said_of_error
+from assay.loadgen.serving.replies.read_replies import read_error
 from assay.loadgen.serving.server_refused import ServerRefused, hint_of
-from assay.names import listed
+from assay.names import list_names
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.unreadable import Unreadable
 
@@ -21,7 +21,7 @@ def with_model(endpoint: Endpoint, client: HttpClient) -> Endpoint:
     answer = client.exchange(endpoint.target.message("/models", method="GET"))
     where = f"{endpoint.target.url}/models"
     if answer.fault != Fault.NONE:
-        said = f"{answer.status} {said_of_error(answer.body)}" if answer.status else answer.fault.sentence
+        said = f"{answer.status} {read_error(answer.body)}" if answer.status else answer.fault.sentence
         hint = hint_of(answer.status) or "; give --model"
         raise ServerRefused(f"{where}: which model does the server have? It answered: {said.strip()}{hint}")
     try:
@@ -29,10 +29,10 @@ def with_model(endpoint: Endpoint, client: HttpClient) -> Endpoint:
         names = [str(model["id"]) for model in written["data"]]
     except (Unreadable, KeyError, TypeError):
         raise ServerRefused(
-            f"{where}: the answer is no list of models: {said_of_error(answer.body)}; is this the right address? "
+            f"{where}: the answer is no list of models: {read_error(answer.body)}; is this the right address? "
             "Otherwise give --model"
         ) from None
     if len(names) != 1:
-        found = f"the server has {len(names)} models ({listed(names)})" if names else "the server names no model"
+        found = f"the server has {len(names)} models ({list_names(names)})" if names else "the server names no model"
         raise ServerRefused(f"{where}: {found}: give --model")
     return replace(endpoint, model=names[0])

@@ -16,7 +16,7 @@ from assay.loadgen.serving.run_load import LoadRunner
 Tell = Callable[[LoadPoint, bool], None]
 """Hears of each load when it is measured, and whether it counts as kept."""
 _SHORTEST_TRIAL_S = 2.5
-"""Length of a load at least: requests that pile up take a while to be seen."""
+"""Shortest load in seconds: it takes a while until requests that pile up can be seen."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class _Trials:
         self.tried: list[Trial[LoadPoint]] = []
 
     def run(self, rate: float) -> Trial[LoadPoint]:
-        """A rate is kept where its load was delivered, by a client with room to spare, and every objective was met."""
+        """Runs a load. Its rate is kept where the load was delivered, by a client with room to spare, and every
+        objective was met."""
         if self._runner.stopped and self.tried:
             raise _Stopped
         point = self._runner.run(rate, int(rate * _SHORTEST_TRIAL_S))
@@ -48,7 +49,7 @@ class _Trials:
         self._tell(point, trial.valid)
         return trial
 
-    def measured(self, peak: ConfirmedPeak | None = None) -> RatesMeasured:
+    def collect(self, peak: ConfirmedPeak | None = None) -> RatesMeasured:
         trials = sorted(self.tried, key=lambda trial: trial.rate)
         kept = [trial.valid for trial in trials]
         curve = (
@@ -69,21 +70,22 @@ def sweep_rates(runner: LoadRunner, rates: Sequence[float], tell: Tell) -> Rates
     trials = _Trials(runner, tell)
     with suppress(_Stopped):
         sweep(trials.run, rates)
-    return trials.measured()
+    return trials.collect()
 
 
 def search_peak(runner: LoadRunner, start: float, tell: Tell, precision: float = 0.05) -> RatesMeasured:
-    """Each rate is tried once; the highest that was kept must be kept a second time, otherwise the next lower one."""
+    """Looks for the highest rate that is kept. Each is tried once; the highest kept must be kept a second time,
+    otherwise the next lower one counts."""
     trials = _Trials(runner, tell)
     try:
         found = find_peak(trials.run, start, precision)
         kept = sorted((trial.rate for trial in found.trials if trial.valid), reverse=True)
         for rate in kept:
             if trials.run(rate).valid:
-                return trials.measured(ConfirmedPeak(rate, found.bounded or rate < kept[0]))
+                return trials.collect(ConfirmedPeak(rate, found.bounded or rate < kept[0]))
     except _Stopped:
         pass
-    return trials.measured(ConfirmedPeak())
+    return trials.collect(ConfirmedPeak())
 
 
 def parse_rates(words: str) -> list[float]:

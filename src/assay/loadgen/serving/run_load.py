@@ -30,7 +30,7 @@ from assay.loadgen.serving.load_prompts import MOST_DIFFERENT, LoadPrompts
 from assay.loadgen.serving.load_schedule import LoadSchedule
 from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.measured.load_point import LoadPoint
-from assay.loadgen.serving.measured.saturation import Saturation, joined_saturation
+from assay.loadgen.serving.measured.saturation import Saturation, join_saturation
 from assay.loadgen.serving.measured.token_counts import TokenCounts
 from assay.loadgen.serving.models import with_model
 from assay.loadgen.serving.replies.read_replies import read_replies
@@ -55,7 +55,7 @@ def run_load(settings: LoadSettings, ceiling: Callable[[LoadPoint], float | None
 class LoadRunner:
     """Loads on one endpoint. Entering it connects, asks for the model and sends the warm-up.
 
-    `ceiling`: how many requests a second the client gets through, of such answers as the point has.
+    `ceiling`: says for a measured load how many such requests a second the client gets through.
     """
 
     def __init__(self, settings: LoadSettings, ceiling: Callable[[LoadPoint], float | None] | None = None) -> None:
@@ -86,7 +86,8 @@ class LoadRunner:
             self._running.stop()
 
     def run(self, rate: float | None = None, least: int = 0) -> LoadPoint:
-        """One load; at another rate, with at least so many requests where the settings say a number."""
+        """Runs one load, at another `rate` if one is given. `least`: fewest requests, where the settings say a
+        number."""
         settings = self.settings if rate is None else replace(self.settings, rate=rate)
         if settings.requests is not None:
             settings = replace(settings, requests=max(settings.requests, least))
@@ -95,13 +96,13 @@ class LoadRunner:
             return self._run_talk(settings, schedule)
         plan = self._plan(schedule)
         if settings.processes == 1:
-            found, saturation = self._sent(ClientShare(plan, schedule.in_flight), monotonic_ns)
+            found, saturation = self._send(ClientShare(plan, schedule.in_flight), monotonic_ns)
         else:
-            found, saturation = self._sent_by_processes(deal(plan, schedule.in_flight, settings.processes))
+            found, saturation = self._send_by_processes(deal(plan, schedule.in_flight, settings.processes))
         numbers = found.rows["message"].astype(np.int64)
         return self._point(schedule.asked, found, saturation, self._input_counts(numbers))
 
-    def _sent(self, share: ClientShare, start_time: StartTime) -> tuple[Exchanges, Saturation | None]:
+    def _send(self, share: ClientShare, start_time: StartTime) -> tuple[Exchanges, Saturation | None]:
         settings, plan = self.settings, share.plan
         with self._client(share.in_flight) as client:
             client.connect(min(share.in_flight or _MOST_CONNECTIONS, plan.count, _MOST_CONNECTIONS * 16))
@@ -113,24 +114,24 @@ class LoadRunner:
             if not self.stopped:
                 client.run(
                     on_end=None if watch is None else watch.on_end,
-                    send_for_s=None if plan.at_ns is not None else settings.bounded().duration_s,
+                    send_for_s=None if plan.at_ns is not None else settings.with_end().duration_s,
                     start_ns=begin,
                 )
             return mask(client.exchanges(), self.endpoint.target.secrets()), watch.found if watch else None
 
-    def _sent_by_processes(self, shares: list[ClientShare]) -> tuple[Exchanges, Saturation | None]:
+    def _send_by_processes(self, shares: list[ClientShare]) -> tuple[Exchanges, Saturation | None]:
         from assay.loadgen.serving.client_processes import ClientProcesses, join_exchanges
 
         def run(share: ClientShare, start_time: StartTime) -> tuple[Exchanges, Saturation | None]:
             with stopping_on_signal(self.stop):
-                return self._sent(share, start_time)
+                return self._send(share, start_time)
 
         self._running = processes = ClientProcesses(shares, run)
         if self.stopped:
             processes.stop()
         parts = processes.results()
         seen = [saturation for _, saturation in parts if saturation is not None]
-        return join_exchanges([found for found, _ in parts]), joined_saturation(seen) if seen else None
+        return join_exchanges([found for found, _ in parts]), join_saturation(seen) if seen else None
 
     def _client(self, in_flight: int | None) -> HttpClient:
         settings = self.settings
@@ -167,7 +168,8 @@ class LoadRunner:
         return self.endpoint.message(said, each.turns[0].max_tokens or self.prompts.max_tokens)
 
     def _warm(self, client: HttpClient, number: int) -> None:
-        """From the end of the prompts, so that the first ones measured are in no cache of the server."""
+        """Sends one warm-up request. Its prompt is from the end of the list, so that the first ones measured are in no
+        cache of the server."""
         client.submit(self._message(-1 - number))
         client.run()
         found = mask(client.exchanges(), self.endpoint.target.secrets())
@@ -179,7 +181,8 @@ class LoadRunner:
         self._warmed += 1
 
     def _run_talk(self, settings: LoadSettings, schedule: LoadSchedule) -> LoadPoint:
-        """At a rate conversations begin by the schedule; otherwise so many go on at a time."""
+        """Runs a load of conversations: at a rate they begin by the schedule, otherwise a fixed number goes on at a
+        time."""
         places = schedule.in_flight or 1
         asked = replace(schedule.asked, loop="open" if schedule.at_ns is not None else "conversations")
         with self._client(None if schedule.at_ns is not None else places) as client:
@@ -197,7 +200,7 @@ class LoadRunner:
             if not self.stopped:
                 client.run(
                     on_end=talk.on_end(replace_ended=schedule.at_ns is None),
-                    send_for_s=settings.bounded().duration_s,
+                    send_for_s=settings.with_end().duration_s,
                     start_ns=monotonic_ns(),
                 )
             found = mask(client.exchanges(), self.endpoint.target.secrets())

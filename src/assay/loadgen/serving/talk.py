@@ -50,7 +50,7 @@ class Talk:
     def on_end(self, replace_ended: bool) -> Callable[[int], None]:
         """What the client calls for each answer. `replace_ended`: a conversation that ends makes place for another."""
 
-        def ended(number: int) -> None:
+        def handle_end(number: int) -> None:
             conversation, turn, said = self._running.pop(number)
             answer = self._client.answer(number)
             if answer.fault.wrong or turn + 1 >= len(conversation.turns):
@@ -62,7 +62,7 @@ class Talk:
             at = self._client.now_ns() + int(conversation.turns[turn + 1].think_s * 1e9)
             self._say(conversation, turn + 1, said, at)
 
-        return ended
+        return handle_end
 
     def _say(self, conversation: Conversation, turn: int, said: list[Mapping[str, Any]], at_ns: int | None) -> None:
         now = conversation.turns[turn]

@@ -54,7 +54,7 @@ class StageGroup:
         return None
 
     def run(self, envelope: Envelope) -> Envelope | AssayError:
-        """Failures are values: what a worker raises would reach the driver wrapped in Ray's own words."""
+        """Runs the stages. A failure is returned, not raised: it would reach the driver wrapped in Ray's own words."""
         try:
             if self.stateful:
                 self._expect(envelope.split)
@@ -63,8 +63,9 @@ class StageGroup:
             return portable(error, f"stages {self.name} failed on {envelope.split}")
 
     def _expect(self, split: Split) -> None:
-        """Ray hands work out in order and starts dead workers anew; were it to do otherwise, or a worker to start
-        anew without its state, every sum after that would be wrong and nothing would say so."""
+        """Checks that a stateful stage gets its splits in order. Ray hands work out in order and starts dead workers
+        anew; were it to do otherwise, or a worker to start anew without its state, every sum after that would be wrong
+        and nothing would say so."""
         if split.index and not self.due:
             raise PipelineError(f"the worker of a stage that keeps state died, and its state with it, before {split}")
         if split.index != self.due:
@@ -80,8 +81,9 @@ class StageGroup:
             step.teardown()
 
 
-def grouped(source: Source, stages: Sequence[Stage[Any, Any]], fuse: bool) -> list[StageGroup]:
-    """With `fuse`, neighbours that ask for the same resources share workers; otherwise every stage has its own.
+def group_stages(source: Source, stages: Sequence[Stage[Any, Any]], fuse: bool) -> list[StageGroup]:
+    """Stages by workers. With `fuse`, neighbours that ask for the same resources share workers; otherwise each has its
+    own.
 
     A stateful stage must see the splits in order, which only one worker that does everything gives.
     """

@@ -22,7 +22,7 @@ class Ledger:
     def fail(self, index: int, error: AssayError) -> None:
         self._failures.setdefault(index, error)
 
-    def entered(self) -> set[int]:
+    def indices(self) -> set[int]:
         return set(self._results)
 
     def failure(self) -> AssayError | None:

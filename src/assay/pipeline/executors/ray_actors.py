@@ -94,7 +94,7 @@ class _Pool:
         done: dict[int, SplitResult] = {}
         due = 0
         while due < len(self.splits):
-            for member, reference in self._finished():
+            for member, reference in self._wait_for_finished():
                 result = self._take(member, reference)
                 if result is not None:
                     done[result.index] = result
@@ -119,7 +119,7 @@ class _Pool:
         actor = remote.remote(self.code)
         return _Member(actor, worker, actor.setup.remote(worker))
 
-    def _finished(self) -> list[tuple[_Member, Any]]:
+    def _wait_for_finished(self) -> list[tuple[_Member, Any]]:
         pending = {}
         for member in self.members:
             for reference in [member.ready] if member.ready is not None else member.held:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
 from assay.pipeline.chain import SplitResult
-from assay.pipeline.executors.envelope import Envelope, StageGroup, grouped
+from assay.pipeline.executors.envelope import Envelope, StageGroup, group_stages
 from assay.pipeline.executors.executor import Executor
 from assay.pipeline.executors.ray_cluster import places, ray_cluster
 from assay.pipeline.failure import PipelineError
@@ -34,7 +34,7 @@ class RayDataExecutor(Executor):
 
     def run(self, pipeline: Pipeline) -> Iterator[SplitResult]:
         splits = pipeline.splits()
-        groups = grouped(pipeline.source, pipeline.stages, fuse=True)
+        groups = group_stages(pipeline.source, pipeline.stages, fuse=True)
         if not splits:
             return
         with ray_cluster(least_cpus=max(self.workers or 1, len(groups))) as ray:
@@ -45,7 +45,7 @@ class RayDataExecutor(Executor):
                 dataset = ray_data.range(len(splits), override_num_blocks=len(splits))
                 for group in groups:
                     size = self._pool_size(ray, group, len(groups), len(splits))
-                    dataset = _mapped(ray_data, dataset, group, splits if group.source else None, size)
+                    dataset = _map(ray_data, dataset, group, splits if group.source else None, size)
                 yield from _results(dataset, len(splits))
 
     def _pool_size(self, ray: Any, group: StageGroup, groups: int, splits: int) -> int:
@@ -54,9 +54,10 @@ class RayDataExecutor(Executor):
         return min(self.workers or max(1, places(ray, group.cpus, group.gpus) // groups), splits)
 
 
-def _mapped(ray_data: Any, dataset: Any, group: StageGroup, splits: Sequence[Split] | None, size: int) -> Any:
-    """Tasks where they will do: what a lost node was doing then goes to any other, while the calls of an actor wait
-    until that actor has found a new place. Actors where set-up is dear (a model on a GPU) or state is kept.
+def _map(ray_data: Any, dataset: Any, group: StageGroup, splits: Sequence[Split] | None, size: int) -> Any:
+    """The data set mapped by a group. By tasks where they will do: what a lost node was doing then goes to any other,
+    while the calls of an actor wait until that actor has found a new place. By actors where set-up is dear (a model on
+    a GPU) or state is kept.
     """
     asks: dict[str, Any] = {"num_cpus": group.cpus, "num_gpus": group.gpus}
     if group.memory_mb is not None:

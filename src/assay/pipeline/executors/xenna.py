@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError, MissingExtra
 from assay.pipeline.chain import SplitResult
-from assay.pipeline.executors.envelope import StageGroup, grouped
+from assay.pipeline.executors.envelope import StageGroup, group_stages
 from assay.pipeline.executors.executor import Executor
 from assay.pipeline.executors.ledger import start_ledger
 from assay.pipeline.executors.ray_cluster import ray_cluster
@@ -39,7 +39,7 @@ class XennaExecutor(Executor):
         except ImportError:
             raise MissingExtra("cosmos-xenna", "ray") from None
         splits = pipeline.splits()
-        groups = grouped(pipeline.source, pipeline.stages, fuse=False)
+        groups = group_stages(pipeline.source, pipeline.stages, fuse=False)
         _prepare()
         with ray_cluster(least_cpus=_least_cpus(groups, self.workers or 2)) as ray:
             ledger = start_ledger(ray)
@@ -55,7 +55,7 @@ class XennaExecutor(Executor):
     ) -> None:
         problem = "it returned before all was done"
         for _ in range(ATTEMPTS):
-            entered = ray.get(ledger.entered.remote())
+            entered = ray.get(ledger.indices.remote())
             missing = [split for split in splits if split.index not in entered]
             if not missing:
                 return
@@ -68,7 +68,7 @@ class XennaExecutor(Executor):
             failure: AssayError | None = ray.get(ledger.failure.remote())
             if failure is not None:
                 raise failure
-        left = len(splits) - len(ray.get(ledger.entered.remote()))
+        left = len(splits) - len(ray.get(ledger.indices.remote()))
         if left:
             raise PipelineError(f"cosmos-xenna left {left} of {len(splits)} splits undone: {problem}")
 

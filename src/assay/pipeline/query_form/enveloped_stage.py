@@ -75,5 +75,5 @@ class EnvelopedStream(EnvelopedStage, StreamStage[Any, Any]):
         return self._query
 
 
-def enveloped(stage: Stage[Any, Any], numbers: QueryNumbers) -> EnvelopedStage:
+def envelop(stage: Stage[Any, Any], numbers: QueryNumbers) -> EnvelopedStage:
     return (EnvelopedStream if isinstance(stage, StreamStage) else EnvelopedStage)(stage, numbers)

@@ -63,13 +63,13 @@ class Gpus:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.asked(self.nvml.nvmlShutdown)
+        self.ask(self.nvml.nvmlShutdown)
 
     def readings(self) -> list[GpuReading]:
         return [self._reading(at, device) for at, device in enumerate(self.devices)]
 
     def _reading(self, at: int, device: Any) -> GpuReading:
-        nvml, asked = self.nvml, self.asked
+        nvml, asked = self.nvml, self.ask
         memory = asked(nvml.nvmlDeviceGetMemoryInfo, device)
         rates = asked(nvml.nvmlDeviceGetUtilizationRates, device)
         power = asked(nvml.nvmlDeviceGetPowerUsage, device)
@@ -89,11 +89,11 @@ class Gpus:
     def _processes(self, device: Any) -> tuple[GpuProcess, ...]:
         found: dict[int, Any] = {}
         for ask in (self.nvml.nvmlDeviceGetGraphicsRunningProcesses, self.nvml.nvmlDeviceGetComputeRunningProcesses):
-            found |= {process.pid: process for process in self.asked(ask, device) or ()}
+            found |= {process.pid: process for process in self.ask(ask, device) or ()}
         return tuple(_process(pid, found[pid].usedGpuMemory) for pid in sorted(found))
 
-    def asked(self, ask: Callable[..., Any], *arguments: Any) -> Any:
-        """A GPU without a fan, or a part of one, does not know everything."""
+    def ask(self, ask: Callable[..., Any], *arguments: Any) -> Any:
+        """The answer, or None: a GPU without a fan, or a part of one, does not know everything."""
         try:
             return ask(*arguments)
         except self.nvml.NVMLError:
@@ -110,7 +110,7 @@ def absence() -> str | None:
 
 
 def _process(pid: int, used: int | None) -> GpuProcess:
-    """Its name only: arguments may hold what is nobody's business."""
+    """A process with its name only: arguments may hold what is nobody's business."""
     try:
         command: str | None = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
         owner: str | None = Path(f"/proc/{pid}").owner()

@@ -21,7 +21,7 @@ class GpuPart:
 @dataclass(frozen=True)
 class GpuDevice:
     index: int
-    """As nvidia-smi counts them: in the order of the bus."""
+    """Number of the GPU as nvidia-smi counts: in the order of the bus."""
     uuid: str
     parts: tuple[GpuPart, ...] = ()
 
@@ -29,7 +29,7 @@ class GpuDevice:
 def gpu_devices() -> tuple[GpuDevice, ...]:
     """Raises NoGpu where none can be looked at."""
     with Gpus() as gpus:
-        nvml, asked = gpus.nvml, gpus.asked
+        nvml, asked = gpus.nvml, gpus.ask
         return tuple(
             GpuDevice(at, _text(asked(nvml.nvmlDeviceGetUUID, handle)), tuple(_parts(gpus, handle)))
             for at, handle in enumerate(gpus.devices)
@@ -37,7 +37,7 @@ def gpu_devices() -> tuple[GpuDevice, ...]:
 
 
 def _parts(gpus: Gpus, handle: Any) -> Iterator[GpuPart]:
-    nvml, asked = gpus.nvml, gpus.asked
+    nvml, asked = gpus.nvml, gpus.ask
     for at in range(asked(nvml.nvmlDeviceGetMaxMigDeviceCount, handle) or 0):
         part = asked(nvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, at)
         if part is None:

@@ -30,7 +30,7 @@ class WatchedGpu:
     def __init__(self, nvml: "Any", name: str, certain: bool) -> None:
         self._nvml = nvml
         self._handle = nvml.nvmlDeviceGetHandleByIndex(int(name)) if name.isdigit() else _by_uuid(nvml, name)
-        self._whole = self._asked(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, self._handle) or self._handle
+        self._whole = self._ask(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, self._handle) or self._handle
         self._energy = GpuEnergy()
         self._told: set[str] = set()
         self.used = certain
@@ -39,7 +39,7 @@ class WatchedGpu:
         memory = self._memory_mb(pids)
         if not self.used:
             return []
-        nvml, asked = self._nvml, self._asked
+        nvml, asked = self._nvml, self._ask
         rates = asked(nvml.nvmlDeviceGetUtilizationRates, self._handle)
         power = asked(nvml.nvmlDeviceGetPowerUsage, self._whole)
         counter = asked(nvml.nvmlDeviceGetTotalEnergyConsumption, self._whole)
@@ -50,7 +50,7 @@ class WatchedGpu:
         return values
 
     def summary(self) -> "dict[str, Any]":
-        nvml, asked = self._nvml, self._asked
+        nvml, asked = self._nvml, self._ask
         return {
             "name": _text(asked(nvml.nvmlDeviceGetName, self._whole) or "GPU"),
             "uuid": _text(asked(nvml.nvmlDeviceGetUUID, self._whole) or ""),
@@ -63,7 +63,7 @@ class WatchedGpu:
         nvml = self._nvml
         found: dict[int, int | None] = {}
         answers = [
-            self._asked(ask, self._handle)
+            self._ask(ask, self._handle)
             for ask in (nvml.nvmlDeviceGetGraphicsRunningProcesses, nvml.nvmlDeviceGetComputeRunningProcesses)
         ]
         for process in (process for answer in answers for process in answer or ()):
@@ -84,23 +84,23 @@ class WatchedGpu:
         except nvml.NVMLError_NotFound:
             return 0.0
         except nvml.NVMLError:
-            return self._accounted_pct(pids)
+            return self._pct_of_accounts(pids)
         latest: dict[int, tuple[int, int]] = {}
         for one in samples:
             if one.pid in pids:
                 latest[one.pid] = max(latest.get(one.pid, (0, 0)), (one.timeStamp, one.smUtil))
         return float(sum(percent for _, percent in latest.values()))
 
-    def _accounted_pct(self, pids: "set[int]") -> float | None:
+    def _pct_of_accounts(self, pids: "set[int]") -> float | None:
         nvml = self._nvml
-        if self._asked(nvml.nvmlDeviceGetAccountingMode, self._whole) != nvml.NVML_FEATURE_ENABLED:
+        if self._ask(nvml.nvmlDeviceGetAccountingMode, self._whole) != nvml.NVML_FEATURE_ENABLED:
             return None
-        accounts = [self._asked(nvml.nvmlDeviceGetAccountingStats, self._whole, pid) for pid in pids]
+        accounts = [self._ask(nvml.nvmlDeviceGetAccountingStats, self._whole, pid) for pid in pids]
         shares = [account.gpuUtilization for account in accounts if account is not None]
-        # Of what it does not know NVML says a number that no share can have.
+        # A number above 100, which no share can be, is how NVML says that it does not know.
         return float(sum(shares)) if all(share <= 100 for share in shares) else None
 
-    def _asked(self, ask: "Callable[..., Any]", *arguments: "Any") -> "Any":
+    def _ask(self, ask: "Callable[..., Any]", *arguments: "Any") -> "Any":
         try:
             return ask(*arguments)
         except self._nvml.NVMLError:

@@ -18,14 +18,14 @@ BLOCKS_PER_MB = 2048
 class Accounts:
     def __init__(self, companion: set[int]) -> None:
         """`companion`: its processes when the program starts."""
-        user, system = _used(companion)
+        user, system = _sum_times(companion)
         self.user_s, self.system_s = -user, -system
         self.largest_mb = self.read_mb = self.write_mb = 0.0
         self._companion = companion
         self._closed: set[int] = set()
 
     def add(self, pid: int, used: "struct_rusage") -> None:
-        """A process that was waited for, with all that it had itself waited for."""
+        """Adds a process that was waited for, with all that it had itself waited for."""
         if pid in self._closed:
             return
         self.user_s += used.ru_utime
@@ -36,14 +36,15 @@ class Accounts:
             self.write_mb += used.ru_oublock / BLOCKS_PER_MB
 
     def close(self, companion: set[int]) -> None:
-        """The program has ended: of the companion counts what it has used by now."""
-        user, system = _used(companion)
+        """Closes the accounts at the program's end: what the companion has used by now counts, what it uses later does
+        not."""
+        user, system = _sum_times(companion)
         self.user_s = max(self.user_s + user, 0.0)
         self.system_s = max(self.system_s + system, 0.0)
         self._closed = companion
 
 
-def _used(pids: set[int]) -> tuple[float, float]:
+def _sum_times(pids: set[int]) -> tuple[float, float]:
     """User and system seconds, with those of children that were waited for."""
     user = system = 0
     for pid in pids:

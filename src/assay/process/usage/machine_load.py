@@ -17,7 +17,7 @@ def machine_times() -> tuple[float, float]:
     return steal / TICK, (user + nice + system + irq + softirq) / TICK
 
 
-def throttled_s() -> float:
+def read_throttled_s() -> float:
     """Time this control group was held back by its CPU quota; 0 where there is none or it cannot be read."""
     for path, key, unit in (
         ("/sys/fs/cgroup/cpu.stat", b"throttled_usec", 1e6),
@@ -37,7 +37,7 @@ def throttled_s() -> float:
 class MachineLoad:
     def __init__(self) -> None:
         self._steal, self._busy = machine_times()
-        self._throttled = throttled_s()
+        self._throttled = read_throttled_s()
         self._begun = time.monotonic()
         self._stolen = self._worked = self._wall = self.throttled_s = 0.0
 
@@ -49,7 +49,7 @@ class MachineLoad:
     def stop(self) -> None:
         self._wall = time.monotonic() - self._begun
         self._stolen, self._worked = self.since()
-        self.throttled_s = throttled_s() - self._throttled
+        self.throttled_s = read_throttled_s() - self._throttled
 
     @property
     def steal_share(self) -> float:

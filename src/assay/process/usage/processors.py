@@ -12,11 +12,12 @@ def processors_problem(cpus: Collection[int]) -> str:
     missing = sorted(set(cpus) - have)
     if not missing:
         return ""
-    return f"this process may not use processor {_listed(missing)}; it may use {_listed(sorted(have))}"
+    return f"this process may not use processor {_join(missing)}; it may use {_join(sorted(have))}"
 
 
 def move_tree(tree: Tree, cpus: Collection[int]) -> None:
-    """Every thread of every process, until a walk finds nobody new: who is started later is where its parent is."""
+    """Moves every thread of every process, until a walk finds no new one: a process inherits its parent's
+    processors."""
     moved: set[int] = set()
     while True:
         tree.forget()
@@ -38,5 +39,5 @@ def _threads(pid: int) -> list[int]:
         return []
 
 
-def _listed(cpus: Collection[int]) -> str:
+def _join(cpus: Collection[int]) -> str:
     return ", ".join(map(str, cpus))

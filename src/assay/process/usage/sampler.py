@@ -5,6 +5,7 @@ import time
 
 from assay.process.usage.accounts import TICK, Accounts
 from assay.process.usage.machine_load import MachineLoad
+from assay.process.usage.one_process import io_fields, status_bytes
 from assay.process.usage.tree import Tree, stat_fields
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 class Sampler:
     def __init__(self, tree: Tree, path: str | None, gpus: "GpuWatch | None" = None) -> None:
-        """Before the program starts: what need not be done while it runs is done here."""
+        """Called before the program starts: what need not be done while it runs is done here."""
         self._tree = tree
         self._tree.walk()
         self._io: dict[int, tuple[int, int]] = {}
@@ -37,7 +38,8 @@ class Sampler:
         self._machine = MachineLoad()
 
     def sample(self, accounts: Accounts) -> None:
-        # Children are listed a thread: of many threads it is cheaper to go through all processes of the machine.
+        # The kernel lists children by thread: with many threads it is cheaper to go through all processes of the
+        # machine.
         members = self._tree.look() if self.threads <= MOST_THREADS else self._tree.walk()
         ticks = pages = self.threads = self.processes = 0
         for pid in members:
@@ -71,7 +73,7 @@ class Sampler:
         self.gpu_pct, self.gpu_memory_mb = told["gpu_pct"], told["gpu_memory_mb"]
         return "".join(f",{'nan' if value is None else format(value, '.3f')}" for value in values)
 
-    def ended(self) -> None:
+    def note_end(self) -> None:
         """The program, or the last that it left behind, is over: what the machine does from now on is not its."""
         self._machine.stop()
         if self._gpus is not None:
@@ -106,25 +108,16 @@ class Sampler:
         }
 
     def _peak_mb(self, largest_mb: float) -> float:
-        """Up to its exec a process had our memory, and the kernel's peak of it is never less than that was."""
+        """Peak memory of the largest process. The kernel's figure is of no use up to our own peak: until its exec a
+        process had our memory. The samples' figure stands in."""
         if self.count and largest_mb <= _own_peak_mb():
             return self.peak_rss_mb
         return max(self.peak_rss_mb, largest_mb)
 
     def _read_io(self, pid: int) -> None:
-        try:
-            descriptor = os.open(f"/proc/{pid}/io", os.O_RDONLY)
-        except OSError:
-            return
-        try:
-            content = os.read(descriptor, 512)
-        except OSError:
-            return
-        finally:
-            os.close(descriptor)
-        lines = content.split()
-        if len(lines) >= 12:
-            self._io[pid] = (int(lines[9]), int(lines[11]))
+        fields = io_fields(pid)
+        if len(fields) >= 12:
+            self._io[pid] = (int(fields[9]), int(fields[11]))
 
     def _io_mb(self) -> tuple[float, float]:
         read = sum(item[0] for item in self._io.values()) / 2**20
@@ -150,6 +143,4 @@ class Sampler:
 
 def _own_peak_mb() -> float:
     """Peak of the memory that this process has now. `ru_maxrss` may be the peak of the process that started it."""
-    with open("/proc/self/status", "rb") as status:
-        line = next((line for line in status if line.startswith(b"VmHWM:")), b"VmHWM: 0 kB")
-    return int(line.split()[1]) / 1024
+    return status_bytes("self", "VmHWM") / 2**20

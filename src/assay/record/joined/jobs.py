@@ -13,7 +13,7 @@ from assay.record.outcome import Outcome
 from assay.record.record import Record
 from assay.record.results_file import read_records
 from assay.record.writing.atomic_file import write_atomic
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 
@@ -64,13 +64,13 @@ class Jobs:
         return self.folder / "finished"
 
     def all(self) -> list[Job]:
-        """In the order they started."""
+        """Jobs in the order they started."""
         return [job for job in map(self.find, self._names()) if job is not None]
 
     def find(self, name: str) -> Job | None:
         """None for one that has not said yet who it is, or whose file is damaged."""
         try:
-            return Job.from_json(read_json(self.folder / name / "job.json", SESSION, untagged, own=True))
+            return Job.from_json(read_json(self.folder / name / "job.json", SESSION, untag, own=True))
         except (OSError, DataError):
             return None
 
@@ -122,14 +122,14 @@ class Jobs:
     def _has_given_up(self, finisher: Job) -> bool:
         return finisher.status == "interrupted" or not self.lives(finisher)
 
-    def expected(self) -> tuple[str, ...]:
+    def entries_expected(self) -> tuple[str, ...]:
         """Entries that some job was told to expect."""
         return tuple(dict.fromkeys(name for job in self.all() for name in job.expect))
 
-    def planned(self) -> tuple[str, ...]:
+    def entries_planned(self) -> tuple[str, ...]:
         """Entries of all jobs that were let in, and those expected."""
         joined = [job for job in self.all() if job.status != "refused"]
-        return tuple(dict.fromkeys([*(name for job in joined for name in job.planned), *self.expected()]))
+        return tuple(dict.fromkeys([*(name for job in joined for name in job.planned), *self.entries_expected()]))
 
     def open_entries(self) -> list[OpenEntry]:
         """Entries of which a run has no record yet, of all that were expected or begun."""
@@ -137,7 +137,7 @@ class Jobs:
         kept = (record for record in self.records() if not (record.superseded or record.outcome is Outcome.INTERRUPTED))
         recorded = Counter(record.name for record in kept)
         found = []
-        for name in self.planned():
+        for name in self.entries_planned():
             if name in runs and recorded[name] >= runs[name]:
                 continue
             holder = self._entries.holder(name)
@@ -148,7 +148,8 @@ class Jobs:
         return found
 
     def records(self) -> list[Record]:
-        """In the order the runs started. Of a run that two jobs recorded, the one that its entry's holder finished."""
+        """Records in the order the runs started. Where two jobs recorded a run, a finished one wins, then the one of
+        the job that holds its entry."""
         best: dict[str, tuple[tuple[bool, bool], Record]] = {}
         holders: dict[str, str | None] = {}
         for job, record in self._parts():

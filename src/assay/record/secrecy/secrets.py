@@ -55,12 +55,12 @@ class Masker:
     @property
     def replacements(self) -> list[tuple[bytes, bytes]]:
         """What is to be replaced in a stream of bytes, and by what; longest first."""
-        return [(value.encode("utf-8", "surrogateescape"), _shown(name).encode()) for value, name in self._values]
+        return [(value.encode("utf-8", "surrogateescape"), _placeholder(name).encode()) for value, name in self._values]
 
     def text(self, text: str) -> str:
         for value, name in self._values:
             if value in text:
-                text = text.replace(value, _shown(name))
+                text = text.replace(value, _placeholder(name))
         if "://" in text:
             text = _IN_ADDRESS.sub(r"\g<before>***\g<after>", text)
         return text
@@ -83,7 +83,7 @@ class Masker:
         return masked
 
     def _whole(self, value: str) -> str:
-        return _shown(self._names.get(value, ""))
+        return _placeholder(self._names.get(value, ""))
 
     def value(self, value: Any, name: str = "") -> Any:
         """Names of a mapping are masked too; where two become the same, the later ones are numbered."""
@@ -103,5 +103,5 @@ class Masker:
         return value
 
 
-def _shown(name: str) -> str:
+def _placeholder(name: str) -> str:
     return f"***{name}***" if name else "***"

@@ -11,7 +11,7 @@ from assay.record.results_file import read_records
 from assay.record.session_files.session_info import SessionInfo
 from assay.record.surroundings.environment import Environment
 from assay.record.writing.atomic_file import write_atomic
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 from assay.untrusted.unreadable import Unreadable
@@ -58,7 +58,7 @@ class SessionFolder:
         except DataError as error:
             raise Unreadable(self.path / "session.json", str(error)) from None
         if info.joined and info.status == "running":
-            return replace(info, planned=Jobs(self.path).planned())
+            return replace(info, planned=Jobs(self.path).entries_planned())
         return info
 
     def write_info(self, info: SessionInfo) -> None:
@@ -79,7 +79,7 @@ class SessionFolder:
         write_atomic(self.path / "env.json", encode(environment.to_json(), indent=2))
 
     def records(self) -> list[Record]:
-        """In the order the runs ended. A run is there once, whatever was interrupted.
+        """Records in the order the runs ended. A run is there once, whatever was interrupted.
 
         Jobs that joined a session have a part each until one of them has put the parts together.
         """
@@ -92,7 +92,7 @@ class SessionFolder:
     def _read(self, name: str) -> dict[str, object]:
         path = self.path / name
         try:
-            written = read_json(path, SESSION, untagged, own=True)
+            written = read_json(path, SESSION, untag, own=True)
         except FileNotFoundError:
             raise DataError(f"{self.path} is not a session folder: it has no {name}") from None
         if not isinstance(written, dict):

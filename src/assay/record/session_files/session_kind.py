@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from assay.errors import DataError
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 
 SessionKind = Literal["run", "ab", "calibrate", "confirm", "rerun", "profile", "import"]
 KINDS: tuple[SessionKind, ...] = get_args(SessionKind)
@@ -19,14 +19,14 @@ def session_kind(written: Mapping[str, Any]) -> SessionKind:
     """What `session.json` says; for files from before it said so, what follows from the command that wrote them."""
     said = written.get("kind")
     if said is None:
-        return _followed(written)
+        return _infer_kind(written)
     for kind in KINDS:
         if said == kind:
             return kind
-    raise DataError(f"has kind {shortened(repr(said), 80)}, which is none of {', '.join(KINDS)}")
+    raise DataError(f"has kind {shorten(repr(said), 80)}, which is none of {', '.join(KINDS)}")
 
 
-def _followed(written: Mapping[str, Any]) -> SessionKind:
+def _infer_kind(written: Mapping[str, Any]) -> SessionKind:
     command = written.get("command")
     word = command[1] if isinstance(command, list | tuple) and len(command) > 1 else None
     if word == "ab":

@@ -38,13 +38,13 @@ class Fingerprint:
 
 def digest(value: Any) -> str:
     """Twelve hexadecimal digits of the value's canonical JSON."""
-    canonical = encode(_sorted(value))
+    canonical = encode(_sort(value))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
-def _sorted(value: Any) -> Any:
+def _sort(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _sorted(value[key]) for key in sorted(value, key=str)}
+        return {str(key): _sort(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, list | tuple):
-        return [_sorted(item) for item in value]
+        return [_sort(item) for item in value]
     return value

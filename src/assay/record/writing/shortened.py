@@ -3,8 +3,9 @@ from __future__ import annotations
 _GAP = " … "
 
 
-def shortened(text: str, most: int) -> str:
-    """At most `most` characters: what is too long loses its middle, between words where that costs little.
+def shorten(text: str, most: int) -> str:
+    """The text in at most `most` characters: one that is too long loses its middle, between words where that costs
+    little.
 
     A message begins with what happened and often ends with what it happened to: a file, a value.
     """
@@ -16,7 +17,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def _to_last_word(text: str) -> str:
-    """Without the piece of a word at its end, unless that is a long one, such as a path."""
+    """The text without the piece of a word at its end, unless that is a long one, such as a path."""
     words = text.rstrip()
     cut = words.rfind(" ")
     return words[:cut].rstrip() if cut > len(words) // 2 else words

@@ -15,25 +15,25 @@ _TAG = "$float"
 
 
 def encode(value: Any, indent: int | None = None) -> str:
-    return storable(json.dumps(_tagged(value), indent=indent, ensure_ascii=False, allow_nan=False, default=_plain))
+    return storable(json.dumps(_tag(value), indent=indent, ensure_ascii=False, allow_nan=False, default=_plain))
 
 
 def decode(text: str | bytes) -> Any:
-    """Of what no other could have changed; a file is read by `untrusted.json_text`, with `untagged`."""
-    return json.loads(text, object_hook=untagged)
+    """Decodes what nobody else could have changed; a file is read by `untrusted.json_text`, with `untag`."""
+    return json.loads(text, object_hook=untag)
 
 
-def _tagged(value: Any) -> Any:
+def _tag(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {_TAG: repr(value)}
     if isinstance(value, dict):
-        return {str(key): _tagged(item) for key, item in value.items()}
+        return {str(key): _tag(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_tagged(item) for item in value]
+        return [_tag(item) for item in value]
     return value
 
 
-def untagged(value: dict[str, Any]) -> Any:
+def untag(value: dict[str, Any]) -> Any:
     if len(value) == 1 and value.get(_TAG) in ("nan", "inf", "-inf"):
         return float(value[_TAG])
     return value

@@ -8,21 +8,21 @@ from contextvars import ContextVar
 from urllib.parse import urlencode
 
 Links = Callable[[str, Mapping[str, str]], str]
-"""Path and what is asked for → where it leads. Of what is asked several times, there is a line each."""
+"""Makes a link of a path and what is asked for; what is asked several times has a line for each."""
 SEVERAL = ("with", "metric")
 """What an address may ask several times."""
 
 
-def _served(path: str, asked: Mapping[str, str]) -> str:
+def _link_on_server(path: str, asked: Mapping[str, str]) -> str:
     pairs = [(name, part) for name, value in asked.items() for part in value.split("\n")]
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-_LINKS: ContextVar[Links] = ContextVar("links", default=_served)
+_LINKS: ContextVar[Links] = ContextVar("links", default=_link_on_server)
 _PUBLISHED: ContextVar[str] = ContextVar("published", default="")
 
 
-def asked_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def read_asked(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """What an address asks for; empty fields of a form are as good as none."""
     asked: dict[str, str] = {}
     for name, value in pairs:
@@ -36,12 +36,12 @@ def address(path: str, **asked: object) -> str:
     return _LINKS.get()(path, given)
 
 
-def changed(path: str, asked: Mapping[str, str], **changes: object) -> str:
+def change_address(path: str, asked: Mapping[str, str], **changes: object) -> str:
     """The same view with some of what was asked changed."""
     return address(path, **{**asked, **changes})
 
 
-def published() -> str:
+def publication_time() -> str:
     """When the page was written as a file of a published site; empty on a server."""
     return _PUBLISHED.get()
 

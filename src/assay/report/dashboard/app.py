@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from assay.errors import AssayError, MissingExtra
-from assay.report.dashboard.address import asked_of
+from assay.report.dashboard.address import read_asked
 from assay.report.dashboard.asked import NotThere
 from assay.report.dashboard.kept.acknowledge_request import acknowledge_asked, is_own
-from assay.report.dashboard.kept.kept_pages import Page
+from assay.report.dashboard.kept.kept_pages import KeptPage
 from assay.report.dashboard.pages import compare_page, entry_pages, home_page, run_pages, series_page, session_pages
 from assay.report.dashboard.store import Store
 from assay.report.page_templates import SCRIPTS, templates
@@ -93,20 +93,20 @@ def _endpoint(store: Store, path: str) -> Callable[[Request], Response]:
         from starlette.responses import RedirectResponse
         from starlette.responses import Response as Plain
 
-        asked = asked_of(request.query_params.multi_items())
+        asked = read_asked(request.query_params.multi_items())
         if path == "/" and {"entry", "commit"} & set(asked):
-            # Where the list of sessions was before there was a first screen.
+            # Older addresses: the list of sessions was here before there was a first screen.
             return RedirectResponse(f"/sessions?{urlencode(asked)}", status_code=307, headers=HEADERS)
 
-        kept = _kept_page(store, path, str(request.url.query), asked)
+        kept = _load_kept_page(store, path, str(request.url.query), asked)
         return Plain(kept.content, kept.status, HEADERS, "text/html; charset=utf-8")
 
     return answer
 
 
-def _kept_page(store: Store, path: str, address: str, asked: Mapping[str, str]) -> Page:
-    def make() -> Page:
-        return rendered_page(store, path, *PAGES[path], asked)
+def _load_kept_page(store: Store, path: str, address: str, asked: Mapping[str, str]) -> KeptPage:
+    def make() -> KeptPage:
+        return render_page(store, path, *PAGES[path], asked)
 
     if len(address) > _LONGEST_KEPT:
         return make()
@@ -118,25 +118,25 @@ def _kept_page(store: Store, path: str, address: str, asked: Mapping[str, str]) 
 
 
 def _make_first_screen(store: Store) -> None:
-    """Over a long history it takes seconds, which should not begin when the first reader comes."""
-    _kept_page(store, "/", "", {})
+    """Makes the first screen before anybody asks: over a long history it takes seconds."""
+    _load_kept_page(store, "/", "", {})
 
 
 def _state(store: Store, path: str, asked: Mapping[str, str]) -> Hashable:
     return store.home_state() if path == "/" else store.state(asked)
 
 
-def rendered_page(store: Store, path: str, template: str, page: PageMaker, asked: Mapping[str, str]) -> Page:
+def render_page(store: Store, path: str, template: str, page: PageMaker, asked: Mapping[str, str]) -> KeptPage:
     try:
         shown = page(store, asked)
-        text = rendered(template, shown=shown, asked=asked, path=path)
+        text = render(template, shown=shown, asked=asked, path=path)
     except AssayError as error:
         status = 404 if isinstance(error, NotThere) else 400
-        return Page(status, rendered("message.html", message=str(error)).encode("utf-8", "replace"), lasting=False)
-    return Page(200, text.encode("utf-8", "replace"), not getattr(shown, "running", False) or path == "/")
+        return KeptPage(status, render("message.html", message=str(error)).encode("utf-8", "replace"), lasting=False)
+    return KeptPage(200, text.encode("utf-8", "replace"), not getattr(shown, "running", False) or path == "/")
 
 
-def rendered(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
     return templates().get_template(f"dashboard/{template}").render(**values)
 
 
@@ -161,20 +161,20 @@ def _acknowledge(store: Store) -> Callable[[Request], Awaitable[Response]]:
         from starlette.concurrency import run_in_threadpool
         from starlette.responses import HTMLResponse, RedirectResponse
 
-        def refused(status: int, why: str) -> Response:
-            return HTMLResponse(rendered("message.html", message=why), status, HEADERS)
+        def refuse(status: int, why: str) -> Response:
+            return HTMLResponse(render("message.html", message=why), status, HEADERS)
 
         if not is_own(request.headers):
-            return refused(403, "only the dashboard's own pages may acknowledge something")
+            return refuse(403, "only the dashboard's own pages may acknowledge something")
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > _LONGEST_BODY:
-                return refused(413, "that is too long")
+                return refuse(413, "that is too long")
         try:
             back = await run_in_threadpool(acknowledge_asked, store, body)
         except AssayError as error:
-            return refused(400, str(error))
+            return refuse(400, str(error))
         return RedirectResponse(back, 303, HEADERS)
 
     return answer

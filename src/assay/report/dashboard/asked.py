@@ -27,7 +27,7 @@ class Listed:
     more: bool
 
 
-def opened_session(store: Store, history: History | None, name: str) -> Opened:
+def open_session(store: Store, history: History | None, name: str) -> Opened:
     opened = store.session(name, history)
     if opened is None:
         raise NotThere(f"there is no session {name!r}")

@@ -22,7 +22,7 @@ class Scatter:
     x: Ranking
     y: Ranking
     letters: tuple[str, ...]
-    """Of all sides."""
+    """Letters of all sides."""
     colours: tuple[int, ...]
 
     @property
@@ -84,8 +84,8 @@ class Scatter:
             )
         middle = (_LEFT + _WIDTH - _RIGHT) / 2
         parts.append(
-            f'<text class="name" x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">{_named(self.x)}</text>'
-            f'<text class="name" x="4" y="14">{_named(self.y)}</text>'
+            f'<text class="name" x="{middle}" y="{_HEIGHT - 8}" text-anchor="middle">{_axis_name(self.x)}</text>'
+            f'<text class="name" x="4" y="14">{_axis_name(self.y)}</text>'
         )
         return Markup(
             f'<svg class="scatter" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" aria-label="{_text(self.says)}">'
@@ -128,7 +128,7 @@ def _ticks(across: Axis, up: Axis) -> str:
     return "".join(parts)
 
 
-def _named(ranking: Ranking) -> str:
+def _axis_name(ranking: Ranking) -> str:
     arrow = {"higher": " (more is better)", "lower": " (less is better)"}.get(ranking.better or "", "")
     return _text(f"{ranking.metric}{f', {ranking.unit}' if ranking.unit else ''}{arrow}")
 

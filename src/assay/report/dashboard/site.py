@@ -12,7 +12,7 @@ from typing import Any
 from assay.errors import AssayError
 from assay.record.writing.atomic_file import write_atomic
 from assay.report.dashboard.address import publishing
-from assay.report.dashboard.app import STATIC, rendered
+from assay.report.dashboard.app import STATIC, render
 from assay.report.dashboard.asked import Listed
 from assay.report.dashboard.pages import compare_page, entry_pages, home_page, series_page, session_pages
 from assay.report.dashboard.store import Store
@@ -66,10 +66,10 @@ class Site:
             for at, page in enumerate(pages):
                 told(at, len(pages))
                 try:
-                    text = rendered(page.template, shown=page.make(), asked=page.asked, path=page.path)
+                    text = render(page.template, shown=page.make(), asked=page.asked, path=page.path)
                 except AssayError as error:
                     left_out.append(f"{page.file}: {error}")
-                    text = rendered("message.html", message=str(error))
+                    text = render("message.html", message=str(error))
                 text = _UNLINKED.sub(r"\1", text)
                 write_atomic(folder / page.file, text)
                 written += len(text.encode())
@@ -84,7 +84,7 @@ class Site:
             path, asked = "/entry", {"name": asked.get("entry", "")}
         known = self._files.get((path, tuple(sorted(asked.items()))))
         if known is None and path == "/" and asked:
-            return f"{self._files['/', ()]}?{'&'.join(f'{key}={_quoted(value)}' for key, value in asked.items())}"
+            return f"{self._files['/', ()]}?{'&'.join(f'{key}={_quote(value)}' for key, value in asked.items())}"
         return known or _NOWHERE
 
     def _pages(self) -> Iterator[_SitePage]:
@@ -129,7 +129,7 @@ class Site:
             yield _SitePage(file, "home.html", "/", asked, lambda shown=shown: shown)  # type: ignore[misc]
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     from urllib.parse import quote
 
     return quote(value, safe="")

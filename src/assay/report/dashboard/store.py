@@ -15,7 +15,6 @@ from assay.errors import AssayError, DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
 from assay.record import Environment, SessionFolder, SessionInfo
-from assay.report.dashboard.board import Board, BoardMaker
 from assay.report.dashboard.kept.acknowledged import FILE_NAME as ACKNOWLEDGED
 from assay.report.dashboard.kept.acknowledged import load_acknowledged
 from assay.report.dashboard.kept.change_counter import ChangeCounter
@@ -23,6 +22,7 @@ from assay.report.dashboard.kept.kept_board import KeptBoard
 from assay.report.dashboard.kept.kept_comparisons import KeptComparisons
 from assay.report.dashboard.kept.kept_pages import KeptPages
 from assay.report.dashboard.pages.live import LiveSession, live_session
+from assay.report.dashboard.status_board import StatusBoard, StatusBoardMaker
 from assay.report.view import SessionView
 
 _LOOKED_AT = 30
@@ -37,9 +37,9 @@ class Opened:
     view: SessionView
 
 
-_NOTHING = Board()
+_NOTHING = StatusBoard()
 _LIVE_S = 1.0
-"""For how long what a running session was seen to do is shown to others who ask."""
+"""Seconds for which a look at running sessions is shown to others who ask too."""
 _NAMES = ("name", "session", "base", "head")
 """What addresses call a session by."""
 
@@ -54,7 +54,7 @@ class Store:
         self.pages = KeptPages()
         self._kept = KeptComparisons()
         self._counter = ChangeCounter(results_dir / FILE_NAME)
-        self._boards, self._board = BoardMaker(), KeptBoard()
+        self._boards, self._board = StatusBoardMaker(), KeptBoard()
         self._looking = threading.Lock()
         self._live: tuple[float, tuple[LiveSession, ...]] = (-_LIVE_S, ())
         self._times: tuple[Hashable, dict[str, float | None]] = (None, {})
@@ -67,48 +67,48 @@ class Store:
             return None
         info = opened.view.info
         past = history.runs_before(min(record.started_at for record in records))
-        key = (info.name, info.finished_at, len(records), past, _written(self.results_dir / FLOORS))
+        key = (info.name, info.finished_at, len(records), past, _stamp(self.results_dir / FLOORS))
         return self._kept.get(key, lambda: what_changed(records, history))
 
-    def kept(self, key: tuple[object, ...], make: Callable[[], Comparison | None]) -> Comparison | None:
-        return self._kept.get((*key, *self._changed()), make)
+    def keep_comparison(self, key: tuple[object, ...], make: Callable[[], Comparison | None]) -> Comparison | None:
+        return self._kept.get((*key, *self._changes()), make)
 
-    def _changed(self) -> list[object]:
+    def _changes(self) -> list[object]:
         """The history's count of changes, and when the noise floors were last written, on which verdicts rest too."""
-        return [self._counter.value(), _written(self.results_dir / FLOORS)]
+        return [self._counter.value(), _stamp(self.results_dir / FLOORS)]
 
     def state(self, asked: Mapping[str, str]) -> Hashable:
         """All that a page can rest on: equal states, equal pages."""
         sessions = [asked[key] for key in _NAMES if key in asked] + asked.get("with", "").split("\n")
         files = [
-            _written(self.results_dir / name / file)
+            _stamp(self.results_dir / name / file)
             for name in sessions
             if _is_plain(name)
             for file in ("session.json", "results.jsonl", "env.json")
         ]
-        return (*self._changed(), _written(self.results_dir / ACKNOWLEDGED), *files)
+        return (*self._changes(), _stamp(self.results_dir / ACKNOWLEDGED), *files)
 
     def home_state(self) -> Hashable:
-        """Of the first screen: its board may be one that was made a moment ago."""
-        return (self._newest_board().number, _written(self.results_dir / ACKNOWLEDGED), self.live())
+        """What the first screen depends on; its board may be one that was made a moment ago."""
+        return (self._newest_board().number, _stamp(self.results_dir / ACKNOWLEDGED), self.live())
 
-    def board(self) -> Board:
+    def board(self) -> StatusBoard:
         """What the first screen shows, of the history as it is or, where that takes long, as it was a moment ago."""
         board = self._newest_board()
         try:
-            return board.acknowledged_by(load_acknowledged(self.results_dir), "")
+            return board.acknowledge(load_acknowledged(self.results_dir), "")
         except DataError as error:
-            return board.acknowledged_by((), str(error))
+            return board.acknowledge((), str(error))
 
-    def _newest_board(self) -> Board:
+    def _newest_board(self) -> StatusBoard:
         if not (self.results_dir / FILE_NAME).is_file():
             return _NOTHING
-        return self._board.get(tuple(map(str, self._changed())), self._make_board)
+        return self._board.get(tuple(map(str, self._changes())), self._make_board)
 
-    def _make_board(self) -> Board:
+    def _make_board(self) -> StatusBoard:
         with self.history() as history:
             if history is None:
-                return Board()
+                return StatusBoard()
             return self._boards.make(history, lambda name: self._verdict(name, history))
 
     def _verdict(self, name: str, history: History) -> Comparison | None:
@@ -209,7 +209,7 @@ def _folders(folder: Path) -> Iterator[tuple[float, str]]:
                     yield one.stat().st_mtime, one.name
 
 
-def _written(path: Path) -> tuple[int, int]:
+def _stamp(path: Path) -> tuple[int, int]:
     """When a file was last written, and how long it is."""
     try:
         stat = path.stat()

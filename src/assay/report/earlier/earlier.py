@@ -8,7 +8,7 @@ from assay.analysis.changes.change_point import Level
 from assay.history import History, Series
 from assay.history.instant import iso, microseconds
 from assay.record import Record
-from assay.report.earlier.trend import Trend
+from assay.report.earlier.report_trend import ReportTrend
 from assay.report.view import MEASURED
 
 LOOK_BACK = 1000
@@ -27,20 +27,20 @@ class Earlier:
         self._base = None if base is None else [run for run in base if run.counts]
         self._runs: dict[str, tuple[Record, ...]] = {}
         self._series: dict[str, dict[str, Series]] = {}
-        self._trends: dict[tuple[str, str], Trend | None] = {}
+        self._trends: dict[tuple[str, str], ReportTrend | None] = {}
 
     def runs(self, entry: str) -> tuple[Record, ...]:
-        """Those that a comparison holds the entry against."""
+        """Earlier runs that a comparison holds the entry against."""
         if entry not in self._runs:
             self._runs[entry] = tuple(self._found(entry))
         return self._runs[entry]
 
     def values(self, entry: str, metric: str) -> tuple[float, ...]:
-        """One a run."""
+        """Values of those runs, one for each."""
         numbers = (run.metrics[metric].number for run in self.runs(entry) if metric in run.metrics)
         return tuple(value for value in numbers if value is not None and math.isfinite(value))
 
-    def trend(self, entry: str, metric: str) -> Trend | None:
+    def trend(self, entry: str, metric: str) -> ReportTrend | None:
         """None where the history has nothing of it."""
         key = entry, metric
         if key not in self._trends:
@@ -59,7 +59,7 @@ class Earlier:
         before = min(record.started_at for record in self._counted)
         return self._history.last_comparable(own[-1].fingerprint, before)
 
-    def _read(self, entry: str, metric: str) -> Trend | None:
+    def _read(self, entry: str, metric: str) -> ReportTrend | None:
         own = self._own(entry)
         if self._history is None or not own:
             return None
@@ -73,11 +73,11 @@ class Earlier:
         # A report may be written again when later sessions are known: they are none of its past.
         end = iso(max(microseconds(record.started_at) for record in own) + 1)
         points = self._history.points(series.id, before=end, limit=LOOK_BACK)
-        return Trend.of(series, points, _level(own, metric)) if points else None
+        return ReportTrend.of(series, points, _level(own, metric)) if points else None
 
 
 def _level(own: Sequence[Record], metric: str) -> Level | None:
-    """Of runs that measured something: how long one took that failed is no level of anything."""
+    """Level of the runs that measured something: how long a failed one took is no level of anything."""
     own = [run for run in own if run.outcome in MEASURED]
     numbers = [number for run in own if metric in run.metrics and (number := run.metrics[metric].number) is not None]
     finite = [number for number in numbers if math.isfinite(number)]

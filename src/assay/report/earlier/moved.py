@@ -32,11 +32,11 @@ class Moved:
         trend = earlier.trend(row.entry, row.metric)
         now = next((metric.values for metric in view.metrics() if metric.name == row.metric), ())
         before = earlier.values(row.entry, row.metric)
-        what = _counted(len(before), "run")
-        levels = trend.held_against(row.before) if trend and row.before is not None else ()
+        what = _count(len(before), "run")
+        levels = trend.levels_near(row.before) if trend and row.before is not None else ()
         if len(before) < _FEW and len(levels) > len(before):
-            before, what = levels, _counted(len(levels), "earlier session")
-        runs = _counted(len(now), "run")
+            before, what = levels, _count(len(levels), "earlier session")
+        runs = _count(len(now), "run")
         label = f"{row.entry} {row.metric}: before ({what}) and now ({runs}) on one scale"
         spark = trend.spark(moved=True) if trend else Markup("")
         return cls(overlay_svg(before, now, row.unit, label), what, runs, spark)
@@ -47,5 +47,5 @@ def most_telling(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (row.metric in OWN, -abs(math.log(row.ratio)) if row.ratio else 0.0))
 
 
-def _counted(count: int, thing: str) -> str:
+def _count(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -78,7 +78,7 @@ def _matrix_cell(item: Any, slowdown: bool) -> Cell:
     return Cell(number(value) + (f" ({least:.2f} to {most:.2f})" if least is not None else ""), number=True)
 
 
-def dotted_tables(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[MetricView]]:
+def tabulate_dotted(metrics: Sequence[MetricView]) -> tuple[list[Grid], list[MetricView]]:
     """Tables, and what fits into none. A table needs two rows with a column in common."""
     groups: dict[str, dict[str, dict[str, MetricView]]] = {}
     for metric in metrics:

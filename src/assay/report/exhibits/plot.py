@@ -20,7 +20,7 @@ class Plot:
     time: bool = False
     """`x` is seconds since 1970."""
     zero: bool = True
-    """Whether heights are read against nothing, as what a program used is; a trend is read against itself."""
+    """Whether the axis begins at zero, as for what a program used; a trend is read against itself."""
     marks: tuple[float, ...] = ()
     """Where something changed, dashed."""
     tall: bool = False
@@ -30,15 +30,15 @@ class Plot:
             if len(values) > len(self.x):
                 raise ValueError(f"plot {self.title!r}: line {name!r} has {len(values)} values for {len(self.x)} x")
 
-    def ordered(self) -> Plot:
-        """By `x`, without those that have none, every line as long as `x`, gaps as None."""
+    def sort(self) -> Plot:
+        """The plot sorted by `x`, without points that have no `x`; every line is as long as `x`, with None for gaps."""
         order = sorted((i for i, x in enumerate(self.x) if math.isfinite(x)), key=self.x.__getitem__)
         lines = tuple((name, tuple(_there(values, i) for i in order)) for name, values in self.lines)
         return replace(self, x=tuple(self.x[i] for i in order), lines=lines)
 
     def to_json(self) -> dict[str, Any]:
         """What the page's script reads values from. All else stands in the drawing."""
-        plot = self.ordered()
+        plot = self.sort()
         lines = [_compact(values) for _, values in plot.lines]
         return {"x": [_short(x) for x in plot.x], "lines": lines, **({"time": True} if self.time else {})}
 

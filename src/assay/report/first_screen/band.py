@@ -32,11 +32,11 @@ class Band:
             fine = sum(entry.view.passed and not entry.regressed for entry in entries)
             first = f"{count} {_entries(count)} {word}"
             told = ", ".join([first, *(f"{more} {other}" for other, more in rest)])
-            return cls("bad", _joined(told, f"{fine} fine" if fine else "", _waiting(waiting)) + ".")
+            return cls("bad", _join(told, f"{fine} fine" if fine else "", _waiting(waiting)) + ".")
         if waiting:
             done = len(view.ended)
             ended = f"{done} of {len(view.entries)} {_entries(len(view.entries))} {'has' if done == 1 else 'have'} run"
-            return cls("warn", _joined(ended, "all passed" if done else "") + ".")
+            return cls("warn", _join(ended, "all passed" if done else "") + ".")
         count = len(view.entries)
         passed = "The entry passed" if count == 1 else f"All {count} entries passed"
         return cls("good", f"{passed}; {_changes(changes)}.")
@@ -56,7 +56,7 @@ def _bad(entries: Sequence[EntryPage]) -> list[tuple[str, int]]:
 
 
 def _changes(changes: Comparison | None) -> str:
-    """What is known of them: that nothing could be told is not that nothing regressed."""
+    """What is known of changes: "nothing could be told" is not the same as "nothing regressed"."""
     if changes is None or not changes.compared:
         return "nothing earlier to compare with" if changes is None else "nothing could be compared"
     improved = len({row.entry for row in changes.of(Verdict.IMPROVED)})
@@ -74,5 +74,5 @@ def _entries(count: int) -> str:
     return "entry" if count == 1 else "entries"
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return "; ".join(part for part in parts if part)

@@ -11,14 +11,14 @@ from assay.history import History
 from assay.record import Record, SessionFolder
 from assay.report.exhibits.grid import Grid
 from assay.report.insight_groups import InsightGroup, insight_groups
-from assay.report.limits import MOST_INSIGHTS, Limits
 from assay.report.markdown_text.colocation_markdown import colocation_markdown
-from assay.report.markdown_text.markdown_table import escaped, table
+from assay.report.markdown_text.markdown_table import escape, table
+from assay.report.page_limits import MOST_INSIGHTS, PageLimits
 from assay.report.page_templates import verdict_counts
 from assay.report.pages.entry_page import EntryPage
 from assay.report.pages.session_page import SessionPage
 from assay.report.printable import printable
-from assay.report.quantity import duration, percent, quantity, rounded
+from assay.report.quantity import duration, percent, quantity, round_quantity
 
 
 def session_markdown(
@@ -28,17 +28,17 @@ def session_markdown(
     comparison: Comparison | None = None,
     base: Sequence[Record] | None = None,
 ) -> str:
-    """As `render_report` is asked; nothing here is drawn, so `base` changes nothing."""
+    """The session as Markdown. Arguments are those of `render_report`; nothing is drawn, so `base` changes nothing."""
     if comparison is None and history is not None:
         comparison = what_changed(folder.records(), history)
-    page = SessionPage.of(folder, comparison, Limits(points=50, log_lines=20, metrics=60))
+    page = SessionPage.of(folder, comparison, PageLimits(points=50, log_lines=20, metrics=60))
     view = page.view
     commit = view.environment.git_commit
     blocks = [
-        f"# {escaped(view.info.name)}",
-        f"**{escaped(page.first.band.says)}**",
+        f"# {escape(view.info.name)}",
+        f"**{escape(page.first.band.says)}**",
         f"{view.info.status} · {view.counts()} · {duration(view.seconds)}  \n"
-        f"{escaped(view.environment.described)}" + (f" · git {escaped(commit[:10])}" if commit else ""),
+        f"{escape(view.environment.described)}" + (f" · git {escape(commit[:10])}" if commit else ""),
         "## What changed",
         _changes(comparison) if comparison else "There is no earlier session to compare with.",
         *_insights(folder),
@@ -57,22 +57,22 @@ def _insights(folder: SessionFolder) -> list[str]:
 
 
 def _insight(group: InsightGroup) -> str:
-    evidence = f" ({escaped(group.evidence)})" if group.evidence else ""
-    names = f" ({escaped(', '.join(group.entries))})" if len(group.entries) > 1 else ""
-    return f"- **{escaped(group.who)}**{names}: {escaped(group.says)}{evidence}. {escaped(group.advice)}"
+    evidence = f" ({escape(group.evidence)})" if group.evidence else ""
+    names = f" ({escape(', '.join(group.entries))})" if len(group.entries) > 1 else ""
+    return f"- **{escape(group.who)}**{names}: {escape(group.says)}{evidence}. {escape(group.advice)}"
 
 
 def _changes(comparison: Comparison) -> str:
     changed = [*comparison.regressed, *comparison.of(Verdict.IMPROVED)]
-    head = f"Against {escaped(comparison.base)}: {verdict_counts(comparison)}."
+    head = f"Against {escape(comparison.base)}: {verdict_counts(comparison)}."
     if comparison.environment:
-        head += f"\n\n{escaped(also_different(comparison.environment, most=10))}"
+        head += f"\n\n{escape(also_different(comparison.environment, most=10))}"
     if not changed:
         return head
     rows = (
-        (f"{escaped(row.entry)} {escaped(row.metric)}", f"**{verdict_word(row.verdict)}**",
-         escaped(quantity(row.before, row.unit)), escaped(quantity(row.head, row.unit)),
-         "–" if row.ratio is None else percent(row.ratio), escaped(row.reason))
+        (f"{escape(row.entry)} {escape(row.metric)}", f"**{verdict_word(row.verdict)}**",
+         escape(quantity(row.before, row.unit)), escape(quantity(row.head, row.unit)),
+         "–" if row.ratio is None else percent(row.ratio), escape(row.reason))
         for row in changed
     )  # fmt: skip
     return f"{head}\n\n" + table(("metric", "verdict", "before", "now", "change", "why"), rows, right=(2, 3, 4))
@@ -82,22 +82,22 @@ def _row(entry: EntryPage) -> tuple[str, ...]:
     view = entry.view
     outcome = view.outcome_words + (", **regressed**" if entry.regressed else "")
     passed = sum(run.success for run in view.counted)
-    measured = ", ".join(f"{escaped(m.name)} {escaped(m.value)}" for m in entry.headline)
-    return escaped(view.name), outcome, f"{passed}/{len(view.counted)}", duration(view.exec_time_s), measured
+    measured = ", ".join(f"{escape(m.name)} {escape(m.value)}" for m in entry.headline)
+    return escape(view.name), outcome, f"{passed}/{len(view.counted)}", duration(view.exec_time_s), measured
 
 
 def _entry(entry: EntryPage) -> str:
     view = entry.view
-    blocks = [f"### {escaped(view.name)}", "\n".join(f"- {escaped(text)}" for text in (*view.reasons, *view.warnings))]
+    blocks = [f"### {escape(view.name)}", "\n".join(f"- {escape(text)}" for text in (*view.reasons, *view.warnings))]
     if view.requirements:
         rows = (
-            (escaped(r.metric), escaped(r.expected), escaped(quantity(r.actual)), "yes" if r.ok else "**no**")
+            (escape(r.metric), escape(r.expected), escape(quantity(r.actual)), "yes" if r.ok else "**no**")
             for r in view.requirements
         )
         blocks.append(table(("requirement", "required", "measured", "holds"), rows, right=(2,)))
     if entry.metrics:
         metrics = (
-            (escaped(m.name), escaped(m.value), escaped(m.spread), verdict_word(m.change.verdict) if m.change else "")
+            (escape(m.name), escape(m.value), escape(m.spread), verdict_word(m.change.verdict) if m.change else "")
             for m in entry.metrics
         )
         blocks.append(table(("metric", "value", "spread", "change"), metrics, right=(1,)))
@@ -108,15 +108,17 @@ def _entry(entry: EntryPage) -> str:
     blocks += [_grid(grid) for grid in entry.grids]
     for shown, _ in entry.distributions:
         ladder = ", ".join(f"{name} {quantity(value, shown.unit)}" for name, value in shown.percentiles)
-        blocks.append(f"{escaped(shown.metric)}, {shown.count} samples: {escaped(ladder)}")
+        blocks.append(f"{escape(shown.metric)}, {shown.count} samples: {escape(ladder)}")
     for part in entry.stages:
         stages = [
-            (escaped(s.name), f"{s.share:.1%}", quantity(s.seconds, "s"), str(s.calls), quantity(s.p50_s, "s"))
+            (escape(s.name), f"{s.share:.1%}", quantity(s.seconds, "s"), str(s.calls), quantity(s.p50_s, "s"))
             for s in part.stages
         ]
         if part.untimed_s:
-            stages.append(("not in any stage", f"{part.untimed_share:.1%}", rounded(part.untimed_s, "s"), "–", "–"))
-        head = f"stage of {escaped(part.pipeline)}" if part.pipeline else "stage"
+            stages.append(
+                ("not in any stage", f"{part.untimed_share:.1%}", round_quantity(part.untimed_s, "s"), "–", "–")
+            )
+        head = f"stage of {escape(part.pipeline)}" if part.pipeline else "stage"
         blocks.append(table((head, "share", "total", "calls", "median call"), stages, right=(1, 2, 3, 4)))
     blocks += [f"{plot.title}: {plot.says}" for plot in entry.plots]
     if entry.log and not view.passed:
@@ -126,8 +128,8 @@ def _entry(entry: EntryPage) -> str:
 
 def _grid(grid: Grid) -> str:
     right = [i for i, cell in enumerate(grid.rows[0]) if cell.number]
-    rows = ([escaped(cell.text) for cell in row] for row in grid.rows)
-    text = f"{escaped(grid.title)}:\n\n" + table([escaped(column) for column in grid.columns], rows, right=right)
+    rows = ([escape(cell.text) for cell in row] for row in grid.rows)
+    text = f"{escape(grid.title)}:\n\n" + table([escape(column) for column in grid.columns], rows, right=right)
     return f"{text}\n\n{grid.note}" if grid.note else text
 
 
@@ -139,7 +141,7 @@ def _environment(page: SessionPage) -> list[tuple[str, str]]:
         "GPU driver": e.gpu_driver, "CUDA": e.cuda, "interpreter": e.interpreter,
         "git": f"{e.git_commit or '–'}{' (changed)' if e.git_dirty else ''}",
     }  # fmt: skip
-    return [(name, escaped(value)) for name, value in facts.items() if value is not None]
+    return [(name, escape(value)) for name, value in facts.items() if value is not None]
 
 
 def _code(text: str) -> str:

@@ -10,7 +10,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence
     return "\n".join(f"| {' | '.join(row)} |" for row in (columns, ruler, *rows))
 
 
-def escaped(text: str) -> str:
-    """As text in any place of a table: no markup, no HTML, no second cell."""
+def escape(text: str) -> str:
+    """The text for any place of a table: no markup, no HTML, no second cell."""
     shown = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(f"\\{char}" if char in "\\`*_[]|#~!" else char for char in shown)

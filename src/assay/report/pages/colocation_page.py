@@ -25,7 +25,7 @@ def render_colocation(folder: Path) -> str:
     # numpy comes with the analysis: not before a page is written.
     from assay.analysis.colocation.colocation_result import ColocationResult, colocation_file
     from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
-    from assay.report.limits import MOST_BYTES, STEPS
+    from assay.report.page_limits import MOST_BYTES, STEPS
     from assay.report.page_templates import page_scripts, templates
 
     path = colocation_file(folder)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.analysis import Comparison
 from assay.report.page_templates import templates
-from assay.report.text.comparison_order import ordered
+from assay.report.text.comparison_order import order_rows
 from assay.report.text.comparison_text import change, counts_line, interval
 
 
@@ -11,7 +11,7 @@ def comparison_page(comparison: Comparison) -> str:
     page = templates().get_template("comparison.html")
     return page.render(
         comparison=comparison,
-        rows=ordered(comparison),
+        rows=order_rows(comparison),
         counts=counts_line(comparison),
         change=change,
         interval=interval,

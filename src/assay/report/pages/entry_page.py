@@ -20,15 +20,15 @@ from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibi
 from assay.report.exhibits.curve import curve
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
 from assay.report.exhibits.grid import Cell, Grid
-from assay.report.exhibits.metric_shape import dotted_tables, matrix, table_of_rows
+from assay.report.exhibits.metric_shape import matrix, table_of_rows, tabulate_dotted
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.resources import resource_plots, service_plots
 from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
 from assay.report.exhibits.slowdown import slowdown_matrices
 from assay.report.exhibits.stages import PipelineStages, stage_breakdown
 from assay.report.exhibits.weights.weight_exhibit import WeightExhibit
-from assay.report.limits import Limits
 from assay.report.metric_row import MetricRow
+from assay.report.page_limits import PageLimits
 from assay.report.quantity import number
 from assay.report.run_folder import RunFolder
 from assay.report.svg.histogram import histogram_svg
@@ -41,7 +41,7 @@ _MOST_PROFILE_BYTES = 150_000
 
 T = TypeVar("T")
 Scales = Mapping[tuple[str, str | None], tuple[float, float]]
-"""By metric and unit: lowest and highest."""
+"""Lowest and highest value, by metric and unit."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class EntryPage:
     grids: tuple[Grid, ...]
     distributions: tuple[tuple[Distribution, Markup], ...]
     colocation: ColocationExhibit | None
-    """Of pipelines that ran beside each other; tables of their slowdowns and stages are then in it."""
+    """Exhibit of pipelines that ran beside each other; tables of their slowdowns and stages are then in it."""
     colocation_problem: str
     """Why what it left of them is not shown, or empty."""
     serving: ServingExhibit | None
-    """Of a load on an endpoint."""
+    """Exhibit of a load on an endpoint."""
     serving_problem: str
     stages: tuple[PipelineStages, ...]
     curves: tuple[Plot, ...]
@@ -71,11 +71,11 @@ class EntryPage:
     log: str
     profile: str | None
     spark: Markup = Markup("")
-    """Of its first metric over the last sessions."""
+    """Small chart of its first metric over the last sessions."""
     spark_of: str = ""
     """Which metric that is."""
     weights: WeightExhibit | None = None
-    """Of suites that measured stores of model weights."""
+    """Exhibit of suites that measured stores of model weights."""
 
     @classmethod
     def of(
@@ -84,7 +84,7 @@ class EntryPage:
         folder: SessionFolder,
         anchor: str,
         changes: Comparison | None,
-        limits: Limits,
+        limits: PageLimits,
         earlier: Earlier | None = None,
         scales: Scales | None = None,
     ) -> EntryPage:
@@ -99,7 +99,7 @@ class EntryPage:
         serving, unread = _serving(files, limits)
         weights, plain = WeightExhibit.of(plain)
         slowdowns, plain = slowdown_matrices(plain)
-        dotted, plain = dotted_tables(plain)
+        dotted, plain = tabulate_dotted(plain)
         rows = [_row(metric, found.get(metric.name), view, earlier) for metric in _in_order(plain, view, found)]
         curves = [c for metric in metrics if (c := curve(metric))]
         drawn = (distribution(metric, limits.bins, scales.get((metric.name, metric.unit))) for metric in metrics)
@@ -157,14 +157,14 @@ class EntryPage:
         return self.regressed or not self.view.passed
 
 
-def _colocation(files: RunFolder | None, prefix: str, limits: Limits) -> tuple[ColocationExhibit | None, str]:
+def _colocation(files: RunFolder | None, prefix: str, limits: PageLimits) -> tuple[ColocationExhibit | None, str]:
     return _exhibit(
         files.colocation() if files else None,
         lambda path: ColocationExhibit.of(ColocationResult.read(path), prefix, limits),
     )
 
 
-def _serving(files: RunFolder | None, limits: Limits) -> tuple[ServingExhibit | None, str]:
+def _serving(files: RunFolder | None, limits: PageLimits) -> tuple[ServingExhibit | None, str]:
     return _exhibit(
         files.serving() if files else None, lambda path: ServingExhibit.of(ServingResult.read(path), limits)
     )
@@ -228,7 +228,7 @@ def _row(metric: MetricView, change: Row | None, view: EntryView, earlier: Earli
 
 
 def _spark(view: EntryView, earlier: Earlier) -> tuple[str, Markup]:
-    """Of the first of its metrics that the history knows: one with a direction before how long it took."""
+    """Name and small chart of the first metric that the history knows: one with a direction before the run's time."""
     names = [metric.name for metric in view.headline() if metric.better and metric.values]
     for name in (*names, "exec_time_s"):
         trend = earlier.trend(view.name, name)
@@ -241,7 +241,7 @@ def _stages(files: RunFolder, view: EntryView) -> tuple[PipelineStages, ...]:
     return stage_breakdown(files.tasks(), view.shown.exec_time_s if view.shown else None)
 
 
-def _plots(files: RunFolder, limits: Limits) -> tuple[Plot, ...]:
+def _plots(files: RunFolder, limits: PageLimits) -> tuple[Plot, ...]:
     own = resource_plots(files.usage_series(), limits.points)[: limits.plots]
     return (*own, *service_plots(files.service_usage_series(), files.service_metrics(), limits.points))
 

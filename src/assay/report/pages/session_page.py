@@ -12,7 +12,7 @@ from assay.report.exhibits.distribution import common_scales
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.serving.settings_chart import settings_charts
 from assay.report.first_screen.first_screen import FirstScreen
-from assay.report.limits import Limits
+from assay.report.page_limits import PageLimits
 from assay.report.pages.entry_page import EntryPage
 from assay.report.view import SessionView
 
@@ -35,7 +35,7 @@ class SessionPage:
 
     @classmethod
     def of(
-        cls, folder: SessionFolder, changes: Comparison | None, limits: Limits, earlier: Earlier | None = None
+        cls, folder: SessionFolder, changes: Comparison | None, limits: PageLimits, earlier: Earlier | None = None
     ) -> SessionPage:
         view, earlier = SessionView.of(folder), earlier or Earlier(())
         scales = common_scales(entry.metrics() for entry in view.ended)
@@ -50,7 +50,7 @@ class SessionPage:
             if page.serving and page.serving.result.curve
         ]
         first = FirstScreen.of(view, pages, changes, earlier)
-        moved = _moved(view, changes, earlier, limits) if changes else {}
+        moved = _find_moved(view, changes, earlier, limits) if changes else {}
         return cls(view, tuple(pages), changes, first, moved, settings_charts(curves))
 
     @property
@@ -77,7 +77,9 @@ def _urgency(page: EntryPage) -> int:
     return min(ended, _REGRESSED) if page.regressed else ended
 
 
-def _moved(view: SessionView, changes: Comparison, earlier: Earlier, limits: Limits) -> dict[tuple[str, str], Moved]:
+def _find_moved(
+    view: SessionView, changes: Comparison, earlier: Earlier, limits: PageLimits
+) -> dict[tuple[str, str], Moved]:
     entries = {entry.name: entry for entry in view.ended}
     changed = [row for verdict in CHANGED for row in changes.of(verdict) if row.entry in entries]
     return {(row.entry, row.metric): Moved.of(row, entries[row.entry], earlier) for row in changed[: limits.moved]}

@@ -19,7 +19,7 @@ _PAD = 0.08
 def line_chart(plot: Plot) -> Markup:
     """Lines in a box that is stretched to whatever width there is, and labels beside it that keep their size: it needs
     no script to fit a phone, a page or a sheet of paper. Colours come from the style sheet around it."""
-    plot = plot.ordered()
+    plot = plot.sort()
     values = [value for _, line in plot.lines for value in line if value is not None]
     across = Axis.of(plot.x, time=plot.time)
     up = Axis.of(values, zero=plot.zero, pad=_PAD)
@@ -29,7 +29,7 @@ def line_chart(plot: Plot) -> Markup:
     kinds = "line-chart" + (" tall" if plot.tall else "") + (" dated" if row.two_lines else "")
     places = f"--g:{gutter}ch" + _steps("y", heights, up=True) + ("" if row.time else _steps("x", row.ticks))
     return Markup(
-        f'<div class="{kinds}" style="{places}"{_ends(plot, across)} data-y="{_written(up.ends)}">'
+        f'<div class="{kinds}" style="{places}"{_ends(plot, across)} data-y="{_format_ends(up.ends)}">'
         f'<div class="area" role="img" aria-label="{_text(plot.title)}">'
         f'<svg viewBox="0 0 {SIDE} {SIDE}" preserveAspectRatio="none">'
         f"{_marks(plot, across)}{_lines(plot, across, up)}</svg>"
@@ -50,10 +50,10 @@ def _steps(axis: str, ticks: Sequence[Tick], up: bool = False) -> str:
 
 def _ends(plot: Plot, across: Axis) -> str:
     """Said only where they are not the first and the last `x`."""
-    return "" if plot.x[:1] + plot.x[-1:] == across.ends else f' data-x="{_written(across.ends)}"'
+    return "" if plot.x[:1] + plot.x[-1:] == across.ends else f' data-x="{_format_ends(across.ends)}"'
 
 
-def _written(ends: tuple[float, float]) -> str:
+def _format_ends(ends: tuple[float, float]) -> str:
     return " ".join(repr(end).removesuffix(".0") for end in ends)
 
 

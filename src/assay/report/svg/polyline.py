@@ -7,12 +7,12 @@ from itertools import groupby
 from assay.report.svg.axis import Axis
 
 SIDE = 1000
-"""Of the box that is drawn in."""
+"""Width and height of the box that is drawn in, in units."""
 MOST_VALUES = 2000
 _STRETCHES = 500
 
 Place = tuple[int, int]
-"""From the left, in parts of a unit, and whole ones from the top."""
+"""Place of a point: parts of a unit from the left, whole units from the top."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Polyline:
 
     pieces: tuple[tuple[Place, ...], ...]
     parts: int = 1
-    """Of a unit, in which places across are told: a wide chart shows more than a thousand."""
+    """Parts of a unit that places from the left count in: a wide chart shows more than a thousand places."""
 
     @classmethod
     def of(cls, x: Sequence[float], values: Sequence[float | None], across: Axis, up: Axis, parts: int = 1) -> Polyline:
@@ -30,7 +30,7 @@ class Polyline:
             for at, value in zip(x, values, strict=True)
         ]
         if len(places) > MOST_VALUES:
-            places = list(_thinned(places, SIDE * parts // _STRETCHES))
+            places = list(_thin(places, SIDE * parts // _STRETCHES))
         pieces = []
         for there, group in groupby(places, key=lambda place: place[1] is not None):
             if there:
@@ -65,7 +65,7 @@ class Polyline:
         return f"{number / self.parts:g}"
 
 
-def _thinned(places: Iterable[tuple[int, int | None]], width: int) -> Iterator[tuple[int, int | None]]:
+def _thin(places: Iterable[tuple[int, int | None]], width: int) -> Iterator[tuple[int, int | None]]:
     """The first, the lowest, the highest and the last of each stretch, so that no spike is lost. A gap inside a stretch
     is narrower than can be seen; one that reaches its edge is kept."""
     for _, group in groupby(places, key=lambda place: place[0] // width):

@@ -21,14 +21,14 @@ _STEPS = (
     *(m * _HOUR for m in (1, 2, 3, 6, 12)),
     *(m * _DAY for m in (1, 2, 7, 14)),
 )  # fmt: skip
-"""In microseconds."""
+"""Steps between ticks, in microseconds."""
 _MONTHS = {1: 28, 2: 59, 3: 89, 6: 181}
 """How many days so many months have at least."""
 _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def time_ticks(axis: Axis, most: int) -> list[Tick]:
-    """At most `most` + 1, of seconds since 1970. What is no date is told in seconds."""
+    """Ticks, at most `most` + 1, of an axis in seconds since 1970. What is no date is told in seconds."""
     if axis.ends[0] < _FIRST_S or axis.ends[1] > _LAST_S:
         return linear_ticks(axis, most)
     low, high = (_EPOCH + timedelta(seconds=end) for end in axis.ends)
@@ -79,12 +79,12 @@ Written = Callable[[datetime], tuple[str, str]]
 def _clock(step: int) -> Written:
     digits = max(0, 7 - len(str(step)))
 
-    def written(at: datetime) -> tuple[str, str]:
+    def write_time(at: datetime) -> tuple[str, str]:
         seconds = f":{at.second:02d}" if step < _MINUTE else ""
         part = f".{at.microsecond:06d}"[: digits + 1] if digits else ""
         return f"{at.hour:02d}:{at.minute:02d}{seconds}{part}", f"{_day(at)[0]} {at.year}"
 
-    return written
+    return write_time
 
 
 def _day(at: datetime) -> tuple[str, str]:

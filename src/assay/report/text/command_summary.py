@@ -6,7 +6,7 @@ from assay.record import SessionFolder
 from assay.report.text.command_text import one_command, several_commands
 from assay.report.text.screen import PLAIN, Screen
 from assay.report.text.terminal import failures
-from assay.report.text.text_width import wrapped
+from assay.report.text.text_width import wrap_text
 from assay.report.view import SessionView
 
 
@@ -19,5 +19,5 @@ def command_summary(folder: SessionFolder, *, changes: Sequence[str] = (), scree
         blocks += [one_command(entry, screen) for entry in measured]
     elif measured:
         blocks.append(several_commands(measured, screen))
-    blocks.append("\n".join(wrapped(line.lstrip(), screen.width, line[: -len(line.lstrip())]) for line in changes))
+    blocks.append("\n".join(wrap_text(line.lstrip(), screen.width, line[: -len(line.lstrip())]) for line in changes))
     return "\n\n".join(block for block in blocks if block) + "\n"

@@ -9,11 +9,11 @@ from assay.analysis.comparing.entry_ranking import RankedEntry, entry_ranking
 from assay.analysis.outlying_run import OutlyingRun, outlying_runs
 from assay.record import Record
 from assay.report.printable import printable
-from assay.report.quantity import number, rounded
+from assay.report.quantity import number, round_quantity
 from assay.report.text.entry_ranking_text import ranking_lines, relative_words
 from assay.report.text.screen import PLAIN, Screen
 from assay.report.text.text_table import text_table
-from assay.report.text.text_width import columns, middle_cut, padded, wrapped
+from assay.report.text.text_width import columns, middle_cut, pad, wrap_text
 from assay.report.text.timing_text import TimeFormat, bar, distribution, mean_and_spread, plain_times
 from assay.report.view import EntryView
 
@@ -26,7 +26,7 @@ _SHORT = 28
 
 
 def one_command(entry: EntryView, screen: Screen = PLAIN) -> str:
-    """Of a command whose runs were measured; failures are told apart."""
+    """Lines about one command whose runs were measured; failures are told elsewhere."""
     runs = entry.measured
     head = screen.paint("bold", _fit(command_of(entry), screen.width))
     return "\n".join([head, *_block(runs, screen), *_notes(runs, screen)])
@@ -43,13 +43,13 @@ def several_commands(entries: Sequence[EntryView], screen: Screen = PLAIN) -> st
     lines = [_table(ranked, commands, screen)] if ranked else []
     for one in ranked:
         notes = _outliers(outlying_runs(one.runs), len(one.runs))
-        lines += [screen.paint("dim", wrapped(f"{labels[one.name]}: {note}", screen.width, "  ")) for note in notes]
-    said = [wrapped(line, screen.width) for line in ranking_lines(ranked, labels)]
+        lines += [screen.paint("dim", wrap_text(f"{labels[one.name]}: {note}", screen.width, "  ")) for note in notes]
+    said = [wrap_text(line, screen.width) for line in ranking_lines(ranked, labels)]
     return "\n".join([*lines, *([""] if said else []), *said])
 
 
 def command_of(entry: EntryView) -> str:
-    """As it was started, on one line."""
+    """The command as it was started, on one line."""
     written = next((run.command for run in entry.runs if run.command), "")
     return printable(" ".join(written.split())) if written else printable(entry.name)
 
@@ -61,7 +61,7 @@ def _block(runs: Sequence[Record], screen: Screen) -> list[str]:
     scale = TimeFormat(times)
     count = f"{len(runs)} run" + ("s" if len(runs) > 1 else "")
     memory = max(run.usage.peak_rss_mb for run in runs)
-    user, system = (rounded(fmean(part), "s") for part in _processor_times(runs))
+    user, system = (round_quantity(fmean(part), "s") for part in _processor_times(runs))
     cpu, peak = f"{user} user, {system} system", f"{number(float(f'{memory:.3g}'))} MB peak" if memory else "not seen"
     if len(runs) == 1:
         rows = [("time", scale(times[0]), count, ""), ("CPU", cpu, "memory", peak)]
@@ -74,12 +74,12 @@ def _block(runs: Sequence[Record], screen: Screen) -> list[str]:
     lines = [_row(*row, screen) for row in rows]
     shape = distribution(times)
     if shape:
-        lines.insert(2, f"  {padded('', _LABEL)}  {screen.paint('dim', shape)}")
+        lines.insert(2, f"  {pad('', _LABEL)}  {screen.paint('dim', shape)}")
     return lines
 
 
 def _row(label: str, value: str, other: str, figure: str, screen: Screen) -> str:
-    left = f"  {screen.paint('dim', padded(label, _LABEL))}  {padded(value, _HALF)}"
+    left = f"  {screen.paint('dim', pad(label, _LABEL))}  {pad(value, _HALF)}"
     right = f"{screen.paint('dim', other)} {figure}" if figure else other
     return f"{left}  {right}".rstrip()
 
@@ -90,7 +90,7 @@ def _processor_times(runs: Sequence[Record]) -> tuple[list[float], list[float]]:
 
 def _notes(runs: Sequence[Record], screen: Screen) -> list[str]:
     lines = _outliers(outlying_runs(runs), len(runs))
-    return [screen.paint("dim", wrapped(line, screen.width, "  ")) for line in lines]
+    return [screen.paint("dim", wrap_text(line, screen.width, "  ")) for line in lines]
 
 
 def _outliers(found: Sequence[OutlyingRun], total: int) -> list[str]:
@@ -122,7 +122,7 @@ def _table(ranked: Sequence[RankedEntry], labels: dict[str, str], screen: Screen
     rows = [("command", "mean ± σ", "", "relative")]
     for one in ranked:
         times = mean_and_spread([run.exec_time_s for run in one.runs])
-        shown = padded(bar(means[one.name] / slowest, width), width)
+        shown = pad(bar(means[one.name] / slowest, width), width)
         rows.append((f"  {labels[one.name]}", times, shown, relative_words(ranked[0], one)))
 
     def paint(row: int, column: int, cell: str) -> str:

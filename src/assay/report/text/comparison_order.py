@@ -6,7 +6,7 @@ from assay.analysis import Comparison, Row
 from assay.analysis.comparing.comparison import GRAVEST_FIRST
 
 
-def ordered(comparison: Comparison) -> list[Row]:
+def order_rows(comparison: Comparison) -> list[Row]:
     """What somebody has to look at first; within a verdict the largest change."""
     return sorted(
         comparison.rows,

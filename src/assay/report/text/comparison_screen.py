@@ -10,7 +10,7 @@ from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.sentences import comparison_sentences as said
 from assay.report.printable import printable
 from assay.report.quantity import quantity
-from assay.report.text.comparison_order import by_reason, ordered
+from assay.report.text.comparison_order import by_reason, order_rows
 from assay.report.text.interval_line import IntervalScale
 
 MARKS = {Verdict.REGRESSED: "▼", Verdict.IMPROVED: "▲", Verdict.EQUIVALENT: "="}
@@ -26,10 +26,10 @@ def comparison_screen(comparison: Comparison, *, everything: bool, colour: bool,
     table = _Table(comparison, everything, colour, width)
     conclusion = f"{comparison.answer}: {comparison.short_reason}"
     blocks = [
-        "\n".join(_joined(said.sides(comparison, None if everything else 4), width)),
+        "\n".join(_join_parts(said.sides(comparison, None if everything else 4), width)),
         "\n".join(table.lines()),
-        "\n".join(_wrapped(conclusion, width)),
-        "\n".join(line for note in comparison.notes for line in _wrapped(f"note: {note}", width)),
+        "\n".join(_wrap(conclusion, width)),
+        "\n".join(line for note in comparison.notes for line in _wrap(f"note: {note}", width)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -37,7 +37,7 @@ def comparison_screen(comparison: Comparison, *, everything: bool, colour: bool,
 class _Table:
     def __init__(self, comparison: Comparison, everything: bool, colour: bool, width: int) -> None:
         self._comparison, self._everything, self._colour, self._width = comparison, everything, colour, width
-        rows = ordered(comparison)
+        rows = order_rows(comparison)
         self._shown = [row for row in rows if everything or row.verdict is not Verdict.EQUIVALENT]
         self._changes = max((len(said.change(row)) for row in self._shown if row.ratio is not None), default=0)
         self._widths = self._columns()
@@ -63,12 +63,12 @@ class _Table:
         same = [row for row in self._shown if row.verdict is Verdict.EQUIVALENT]
         rest = [row for row in self._shown if row not in changed and row not in same]
         lines = [line for row in changed for line in self._one(row, said.change(row))]
-        if self._scale.columns and any(self._scale.drawn(row) for row in changed):
+        if self._scale.columns and any(self._scale.draw(row) for row in changed):
             lines.insert(0, " " * (self._text_at + self._drawn_at + 2) + self._scale.legend)
         for rows in by_reason(rest):
             lines += self._open(rows)
         lines += [line for row in same for line in self._one(row, said.change(row))]
-        return [*lines, *([] if self._everything else self._unchanged())]
+        return [*lines, *([] if self._everything else self._count_unchanged())]
 
     def _open(self, rows: Sequence[Row]) -> Iterator[str]:
         """What one reason is for is listed, and the reason said once."""
@@ -77,36 +77,36 @@ class _Table:
             return
         for row in rows:
             yield from self._one(row, said.change(row) if row.ratio is not None else "")
-        yield from _wrapped(said.together(len(rows), rows[0].reason), self._width, "    ")
+        yield from _wrap(said.together(len(rows), rows[0].reason), self._width, "    ")
 
     def _one(self, row: Row, text: str) -> Iterator[str]:
-        mark = self._painted(row.verdict, MARKS.get(row.verdict, "?"))
+        mark = self._paint(row.verdict, MARKS.get(row.verdict, "?"))
         cells = self._head(row, len(self._widths) or 2)
         beside = self._widths and (len(text) <= self._changes or self._width - self._text_at >= _NARROWEST)
         if beside:
             padded = (cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True))
-            first, *more = _wrapped(text, self._width - self._text_at) or [""]
-            drawn = self._scale.drawn(row) if row.verdict in _CHANGED else ""
+            first, *more = _wrap(text, self._width - self._text_at) or [""]
+            drawn = self._scale.draw(row) if row.verdict in _CHANGED else ""
             first = f"{first.ljust(self._drawn_at)}  {drawn}" if drawn else first
             yield f"{mark} {'  '.join(padded)}  {first}".rstrip()
             yield from (" " * self._text_at + line for line in more)
         elif self._widths:
             padded = (cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True))
             yield f"{mark} {'  '.join(padded)}".rstrip()
-            yield from _wrapped(text, self._width, "    ")
+            yield from _wrap(text, self._width, "    ")
         else:
             yield f"{mark} {cells[0]}"
-            yield from _wrapped("  ".join(filter(None, (cells[1], text))), self._width, "    ")
+            yield from _wrap("  ".join(filter(None, (cells[1], text))), self._width, "    ")
         for note in row.notes:
             if (row.entry, note) not in self._told:
                 self._told.add((row.entry, note))
-                yield from _wrapped(f"({note})", self._width, "    ")
+                yield from _wrap(f"({note})", self._width, "    ")
 
-    def _unchanged(self) -> list[str]:
+    def _count_unchanged(self) -> list[str]:
         same = self._comparison.of(Verdict.EQUIVALENT)
         if not same:
             return []
-        line, hint = f"= {said.unchanged(same)}", "--all shows them"
+        line, hint = f"= {said.count_unchanged(same)}", "--all shows them"
         room = self._width - len(line)
         return [line + hint.rjust(room)] if room >= len(hint) + 2 else [line, f"    {hint}"]
 
@@ -114,7 +114,7 @@ class _Table:
         entry, metric, values = printable(row.entry), printable(row.metric), printable(_values(row))
         return (entry, metric, values) if count == 3 else (f"{entry} {metric}".rstrip(), values)
 
-    def _painted(self, verdict: Verdict, text: str) -> str:
+    def _paint(self, verdict: Verdict, text: str) -> str:
         code = _COLOURS.get(verdict) if self._colour else None
         return f"\x1b[{code}m{text}\x1b[0m" if code else text
 
@@ -128,7 +128,7 @@ def _values(row: Row) -> str:
     return f"{before.removesuffix(f' {unit}') if unit else before} → {after}"
 
 
-def _wrapped(text: str, width: int, indent: str = "", more: str | None = None) -> list[str]:
+def _wrap(text: str, width: int, indent: str = "", more: str | None = None) -> list[str]:
     """No line ends within `numpy 2.4.5 → 2.4.6`, nor within a command."""
     kept = _WHOLE.sub(lambda found: found[0].replace(" ", _HARD_SPACE), printable(text))
     further = indent if more is None else more
@@ -136,7 +136,7 @@ def _wrapped(text: str, width: int, indent: str = "", more: str | None = None) -
     return [line.replace(_HARD_SPACE, " ") for line in lines]
 
 
-def _joined(parts: Sequence[str], width: int) -> list[str]:
+def _join_parts(parts: Sequence[str], width: int) -> list[str]:
     """Side by side where there is room, otherwise a line each."""
     lines: list[str] = []
     for part in map(printable, parts):
@@ -144,4 +144,4 @@ def _joined(parts: Sequence[str], width: int) -> list[str]:
             lines[-1] += f"   {part}"
         else:
             lines.append(part)
-    return [piece for line in lines for piece in _wrapped(line, width, more="    ")]
+    return [piece for line in lines for piece in _wrap(line, width, more="    ")]

@@ -8,11 +8,11 @@ from shutil import get_terminal_size
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.comparing.comparison import GRAVEST_FIRST
 from assay.analysis.comparing.environment_difference import also_different
-from assay.analysis.sentences.comparison_sentences import unchanged
-from assay.analysis.sentences.conclusion_sentences import counted, verdict_word
+from assay.analysis.sentences.comparison_sentences import count_unchanged
+from assay.analysis.sentences.conclusion_sentences import count_verdicts, verdict_word
 from assay.report.printable import printable
 from assay.report.quantity import percent, quantity
-from assay.report.text.comparison_order import ordered
+from assay.report.text.comparison_order import order_rows
 from assay.report.text.comparison_screen import comparison_screen
 
 _LOUD = (Verdict.REGRESSED, Verdict.IMPROVED)
@@ -28,8 +28,8 @@ def comparison_text(
     return comparison_screen(comparison, everything=everything, colour=colour, width=max(columns, 40))
 
 
-def _shown(comparison: Comparison, everything: bool) -> list[Row]:
-    return [row for row in ordered(comparison) if everything or row.verdict is not Verdict.EQUIVALENT]
+def _choose_rows(comparison: Comparison, everything: bool) -> list[Row]:
+    return [row for row in order_rows(comparison) if everything or row.verdict is not Verdict.EQUIVALENT]
 
 
 def cells_of(row: Row, safe: Callable[[str], str]) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def interval(row: Row) -> str:
 
 
 def counts_line(comparison: Comparison) -> str:
-    return counted({str(verdict): comparison.counts[verdict] for verdict in GRAVEST_FIRST})
+    return count_verdicts({str(verdict): comparison.counts[verdict] for verdict in GRAVEST_FIRST})
 
 
 def _conclusion(comparison: Comparison) -> str:
@@ -65,7 +65,7 @@ def _conclusion(comparison: Comparison) -> str:
 
 def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> str:
     """Notable rows open, the equivalent ones folded away: a pull request shows what matters."""
-    rows = _shown(comparison, everything=False)
+    rows = _choose_rows(comparison, everything=False)
     same = comparison.of(Verdict.EQUIVALENT)
     base, head = _code(comparison.base.removeprefix("A: ")), _code(comparison.head.removeprefix("B: "))
     blocks = [
@@ -76,7 +76,9 @@ def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> 
         blocks.append(_markdown_table(rows))
     if same:
         opened = " open" if everything else ""
-        blocks.append(f"<details{opened}><summary>{unchanged(same)}</summary>\n\n{_markdown_table(same)}\n\n</details>")
+        blocks.append(
+            f"<details{opened}><summary>{count_unchanged(same)}</summary>\n\n{_markdown_table(same)}\n\n</details>"
+        )
     blocks += [f"> {_escape(note)}" for note in comparison.notes]
     besides = also_different(comparison.environment, most=None if everything else 10)
     blocks += [_escape(besides)] if besides else []

@@ -9,7 +9,7 @@ from assay.record import Outcome, Record
 from assay.report.printable import printable
 from assay.report.quantity import duration, number
 from assay.report.text.screen import Screen
-from assay.report.text.text_width import columns, end_cut, middle_cut, padded
+from assay.report.text.text_width import columns, end_cut, middle_cut, pad
 from assay.report.text.timing_text import mean_and_spread
 
 MARKS = {"done": "✓", "failed": "✗", "running": "▶", "waiting": "·"}
@@ -58,9 +58,9 @@ class EntryLine:
 
     def text(self, screen: Screen, name_width: int) -> str:
         state = self.state
-        name = padded(middle_cut(printable(self.name), name_width), name_width)
+        name = pad(middle_cut(printable(self.name), name_width), name_width)
         passed = sum(run.success for run in self.runs)
-        count = padded(f"{passed if self.is_done else len(self.runs)}/{self.planned}", 5, right=True)
+        count = pad(f"{passed if self.is_done else len(self.runs)}/{self.planned}", 5, right=True)
         start = f"  {screen.paint(_COLOURS[state], MARKS[state])} {name}  {count}   "
         room = None if screen.width is None else screen.width - columns(start)
         fitting = [words for words in self._words() if room is None or columns(words) <= room]
@@ -70,7 +70,7 @@ class EntryLine:
     def _words(self) -> list[str]:
         """What there is to say, and shorter ways to say it."""
         failed = next((run for run in self.runs if not run.success), None)
-        estimate = padded(
+        estimate = pad(
             mean_and_spread([run.exec_time_s for run in self.runs if run.success and run.exec_time_s]), _TIME
         )
         if self.running is not None:
@@ -81,7 +81,7 @@ class EntryLine:
         if failed is not None:
             return [printable(failed.reasons[0]) if failed.reasons else failed.outcome.words]
         peak = max((run.usage.peak_rss_mb for run in self.runs), default=0.0)
-        return [f"{estimate}  {padded(memory_words(peak), _MEMORY, right=True)}"] if self.runs else [""]
+        return [f"{estimate}  {pad(memory_words(peak), _MEMORY, right=True)}"] if self.runs else [""]
 
 
 def name_width(names: Sequence[str], screen: Screen) -> int:

@@ -32,7 +32,7 @@ class IntervalScale:
         half = self.columns // 2
         return f"{'worse '.rjust(half)}|{' better'.ljust(half)}".rstrip()
 
-    def drawn(self, row: Row) -> str:
+    def draw(self, row: Row) -> str:
         """Nothing where there is no interval, no direction or no room."""
         if not (self.columns and row.better and row.low and row.high and row.ratio):
             return ""

@@ -19,7 +19,7 @@ def last_time_lines(comparison: Comparison, last: SessionRow | None, now: dateti
     """The time whatever is known of it; CPU time and memory where they changed."""
     rows = {row.metric: row for row in comparison.rows}
     said = [_sentence(row) for row in comparison.rows if row.metric == OWN[0] or not row.metric]
-    said += [_sentence(rows[name]) for name in OWN[1:] if name in rows and _changed(rows[name])]
+    said += [_sentence(rows[name]) for name in OWN[1:] if name in rows and _has_changed(rows[name])]
     notes = [*comparison.notes, *(note for name in OWN[:1] if name in rows for note in rows[name].notes)]
     besides = also_different(comparison.environment, most=3)
     lines = [f"vs last time{_when(last, now)}: {'; '.join(said)}"] if said else []
@@ -43,7 +43,7 @@ def _when(last: SessionRow | None, now: datetime | None) -> str:
     return f" ({ago(last.started_at, now)}{commit})"
 
 
-def _changed(row: Row) -> bool:
+def _has_changed(row: Row) -> bool:
     return row.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
 
 
@@ -51,7 +51,7 @@ def _sentence(row: Row) -> str:
     if row.verdict is Verdict.EQUIVALENT:
         return f"no change{_interval(row)}"
     what, more, less = _WORDS.get(row.metric, ("", "more", "less"))
-    if _changed(row) and row.ratio is not None:
+    if _has_changed(row) and row.ratio is not None:
         size = f"{row.ratio:.2f} times" if row.ratio >= 2 else percent(row.ratio).lstrip("+−")
         return f"{what}{size} {more if row.ratio > 1 else less}{_interval(row)}"
     return f"{what}{_CANNOT}{row.reason.removeprefix(_CANNOT)}"

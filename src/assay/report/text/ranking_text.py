@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.analysis.comparing.ranking import Ranked, Ranking, Standing
-from assay.report.markdown_text.markdown_table import escaped, table
+from assay.report.markdown_text.markdown_table import escape, table
 from assay.report.printable import printable
-from assay.report.quantity import percent, rounded
+from assay.report.quantity import percent, round_quantity
 from assay.report.text.comparison_text import counts_line
 from assay.report.text.text_table import text_table
 
@@ -29,8 +29,8 @@ def ranking_text(ranked: Ranked, *, everything: bool = False) -> str:
 
 
 def ranking_markdown(ranked: Ranked) -> str:
-    sides = "\n".join(f"- {escaped(line)}" for line in _sides(ranked))
-    rows = [[escaped(cell) for cell in row] for row in _rows(ranked.rankings)]
+    sides = "\n".join(f"- {escape(line)}" for line in _sides(ranked))
+    rows = [[escape(cell) for cell in row] for row in _rows(ranked.rankings)]
     return f"{sides}\n\n{table(_HEAD, rows, right=(3, 4))}\n"
 
 
@@ -51,7 +51,7 @@ def _cells(ranking: Ranking, one: Standing) -> tuple[str, ...]:
     low, high = one.ratio_low, one.ratio_high
     return (
         LETTERS[one.side],
-        printable(rounded(one.value, ranking.unit)),
+        printable(round_quantity(one.value, ranking.unit)),
         "–" if one.ratio is None else percent(one.ratio),
         "–" if low is None or high is None else f"{percent(low)} to {percent(high)}",
         str(one.runs),

@@ -21,7 +21,7 @@ class Screen:
     @classmethod
     def of(cls, stream: TextIO | None = None) -> Screen:
         stream = stream or sys.stdout
-        return cls(colour=coloured(stream), width=width_of(stream))
+        return cls(colour=has_colour(stream), width=width_of(stream))
 
     def paint(self, how: str, text: str) -> str:
         return f"\x1b[{_COLOURS[how]}m{text}\x1b[0m" if self.colour and text else text
@@ -30,12 +30,12 @@ class Screen:
 PLAIN = Screen()
 
 
-def coloured(stream: TextIO | None = None) -> bool:
+def has_colour(stream: TextIO | None = None) -> bool:
     return is_terminal(stream or sys.stdout) and "NO_COLOR" not in os.environ
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """One whose cursor can be moved."""
+    """Whether the stream is a terminal whose cursor can be moved."""
     try:
         return stream.isatty() and os.environ.get("TERM") != "dumb"
     except (OSError, ValueError):  # ValueError: closed

@@ -14,7 +14,7 @@ from assay.report.run_folder import RunFolder
 from assay.report.text.entry_line import memory_words
 from assay.report.text.screen import PLAIN, Screen
 from assay.report.text.text_table import text_table
-from assay.report.text.text_width import columns, end_cut, wrapped
+from assay.report.text.text_width import columns, end_cut, wrap_text
 from assay.report.text.timing_text import mean_and_spread
 from assay.report.view import EntryView, MetricView, SessionView
 
@@ -88,7 +88,7 @@ def failures(view: SessionView, folder: SessionFolder, screen: Screen = PLAIN) -
 def _failure(entry: EntryView, folder: SessionFolder, screen: Screen, with_log: bool) -> str:
     run = entry.shown
     lines = [f"{screen.paint('bad', '✗ ' + printable(entry.name))}: {str(entry.outcome).replace('_', ' ')}"]
-    lines += [wrapped(printable(reason), screen.width, "  ") for reason in entry.reasons]
+    lines += [wrap_text(printable(reason), screen.width, "  ") for reason in entry.reasons]
     if run is None or run.outcome in (Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.MISSED):
         return "\n".join(lines)
     files = RunFolder(folder, run)
@@ -100,11 +100,11 @@ def _failure(entry: EntryView, folder: SessionFolder, screen: Screen, with_log: 
 
 
 def log_path(folder: SessionFolder, files: RunFolder, screen: Screen) -> str:
-    return printable(shown_path(folder.path / files.log.relative_to(folder.path.resolve()), screen))
+    return printable(shorten_path(folder.path / files.log.relative_to(folder.path.resolve()), screen))
 
 
-def shown_path(path: Path, screen: Screen) -> str:
-    """On a terminal from the working folder, for what is below it; another program gets it whole."""
+def shorten_path(path: Path, screen: Screen) -> str:
+    """A path as it is shown: on a terminal relative to the working folder, if it is below that; elsewhere whole."""
     with suppress(OSError, ValueError):
         return str(path if screen.width is None else path.relative_to(Path.cwd()))
     return str(path)
@@ -114,7 +114,7 @@ def _what_changed(changes: Sequence[str], screen: Screen) -> str:
     if not changes:
         return ""
     lines = [printable(line) for line in changes]
-    shown = [(line.startswith("regressed"), wrapped(line, screen.width, "  ")) for line in lines]
+    shown = [(line.startswith("regressed"), wrap_text(line, screen.width, "  ")) for line in lines]
     return "\n".join(["What changed", *(screen.paint("bad", line) if bad else line for bad, line in shown)])
 
 
@@ -132,13 +132,13 @@ def _table(view: SessionView, regressed: Collection[str], screen: Screen) -> str
         *(_row(entry, entry.passed and entry.name in regressed) for entry in entries),
     ]
 
-    def painted(row: int, column: int, cell: str) -> str:
+    def paint(row: int, column: int, cell: str) -> str:
         if row == 0:
             return screen.paint("dim", cell)
         return screen.paint("good" if place(entries[row - 1]) == 2 else "bad", cell) if column == 1 else cell
 
     rows = rows if any(row[-1] for row in rows[1:]) else [row[:-1] for row in rows]
-    return text_table(rows, right=(2, 3, 4), paint=painted, most=screen.width)
+    return text_table(rows, right=(2, 3, 4), paint=paint, most=screen.width)
 
 
 def _row(entry: EntryView, is_regressed: bool) -> tuple[str, str, str, str, str, str]:

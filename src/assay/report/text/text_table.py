@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assay.report.text.text_width import columns, end_cut, middle_cut, padded
+from assay.report.text.text_width import columns, end_cut, middle_cut, pad
 
 Cell = Callable[[int, int, str], str]
 _SPACE = 2
@@ -24,7 +24,7 @@ def text_table(
 
     With `most`, no line is longer: the last column is cut at its end, and `names` lose their middle.
     """
-    rows = rows if most is None else _fitted(rows, most, names)
+    rows = rows if most is None else _fit(rows, most, names)
     last = len(rows[0]) - 1
     widths = [
         max(columns(row[column]) for row in rows) if column < last or column in right else 0
@@ -32,13 +32,13 @@ def text_table(
     ]
     lines = []
     for number, row in enumerate(rows):
-        cells = [padded(c, w, right=i in right) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        cells = [pad(c, w, right=i in right) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
         cells[-1] = cells[-1].rstrip()
         lines.append((" " * _SPACE).join(paint(number, column, cell) for column, cell in enumerate(cells)).rstrip())
     return "\n".join(lines)
 
 
-def _fitted(rows: Sequence[Sequence[str]], most: int, names: Sequence[int]) -> list[list[str]]:
+def _fit(rows: Sequence[Sequence[str]], most: int, names: Sequence[int]) -> list[list[str]]:
     widths = [max(columns(row[column]) for row in rows) for column in range(len(rows[0]))]
     over = sum(widths) + _SPACE * (len(widths) - 1) - most
     last = len(widths) - 1

@@ -18,7 +18,7 @@ def columns(text: str) -> int:
 
 
 def middle_cut(text: str, most: int) -> str:
-    """At most so many columns: a long name loses its middle, since what tells names apart stands at both ends."""
+    """The text in at most `most` columns. A long name loses its middle: what tells names apart stands at both ends."""
     if columns(text) <= most:
         return text
     if most < 3:
@@ -28,12 +28,12 @@ def middle_cut(text: str, most: int) -> str:
 
 
 def end_cut(text: str, most: int) -> str:
-    """At most so many columns: a sentence loses its end."""
+    """The text in at most `most` columns: a sentence loses its end."""
     return text if columns(text) <= most else _first(text, max(0, most - 1)).rstrip() + GAP
 
 
-def wrapped(text: str, most: int | None, indent: str = "") -> str:
-    """On as many lines as it takes, the further ones two columns farther in; None: on one line, however long."""
+def wrap_text(text: str, most: int | None, indent: str = "") -> str:
+    """The text on as many lines as it takes, further ones indented by two more columns. `most` None: on one line."""
     if most is None:
         return indent + text
     further = indent + "  "
@@ -43,7 +43,7 @@ def wrapped(text: str, most: int | None, indent: str = "") -> str:
     return words.fill(text)
 
 
-def padded(text: str, width: int, *, right: bool = False) -> str:
+def pad(text: str, width: int, *, right: bool = False) -> str:
     space = " " * max(0, width - columns(text))
     return space + text if right else text + space
 

@@ -10,13 +10,13 @@ _MOST = 1000
 def make_way(path: Path) -> Path | None:
     """Moves aside what a program has put in the place of a file of the session's: a directory, a link, a FIFO.
 
-    Where it is now, or None where there was nothing to move.
+    Returns where it is now, or None where there was nothing to move.
     """
     try:
         mode = os.lstat(path).st_mode
     except OSError:
         return None
-    return None if stat.S_ISREG(mode) else _moved(path)
+    return None if stat.S_ISREG(mode) else _move_aside(path)
 
 
 def make_way_for_folder(folder: Path, root: Path) -> None:
@@ -24,10 +24,10 @@ def make_way_for_folder(folder: Path, root: Path) -> None:
     for path in (*reversed(folder.relative_to(root).parents[:-1]), folder.relative_to(root)):
         place = root / path
         if place.is_symlink() or (place.exists() and not place.is_dir()):
-            _moved(place)
+            _move_aside(place)
 
 
-def _moved(path: Path) -> Path | None:
+def _move_aside(path: Path) -> Path | None:
     for number in range(1, _MOST):
         aside = path.with_name(f"{path.name}.foreign-{number}")
         if not os.path.lexists(aside):

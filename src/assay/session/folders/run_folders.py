@@ -19,13 +19,13 @@ class StartedFolder:
 
     entry: str
     key: str
-    """As `Run.key`."""
+    """Key of the run, see `Run.key`."""
     started: float
     """When its logs were made, in seconds since 1970."""
 
 
-def started_runs(session: Path) -> list[StartedFolder]:
-    """Links are not followed: what they lead to is no run of this session."""
+def find_started_runs(session: Path) -> list[StartedFolder]:
+    """Folders of started runs. Links are not followed: what they lead to is no run of this session."""
     found = []
     for entry in _folders(session):
         if not is_name(entry.name):

@@ -14,15 +14,15 @@ from assay.record.joined.job_folder import JobFolder
 from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.session.folders.open_session import OpenSession
-from assay.session.joined.lost_record import lost_record
+from assay.session.joined.lost_record import make_lost_record
 
 POLL_S = 0.25
 
 
 def is_complete(folder: JobFolder) -> bool:
-    """Everything that was expected is there, and no job is at anything else. The last job to end sees it so."""
+    """Whether everything expected is there and no job is at anything else. The last job to end sees it so."""
     jobs = folder.jobs
-    return bool(jobs.expected()) and not jobs.open_entries() and not jobs.running()
+    return bool(jobs.entries_expected()) and not jobs.open_entries() and not jobs.running()
 
 
 def finish_session(folder: JobFolder, say: Callable[[str], None]) -> OpenSession | None:
@@ -40,16 +40,16 @@ def finish_session(folder: JobFolder, say: Callable[[str], None]) -> OpenSession
     info = session.info()
     records = jobs.records()
     recorded = {record.run_id for record in records}
-    lost = [lost_record(job, info.name, environment) for job in jobs.all()]
+    lost = [make_lost_record(job, info.name, environment) for job in jobs.all()]
     records += [record for record in lost if record is not None and record.run_id not in recorded]
     lines = [encode(record.to_json()) for record in records]
-    planned = jobs.planned()
+    planned = jobs.entries_planned()
     info = replace(
         info,
         status="interrupted" if missing else "finished",
         finished_at=info.finished_at or datetime.now(UTC).isoformat(timespec="microseconds"),
         planned=planned,
-        plan={**info.plan, "entries": None, "entries_exact": list(_asked(jobs.all()))},
+        plan={**info.plan, "entries": None, "entries_exact": list(_list_asked(jobs.all()))},
     )
     write_atomic(folder.path / "env.json", encode(_environments(folder, environment), indent=2))
     write_atomic(session.results, "".join(f"{line}\n" for line in lines))
@@ -59,7 +59,7 @@ def finish_session(folder: JobFolder, say: Callable[[str], None]) -> OpenSession
 
 
 def _wait(folder: JobFolder, say: Callable[[str], None]) -> None:
-    """A record that came after the report would be missing from it."""
+    """Waits for jobs that still run: a record that came after the report would be missing from it."""
     said: set[str] = set()
     while True:
         others = [job for job in folder.jobs.running() if job.id != folder.job.id]
@@ -73,8 +73,8 @@ def _wait(folder: JobFolder, say: Callable[[str], None]) -> None:
         time.sleep(POLL_S)
 
 
-def _asked(jobs: list[Job]) -> tuple[str, ...]:
-    """For `--resume`: what the jobs were for. What those need comes with them."""
+def _list_asked(jobs: list[Job]) -> tuple[str, ...]:
+    """Entries that the jobs were asked for, kept for `--resume`. What those need comes with them."""
     joined = [job for job in jobs if job.status != "refused"]
     return tuple(dict.fromkeys(name for job in joined for name in (*job.asked, *job.expect)))
 

@@ -13,7 +13,7 @@ from assay.capture.environment import capture_environment
 from assay.config.entries.entry_name import check_name
 from assay.config.plan import Plan
 from assay.errors import UsageError
-from assay.names import quoted
+from assay.names import quote
 from assay.record import Environment, SessionFolder, SessionInfo
 from assay.record.joined.heartbeat import place, start_ticks
 from assay.record.joined.job import Job
@@ -22,7 +22,7 @@ from assay.record.joined.jobs import Jobs
 from assay.record.secrecy.secrets import Masker
 from assay.record.writing.exclusive_file import create_exclusive
 from assay.record.writing.strict_json import encode
-from assay.session.kept.masking import masked_environment, masked_inputs
+from assay.session.kept.masking import mask_environment, mask_inputs
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def join_session(
         folder = new_job(path, masker.words(list(command)), plan, expect)
         first = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
         captured = capture_environment(first, folder.own / "artifacts", masker.text(reason) if reason else None)
-        environment = masked_environment(captured, masker)
+        environment = mask_environment(captured, masker)
         folder.write_own_environment(environment)
         _make_session(folder, plan, environment, masker)
         _refuse_unless_open(folder)
@@ -100,7 +100,7 @@ def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect
 
 
 def _make_session(folder: JobFolder, plan: Plan, environment: Environment, masker: Masker) -> None:
-    """Unless another job has. session.json comes last: what has it is a session, and complete."""
+    """Makes the session, unless another job has. session.json comes last: a folder that has it is complete."""
     job = folder.job
     create_exclusive(folder.path / "env.json", encode(environment.to_json(), indent=2), job.id)
     info = SessionInfo(
@@ -111,7 +111,7 @@ def _make_session(folder: JobFolder, plan: Plan, environment: Environment, maske
         reason=environment.reason,
         pid=job.pid,
         planned=job.planned,
-        plan=masked_inputs(plan.inputs, masker),
+        plan=mask_inputs(plan.inputs, masker),
         tags=plan.tags,
         joined=True,
     )
@@ -126,7 +126,7 @@ def _refuse_closed(path: Path) -> None:
         if not info.joined:
             raise UsageError(f"--join {path.name}: {path} is a session of one process; choose another name")
         if info.status != "running":
-            raise UsageError(_closed(path.name, info))
+            raise UsageError(_tell_closed(path.name, info))
     elif not Jobs(path).exist and any(path.iterdir()):
         raise UsageError(f"--join {path.name}: {path} holds something that is not a session; choose another name")
 
@@ -138,11 +138,11 @@ def _refuse_unless_open(folder: JobFolder) -> None:
     folder.refuse()
     info = SessionFolder(folder.path).info()
     if info.status != "running":
-        raise UsageError(_closed(folder.path.name, info))
+        raise UsageError(_tell_closed(folder.path.name, info))
     raise UsageError(f"no job can join session {folder.path.name} any more: {finishing}")
 
 
-def _closed(name: str, info: SessionInfo) -> str:
+def _tell_closed(name: str, info: SessionInfo) -> str:
     said = f"session {name} was finished at {info.finished_at}: no job can join it any more"
     if info.status == "interrupted":
         return f"{said}; `assay run --resume {name}` runs what is missing in it"
@@ -155,10 +155,10 @@ def _claim(folder: JobFolder, asked: Sequence[str]) -> None:
         holder = jobs.take(name, job)
         other = jobs.find(holder)
         if holder == job.id or (other is not None and name not in other.asked):
-            continue  # who runs it only because another entry needs it leaves the result to this job too
+            continue  # a job that runs it only because another entry needs it leaves the result to this job too
         folder.refuse()
         does = "was run" if jobs.is_done(name) else "is run"
         raise UsageError(
-            f"entry {quoted(name)} of session {folder.path.name} {does} by {other.words if other else holder}; "
+            f"entry {quote(name)} of session {folder.path.name} {does} by {other.words if other else holder}; "
             "nothing was run here, since an entry belongs to one job"
         )

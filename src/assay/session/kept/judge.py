@@ -15,11 +15,11 @@ from assay.record import Environment, Outcome, Record, TaskPerf, Usage
 from assay.record.metric import Metric
 from assay.record.metrics_files import apart, together
 from assay.record.secrecy.secrets import Masker
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 from assay.session.execution import Execution
 from assay.session.folders.disk import free_mb
 from assay.session.kept.last_words import last_words
-from assay.session.kept.requirement_check import Past, check
+from assay.session.kept.requirement_check import EarlierLevels, check
 from assay.session.kept.results import ProgramResults
 from assay.session.kept.results_apart import results_of
 from assay.session.service.service_metrics import with_service_metrics
@@ -30,7 +30,12 @@ LINES_OF_LOG = 5
 
 
 def judge(
-    execution: Execution, result: ProcessResult, started_at: str, session: str, environment: Environment, past: Past
+    execution: Execution,
+    result: ProcessResult,
+    started_at: str,
+    session: str,
+    environment: Environment,
+    past: EarlierLevels,
 ) -> Record:
     """What a run is, from how its process ended and what it wrote; what goes wrong with that is its outcome too."""
     try:
@@ -38,28 +43,28 @@ def judge(
         if not result.failure:
             results = results_of(execution.results, execution.run.entry.keeps_contract)
             results = with_service_metrics(results, execution.served)
-        return _judged(execution, result, results, started_at, session, environment, past)
+        return _judge_results(execution, result, results, started_at, session, environment, past)
     except Exception as error:  # noqa: BLE001  what a program wrote never ends the session, whatever we overlooked
-        why = shortened(f"{type(error).__name__}: {error}", LONGEST_REASON)
+        why = shorten(f"{type(error).__name__}: {error}", LONGEST_REASON)
         results = ProgramResults(problems=[f"what it wrote could not be judged: {why}"])
-        return _judged(execution, result, results, started_at, session, environment, past)
+        return _judge_results(execution, result, results, started_at, session, environment, past)
 
 
-def _judged(
+def _judge_results(
     execution: Execution,
     result: ProcessResult,
     results: ProgramResults,
     started_at: str,
     session: str,
     environment: Environment,
-    past: Past,
+    past: EarlierLevels,
 ) -> Record:
     run, entry = execution.run, execution.run.entry
     outcome, reasons = _outcome(execution, result, results)
     if execution.cleanup_problem and outcome is not Outcome.INTERRUPTED:
         outcome = Outcome.FAILED if outcome is Outcome.PASSED else outcome
         reasons = [*reasons, execution.cleanup_problem]
-    metrics, details = _declared(results, entry)
+    metrics, details = _declare(results, entry)
     record = Record(
         name=entry.name,
         session=session,
@@ -89,8 +94,9 @@ def _judged(
         environment=execution.python.environment if execution.python else None,
         host=environment.host,
         margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
+        unjudged=tuple(name for name, rule in entry.metrics.items() if not rule.judged),
     )
-    return _masked(_with_requirements(record, entry, past), execution)
+    return _mask(_with_requirements(record, entry, past), execution)
 
 
 def _outcome(execution: Execution, result: ProcessResult, results: ProgramResults) -> tuple[Outcome, list[str]]:
@@ -103,18 +109,18 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
     entry = execution.run.entry
     disk = _disk_reasons(execution, result)
     if result.ended_because == "timeout":
-        return Outcome.TIMEOUT, [f"ran longer than its limit of {entry.timeout_s:g} s", *_unseen(result), *disk]
+        return Outcome.TIMEOUT, [f"ran longer than its limit of {entry.timeout_s:g} s", *_tell_unseen(result), *disk]
     if result.ended_because == "memory":
         return Outcome.FAILED, [f"used more memory than its limit of {entry.limits.memory:g} MB", *disk]
     if result.unseen:
-        return Outcome.FAILED, [*_unseen(result), *disk]
+        return Outcome.FAILED, [*_tell_unseen(result), *disk]
     code = result.returncode
     if code is None or result.ended_because:
         return Outcome.FAILED, [f"was ended: {result.ended_because or 'its end could not be seen'}", *disk]
     if code < 0:
         return Outcome.CRASHED, [f"was ended by signal {_signal_name(-code)}", *disk]
     if code > 0:
-        last = shortened(" ".join(last_words(execution.workspace.stderr)), LONGEST_REASON)
+        last = shorten(" ".join(last_words(execution.workspace.stderr)), LONGEST_REASON)
         what = advice(last)
         said = "".join((f"exited with code {code}", f": {last}" if last else "", f"; {what}" if what else ""))
         return Outcome.FAILED, [said, *disk]
@@ -127,8 +133,8 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
     return Outcome.PASSED, []
 
 
-def _with_requirements(record: Record, entry: Entry, past: Past) -> Record:
-    """Checked whenever there is something to check; they decide only about a run that would otherwise pass."""
+def _with_requirements(record: Record, entry: Entry, past: EarlierLevels) -> Record:
+    """The record with its requirements checked. They decide only about a run that would otherwise pass."""
     if record.warmup or not (record.script_metrics or record.outcome is Outcome.PASSED):
         return record
     checked = tuple(check(requirement, record, entry.baseline, past) for requirement in entry.requirements)
@@ -148,7 +154,7 @@ def _disk_reasons(execution: Execution, result: ProcessResult) -> list[str]:
     return ["the disk with the results is full"] if full else []
 
 
-def _unseen(result: ProcessResult) -> list[str]:
+def _tell_unseen(result: ProcessResult) -> list[str]:
     if not result.unseen:
         return []
     return [f"{result.unseen} while the program ran: how it would have ended is not known, and nothing was measured"]
@@ -177,8 +183,9 @@ def _usage(execution: Execution, result: ProcessResult) -> Usage:
     )
 
 
-def _declared(results: ProgramResults, entry: Entry) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the configuration declares, where the program does not; on `exact` it has the last word."""
+def _declare(results: ProgramResults, entry: Entry) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Values and details of metrics, with what the configuration declares where the program does not; on `exact` the
+    configuration has the last word."""
     metrics, details = dict(results.metrics), dict(results.metrics_detail)
     for name, rule in entry.metrics.items():
         if name in metrics:
@@ -203,7 +210,7 @@ def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: E
     for name, words in (("prepare", entry.prepare), ("cleanup", entry.cleanup)):
         if words:
             settings[name] = list(words)
-    if entry.service is not None:  # only then: what earlier versions recorded stays comparable
+    if entry.service is not None:  # only then, so that records of earlier versions stay comparable
         settings["service"] = entry.service.settings
     folders: tuple[str, ...] = (str(workspace.session), str(workspace.large), str(execution.results))
     if execution.served is not None:  # a free port is another one in every run
@@ -232,7 +239,7 @@ def _files(execution: Execution) -> dict[str, str]:
     return {name: workspace.relative(path) for name, path in files.items() if path.exists()}
 
 
-def _masked(record: Record, execution: Execution) -> Record:
+def _mask(record: Record, execution: Execution) -> Record:
     masker = execution.masker
     return replace(
         record,
@@ -251,13 +258,14 @@ def _masked(record: Record, execution: Execution) -> Record:
             )
             for result in record.requirements
         ),
-        tasks=tuple(_masked_task(task, masker) for task in record.tasks),
+        tasks=tuple(_mask_task(task, masker) for task in record.tasks),
         sink_data=masker.value(record.sink_data),
         margins=masker.value(record.margins),
+        unjudged=tuple(masker.text(name) for name in record.unjudged),
     )
 
 
-def _masked_task(task: TaskPerf, masker: Masker) -> TaskPerf:
+def _mask_task(task: TaskPerf, masker: Masker) -> TaskPerf:
     return TaskPerf(masker.text(task.stage), masker.value(task.metrics), masker.text(task.invocation))
 
 

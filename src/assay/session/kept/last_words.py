@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 from assay.untrusted.read_limit import LOG
 from assay.untrusted.text_file import last_lines
 from assay.untrusted.unreadable import Unreadable
@@ -23,7 +23,7 @@ def last_words(log: Path, lines: int = 1) -> list[str]:
         return []
     said = _after_traceback(found) or [line for line in found if line.strip()][-lines:]
     plain = ["".join(letter for letter in line.strip() if letter.isprintable()) for line in said]
-    return [shortened(line, _LONGEST) for line in plain if line]
+    return [shorten(line, _LONGEST) for line in plain if line]
 
 
 def _after_traceback(lines: list[str]) -> list[str]:

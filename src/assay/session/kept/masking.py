@@ -14,11 +14,11 @@ from assay.record.secrecy.secrets import Masker
 
 def session_masker(plan: Plan, environment: Mapping[str, str], command: Iterable[str] = ()) -> Masker:
     """Knows every secret of a session: from the environment, its files, `--set`, and the words of its commands."""
-    return Masker(environment, [*_found(plan, list(command)), *_named(plan, environment, list(command))])
+    return Masker(environment, [*_found(plan, list(command)), *_find_named(plan, environment, list(command))])
 
 
-def masked_inputs(inputs: Mapping[str, Any], masker: Masker) -> dict[str, Any]:
-    """As session.json keeps them: each secret is `***NAME***`, the variable that `--resume` and `rerun` ask for."""
+def mask_inputs(inputs: Mapping[str, Any], masker: Masker) -> dict[str, Any]:
+    """Inputs as session.json keeps them: a secret is `***NAME***`, the variable that `--resume` and `rerun` ask for."""
     masked: dict[str, Any] = masker.value(dict(inputs))
     for key in ("set", "command"):
         if inputs.get(key):
@@ -26,8 +26,8 @@ def masked_inputs(inputs: Mapping[str, Any], masker: Masker) -> dict[str, Any]:
     return masked
 
 
-def masked_environment(environment: Environment, masker: Masker) -> Environment:
-    """The words in it that people chose."""
+def mask_environment(environment: Environment, masker: Masker) -> Environment:
+    """The environment with secrets masked in the texts that people chose."""
     branch, image = environment.git_branch, environment.container_image
     return replace(
         environment,
@@ -49,7 +49,7 @@ def _found(plan: Plan, command: list[str]) -> Iterator[tuple[str, str]]:
         yield from _of_mapping(sink)
 
 
-def _named(plan: Plan, environment: Mapping[str, str], command: list[str]) -> Iterator[tuple[str, str]]:
+def _find_named(plan: Plan, environment: Mapping[str, str], command: list[str]) -> Iterator[tuple[str, str]]:
     """Secrets in variables of any name, where an option says that they are: `--api-key-env MY_KEY`."""
     for words in (command, *(entry.args for entry in plan.entries)):
         for name in secret_variables(words):
@@ -58,17 +58,17 @@ def _named(plan: Plan, environment: Mapping[str, str], command: list[str]) -> It
 
 def _of_entry(entry: Entry) -> Iterator[tuple[str, str]]:
     yield from _of_variables(entry.env)
-    yield from secrets_of_words(map(_unescaped, (*entry.program, *entry.args)))
+    yield from secrets_of_words(map(_unescape, (*entry.program, *entry.args)))
     if entry.service is not None:
         yield from _of_variables(entry.service.env)
-        yield from secrets_of_words(map(_unescaped, entry.service.command))
-        yield from secrets_of_text(_unescaped(entry.service.url))
+        yield from secrets_of_words(map(_unescape, entry.service.command))
+        yield from secrets_of_text(_unescape(entry.service.url))
     yield from _of_mapping(entry.sink_data)
 
 
 def _of_variables(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, value in variables.items():
-        written = _unescaped(value)
+        written = _unescape(value)
         if is_secret(name):
             yield name, written
         yield from secrets_of_text(written)
@@ -94,6 +94,6 @@ def _words(line: str) -> list[str]:
         return line.split()
 
 
-def _unescaped(text: str) -> str:
-    """Braces are doubled where placeholders are put in."""
+def _unescape(text: str) -> str:
+    """The text with doubled braces single again: they are doubled where placeholders are put in."""
     return text.replace("{{", "{").replace("}}", "}")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Level:
+class EarlierLevel:
     """What earlier sessions say of a metric."""
 
     value: float
@@ -27,25 +27,25 @@ class Level:
         of = f"median of {self.sessions} sessions" if self.sessions > 1 else "one session"
         unknown = "how much sessions differ is not known yet"
         spread = unknown if self.by_chance is None else f"one more could differ by {self.by_chance:.1%}"
-        return f"{_shown(self.value)} ({of}; {spread})"
+        return f"{_format(self.value)} ({of}; {spread})"
 
 
-class Past(Protocol):
+class EarlierLevels(Protocol):
     """What a session needs to know of earlier ones; handed to it by the command."""
 
-    def level(self, record: Record, metric: str, baseline: str | None) -> Level | None:
+    def level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
         """None without a comparable record."""
 
 
-class NoPast:
-    def level(self, record: Record, metric: str, baseline: str | None) -> Level | None:
+class NoEarlierLevels:
+    def level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
         return None
 
 
-def check(requirement: Requirement, record: Record, baseline: str | None, past: Past) -> RequirementResult:
-    """NaN satisfies no bound, `1` is not `true`, a missing metric fails."""
+def check(requirement: Requirement, record: Record, baseline: str | None, past: EarlierLevels) -> RequirementResult:
+    """Checks one requirement: NaN satisfies no bound, `1` is not `true`, a missing metric fails."""
     name = requirement.metric
-    values = measured(record)
+    values = collect_values(record)
     bounds = requirement.model_fields_set
     expected = ", ".join(bounds_in_words(requirement, baseline))
     if name not in values:
@@ -53,19 +53,19 @@ def check(requirement: Requirement, record: Record, baseline: str | None, past: 
             name, expected, None, False, f"{name} is required to be {expected}, but was not measured"
         )
     actual = values[name]
-    broken = _broken(requirement, bounds, actual)
+    broken = _is_broken(requirement, bounds, actual)
     if not broken and "max_regression" in bounds:
-        broken, expected = _regressed(requirement, record, baseline, past, expected)
-    reason = f"{name} is {_shown(actual)}, required: {expected}" if broken else ""
+        broken, expected = _check_regression(requirement, record, baseline, past, expected)
+    reason = f"{name} is {_format(actual)}, required: {expected}" if broken else ""
     return RequirementResult(name, expected, actual, not broken, reason)
 
 
-def measured(record: Record) -> dict[str, Any]:
+def collect_values(record: Record) -> dict[str, Any]:
     usage = {f"usage.{name}": value for name, value in record.usage.to_json().items()}
     return {**usage, **{name: metric.value for name, metric in record.metrics.items()}}
 
 
-def _broken(requirement: Requirement, bounds: set[str], actual: Any) -> bool:
+def _is_broken(requirement: Requirement, bounds: set[str], actual: Any) -> bool:
     if "exact_value" in bounds and not _same(requirement.exact_value, actual):
         return True
     number = actual if isinstance(actual, int | float) and not isinstance(actual, bool) else math.nan
@@ -74,10 +74,10 @@ def _broken(requirement: Requirement, bounds: set[str], actual: Any) -> bool:
     return "max_value" in bounds and not number <= _number(requirement.max_value)
 
 
-def _regressed(
-    requirement: Requirement, record: Record, baseline: str | None, past: Past, expected: str
+def _check_regression(
+    requirement: Requirement, record: Record, baseline: str | None, past: EarlierLevels, expected: str
 ) -> tuple[bool, str]:
-    """Worse than allowed, and by more than the sessions before differ among themselves."""
+    """Whether it is worse than allowed, and by more than the sessions before differ among themselves."""
     level = past.level(record, requirement.metric, baseline)
     if level is None:
         return False, f"{expected} (no comparable record yet)"
@@ -102,18 +102,18 @@ def bounds_in_words(requirement: Requirement, baseline: str | None = None) -> li
     bounds = requirement.model_fields_set
     words = []
     if "exact_value" in bounds:
-        words.append(f"= {_shown(requirement.exact_value)}")
+        words.append(f"= {_format(requirement.exact_value)}")
     if "min_value" in bounds:
-        words.append(f"≥ {_shown(requirement.min_value)}")
+        words.append(f"≥ {_format(requirement.min_value)}")
     if "max_value" in bounds:
-        words.append(f"≤ {_shown(requirement.max_value)}")
+        words.append(f"≤ {_format(requirement.max_value)}")
     if "max_regression" in bounds:
         than = "the recent level" if baseline is None else f"session {baseline}"
         words.append(f"at most {_number(requirement.max_regression) * 100:.3g}% worse than {than}")
     return words
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

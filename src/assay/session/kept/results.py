@@ -11,7 +11,7 @@ from assay.record.metrics_files import DETAILS, VALUES, together
 from assay.record.task_metrics import with_task_metrics
 from assay.record.tasks_file import TasksRead, read_tasks
 from assay.record.warnings_file import read_warnings
-from assay.record.writing.strict_json import untagged
+from assay.record.writing.strict_json import untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 from assay.untrusted.unreadable import Unreadable
@@ -44,7 +44,7 @@ def read_results(folder: Path, required: bool, tasks: bool = True) -> ProgramRes
 
 def _read(path: Path, required: bool, problems: list[str]) -> Mapping[str, Any]:
     try:
-        content = read_json(path, RESULT, untagged)
+        content = read_json(path, RESULT, untag)
     except FileNotFoundError:
         if required:
             problems.append(f"wrote no {path.name} in {path.parent}")

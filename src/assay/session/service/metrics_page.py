@@ -38,7 +38,7 @@ class SeriesName:
 
 
 def read_metrics_page(text: str) -> dict[SeriesName, float]:
-    """At most `MOST_SERIES`, in the order of the page. Lines that are none are passed over."""
+    """Values of at most `MOST_SERIES` series, in the order of the page. Lines that hold none are passed over."""
     kinds: dict[str, str] = {}
     found: dict[SeriesName, float] = {}
     for line in text.split("\n"):
@@ -62,7 +62,7 @@ def _sample(line: str, kinds: dict[str, str]) -> tuple[SeriesName, float] | None
     if match is None or len(match[1]) > _LONGEST_NAME:
         return None
     kind = _kind(match[1], kinds)
-    labels = tuple((key, _unescaped(value)) for key, value in _LABEL.findall(match[2] or ""))
+    labels = tuple((key, _unescape(value)) for key, value in _LABEL.findall(match[2] or ""))
     try:
         value = float(match[3])
     except ValueError:
@@ -73,7 +73,7 @@ def _sample(line: str, kinds: dict[str, str]) -> tuple[SeriesName, float] | None
 
 
 def _kind(name: str, kinds: dict[str, str]) -> Kind | None:
-    """None: a part of something that is left out. What says nothing of itself is taken for a gauge."""
+    """Kind of a series; a gauge where the page does not say. None for a part of something that is left out."""
     if name in kinds and kinds[name] not in ("histogram", "summary"):
         return "counter" if kinds[name] == "counter" else "gauge"
     for ending in _COUNTED:
@@ -84,5 +84,5 @@ def _kind(name: str, kinds: dict[str, str]) -> Kind | None:
     return "gauge"
 
 
-def _unescaped(value: str) -> str:
+def _unescape(value: str) -> str:
     return re.sub(r'\\[\\"n]', lambda found: _ESCAPED[found[0]], value)

@@ -16,7 +16,7 @@ QUEUES_AND_CACHES = (
 """What vLLM, SGLang, TGI and llama.cpp call their queues and caches, for a service that names nothing."""
 
 
-def scraped_metrics(readings: Mapping[SeriesName, Sequence[float]], names: Sequence[str]) -> dict[str, Any]:
+def summarise_readings(readings: Mapping[SeriesName, Sequence[float]], names: Sequence[str]) -> dict[str, Any]:
     """Service metrics: mean and highest reading of a gauge, increase of a counter; at most `MOST_METRICS` values."""
     wanted = tuple(names) or QUEUES_AND_CACHES
     chosen = {
@@ -38,7 +38,7 @@ def scraped_metrics(readings: Mapping[SeriesName, Sequence[float]], names: Seque
 
 
 def increase(values: Sequence[float]) -> float:
-    """What a counter has gained; one that begins again at 0 has gained what it shows."""
+    """What a counter has gained; one that was reset to 0 has gained what it shows since."""
     return sum(after - before if after >= before else after for before, after in pairwise(values))
 
 

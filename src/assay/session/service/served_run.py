@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.session.service.running_service import RunningService
-from assay.session.service.scraped_metrics import scraped_metrics
+from assay.session.service.scraped_metrics import summarise_readings
 from assay.session.service.scraper import Scraper
 from assay.session.service.service_usage import ServiceUsage
 
@@ -18,7 +18,7 @@ class ServedRun:
         self.running = running
         self.usage_csv, self.metrics_file = usage_csv, metrics_file
         self.problem = ""
-        """Why the run has failed by the service's fault, as a reason; nothing where it has not."""
+        """Why the service made the run fail, in the words of a reason; empty where it did not."""
         self.lines: list[str] = []
         """The last ones of its log, where there is a problem."""
         self.warnings: list[str] = []
@@ -66,12 +66,12 @@ class ServedRun:
             **usage.metrics(max(self._cpu_s, 0.0)),
         }
         if self._scraper is not None and running.service.metrics is not None:
-            self.metrics |= scraped_metrics(self._scraper.readings, running.service.metrics.names)
+            self.metrics |= summarise_readings(self._scraper.readings, running.service.metrics.names)
             self.warnings += _scraping_warnings(self._scraper, bool(self.problem))
 
 
 def _scraping_warnings(scraper: Scraper, died: bool) -> list[str]:
-    """A service that has died answers no more: that is said already."""
+    """Warnings about missing readings; none for a service that has died, since that is said already."""
     if scraper.failed and not (died and scraper.failed < scraper.count):
         times = f"{scraper.failed} of {scraper.count} times"
         return [f"the metrics page of the service could not be read {times}: {scraper.problem}"]

@@ -30,14 +30,14 @@ class Services:
         self._kept: RunningService | None = None
         self._entry = ""
 
-    def kept_for(self, entry: Entry) -> RunningService | None:
+    def keep_for(self, entry: Entry) -> RunningService | None:
         """The one that still runs from an earlier run of this entry; any other is ended, and waited for."""
         if self._kept is not None and (self._entry != entry.name or self._kept.over):
             self.end()
         return self._kept
 
     def prepare(self, entry: Entry, workspace: Workspace, variables: Mapping[str, str], run_id: str) -> RunningService:
-        """Not started yet; its address is known. Raises AssayError."""
+        """The entry's service, not started yet; its address is known. Raises AssayError."""
         assert entry.service is not None
         address = find_address(entry.service, workspace.placeholders())
         service = entry.service.at({**workspace.placeholders(), **address.placeholders})
@@ -66,14 +66,14 @@ class Services:
             self._kept, self._entry = running, entry.name
             return []
         self._kept = None
-        return running.end(self._hurried())
+        return running.end(self._make_hurry())
 
     def end(self) -> None:
         if self._kept is not None:
-            self._kept.end(self._hurried())
+            self._kept.end(self._make_hurry())
         self._kept = None
 
-    def _hurried(self) -> _Hurry:
+    def _make_hurry(self) -> _Hurry:
         return _Hurry(self._interrupts)
 
 
@@ -91,7 +91,8 @@ class _Hurry:
 def _environment(
     service: Service, entry: Entry, workspace: Workspace, variables: Mapping[str, str], run_id: str
 ) -> dict[str, str]:
-    """Output of a Python server comes at once: a line may be what shows that it is ready."""
+    """Environment of the service. A Python server's output is not buffered: a line may be what shows that it is
+    ready."""
     environment = {"PYTHONUNBUFFERED": "1", **variables, **service.env}
     environment["ASSAY_ENTRY"] = entry.name
     environment["ASSAY_RUN_ID"] = run_id
@@ -110,5 +111,6 @@ def _gpu_watch(service: Service) -> GpuWatchSpec | None:
 
 
 def _processors(count: int | None) -> list[int]:
-    """The last ones: a program with a limit has the first, so that the two are apart where there are enough."""
+    """The last `count` processors: a program with a limit has the first, so the two are apart where there are
+    enough."""
     return [] if count is None else sorted(os.sched_getaffinity(0))[-count:]

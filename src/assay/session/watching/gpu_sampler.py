@@ -23,7 +23,7 @@ COLUMNS = (
     "memory_used_mb",
     "memory_total_mb",
 )
-"""The first nine as other recorders of `gpustats.csv` have them."""
+"""Columns of `gpustats.csv`; the first nine are those that other recorders of such a file have."""
 
 
 class GpuSampler:
@@ -72,17 +72,17 @@ class GpuSampler:
         return [
             datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             reading.gpu,
-            _shown(reading.utilisation_pct),
-            _shown(None if share is None else 100 * share),
-            _shown(reading.temperature_c),
-            _shown(reading.power_w),
-            _shown(reading.power_limit_w),
-            _shown(reading.fan_pct),
+            _format(reading.utilisation_pct),
+            _format(None if share is None else 100 * share),
+            _format(reading.temperature_c),
+            _format(reading.power_w),
+            _format(reading.power_limit_w),
+            _format(reading.fan_pct),
             json.dumps([asdict(process) for process in reading.processes], separators=(",", ":")),
-            _shown(reading.memory_used_mb),
-            _shown(reading.memory_total_mb),
+            _format(reading.memory_used_mb),
+            _format(reading.memory_total_mb),
         ]
 
 
-def _shown(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "" if value is None else f"{value:.10g}" if value == int(value) else f"{value:.2f}"

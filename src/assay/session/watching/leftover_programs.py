@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from assay.process.leftovers import GIVE_UP_S
-from assay.process.mark import SESSION, started_for, started_with
+from assay.process.mark import SESSION, find_started_for, read_start_environment
 
 
 def end_leftover_programs(session: Path) -> None:
@@ -16,7 +16,11 @@ def end_leftover_programs(session: Path) -> None:
     """
     until = time.monotonic() + GIVE_UP_S
     while time.monotonic() < until:
-        pids = [pid for pid in started_for(SESSION, os.path.realpath(session)) if b"ASSAY_RUN_ID" in started_with(pid)]
+        pids = [
+            pid
+            for pid in find_started_for(SESSION, os.path.realpath(session))
+            if b"ASSAY_RUN_ID" in read_start_environment(pid)
+        ]
         pids = [pid for pid in pids if pid != os.getpid()]
         if not pids:
             return

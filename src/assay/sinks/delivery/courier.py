@@ -22,17 +22,17 @@ from assay.record.metrics_files import plain
 from assay.sinks.delivery.context import Closing, SinkContext
 from assay.sinks.delivery.message import Message
 from assay.sinks.delivery.outbox import Outbox
-from assay.sinks.delivery.sink_data import said_to_sink
+from assay.sinks.delivery.sink_data import select_sink_data
 from assay.sinks.failure import Rejected, Unavailable
 from assay.sinks.registry import make_sink
 from assay.sinks.secrets import Secrets
 from assay.sinks.sink import Sink
 from assay.sinks.spec import SinkSpec
 
-# Importing a service's library on a busy machine, and its first connection, may take far longer than a delivery.
+# Seconds: importing a service's library on a busy machine, and its first connection, take far longer than a delivery.
 STARTING_S = 120.0
-# A hook that stumbles over one message this often, in a way no service would cause (a service's garbled answer is
-# another thing), must not hold up the others.
+# Times that a hook may fail over one message for a reason that lies in its own code, not in the service (a garbled
+# answer is the service's); then the message is set aside, so that it does not hold up the others.
 STUMBLES = 3
 _STUMBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError, DataError)
 
@@ -49,7 +49,7 @@ class Courier:
         self._sink: Any = None
 
     def run(self) -> None:
-        """Until everything is delivered and the supervisor has closed the pipe: nothing more will come."""
+        """Delivers until the supervisor has closed the pipe (nothing more will come) and everything is delivered."""
         self._retry_refused()
         while True:
             for message in self._outbox.log.read(self._state.progress.position):
@@ -75,13 +75,13 @@ class Courier:
             if self._sink is not None and not garbled and self._state.progress.failures + 1 >= STUMBLES:
                 self._state.set_aside(message.key, message.end, self._words(error))
                 return True
-            self._state.failed(self._words(error))
+            self._state.mark_failed(self._words(error))
             return False
         except BaseException as error:  # noqa: BLE001 - a sink may raise anything, SystemExit too; none may end delivery
             asked = error.retry_after_s if isinstance(error, Unavailable) else None
-            self._state.failed(self._words(error), asked)
+            self._state.mark_failed(self._words(error), asked)
             return False
-        self._state.delivered(message.end)
+        self._state.mark_delivered(message.end)
         return True
 
     def _retry_refused(self) -> None:
@@ -91,9 +91,9 @@ class Courier:
                 self._context.at(message)
                 try:
                     self._tell(message)
-                    self._state.accepted(message.key)
+                    self._state.mark_accepted(message.key)
                 except BaseException as error:  # noqa: BLE001 - as above
-                    self._state.refused_again(message.key, self._words(error))
+                    self._state.mark_refused_again(message.key, self._words(error))
 
     def _tell(self, message: Message) -> None:
         if self._sink is None:
@@ -125,7 +125,7 @@ class Courier:
 
     def _run_finished(self, message: Message) -> None:
         body = message.body
-        said = said_to_sink(body.get("sink_data"), self._spec.name)
+        said = select_sink_data(body.get("sink_data"), self._spec.name)
         # Messages that an older Assay left in the outbox have values and units in one.
         values, details = plain(body.get("script_metrics") or {}, body.get("metrics_detail") or {})
         result = {**body, "sink_data": said, "script_metrics": values, "metrics_detail": details}
@@ -137,7 +137,7 @@ class Courier:
         self._sink.finalize()
 
     def _pause(self, seconds: float | None) -> None:
-        """Until there is news, or it is time to try again."""
+        """Waits until there is news, or `seconds` have passed and it is time to try again."""
         if not self._open:
             time.sleep(max(0.0, seconds or 0.0))
             return

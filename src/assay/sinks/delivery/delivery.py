@@ -46,7 +46,7 @@ class Delivery:
 
     @classmethod
     def prepared(cls, session_folder: Path, linger_s: float = 60.0, tries: int = 2) -> Delivery:
-        """For a session whose sinks `prepare` has written down, whichever process that was."""
+        """Delivery for a session whose sinks `prepare` has written down, in this process or in another."""
         outbox = Outbox(Path(session_folder).resolve())
         delivery = cls.__new__(cls)
         delivery._begin(outbox.session_folder, outbox.specs() if outbox.exists else [], linger_s, tries)
@@ -75,7 +75,7 @@ class Delivery:
 
     @classmethod
     def reopen(cls, session_folder: Path, linger_s: float, tries: int, only: Sequence[str] = ()) -> Delivery:
-        """For a session that is over: `close` then delivers what is pending."""
+        """Delivery for a session that is over: `close` then delivers what is pending."""
         outbox = Outbox(Path(session_folder).resolve())
         delivery = cls.__new__(cls)
         delivery._begin(
@@ -95,7 +95,7 @@ class Delivery:
         with self._noting("the outbox cannot be written"):
             if not any(spec.missing for spec in self._specs):
                 self._outbox.create(self._specs, self._secrets)
-            if key not in self._outbox.log.known():
+            if key not in self._outbox.log.read_keys():
                 told = {"info": {**info.to_json(), "plan": {}}, "environment": environment.to_json()}
                 self._outbox.add(Message("session_started", key, told), self._secrets)
         with self._noting("results of the interrupted session"):
@@ -121,7 +121,7 @@ class Delivery:
             return
         key = f"session_finished {info.name} {info.finished_at or time.time()}"
         with self._noting(key):
-            if key in self._outbox.log.known():
+            if key in self._outbox.log.read_keys():
                 return
         told = {"info": {**info.to_json(), "plan": {}}, "changes": changes}
         self._append(Message("session_finished", key, told))
@@ -184,7 +184,8 @@ class Delivery:
 
     @contextlib.contextmanager
     def _noting(self, what: str) -> Any:
-        """A full disk must not cost a run its result: what was lost here is in results.jsonl, and found there."""
+        """Notes an error of the disk instead of raising it: a full disk must not cost a run its result. What is lost
+        here is in results.jsonl, and found there later."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not reach the run

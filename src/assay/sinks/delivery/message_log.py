@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.sinks.delivery.message import Message
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
@@ -23,7 +23,7 @@ class MessageLog:
         self.path = path
 
     def append(self, message: Message) -> None:
-        """On disk when this returns. A line that a crash cut short is closed off first."""
+        """Appends a message, which is on disk when this returns. A line that a crash cut short is closed off first."""
         line = encode({"key": message.key, "kind": message.kind, "body": message.body}).encode() + b"\n"
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -53,12 +53,12 @@ class MessageLog:
                     return
                 end += len(line)
                 try:
-                    written = parse_json(line, self.path, untagged, own=True)
+                    written = parse_json(line, self.path, untag, own=True)
                     yield Message(written["kind"], written["key"], written["body"], end)
                 except (Unreadable, KeyError, TypeError):
                     continue
 
-    def known(self) -> set[str]:
+    def read_keys(self) -> set[str]:
         return {message.key for message in self.read(0)}
 
     def count(self, start: int) -> int:

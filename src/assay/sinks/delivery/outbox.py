@@ -8,11 +8,11 @@ from pathlib import Path
 from assay.errors import DataError
 from assay.record import Record, SessionFolder
 from assay.record.writing.atomic_file import write_atomic
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.sinks.delivery.message import Message
 from assay.sinks.delivery.message_log import MessageLog
 from assay.sinks.delivery.sink_state import SinkState
-from assay.sinks.secrets import Secrets, resolved
+from assay.sinks.secrets import Secrets, resolve
 from assay.sinks.spec import SinkSpec
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
@@ -47,11 +47,11 @@ class Outbox:
 
     def create(self, specs: Sequence[SinkSpec], secrets: Secrets) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomic(self.folder / "sinks.json", encode([secrets.referenced(spec) for spec in specs], indent=2))
+        write_atomic(self.folder / "sinks.json", encode([secrets.with_references(spec) for spec in specs], indent=2))
 
     def specs(self) -> list[SinkSpec]:
         try:
-            return [resolved(written) for written in read_json(self.folder / "sinks.json", SESSION, untagged, own=True)]
+            return [resolve(written) for written in read_json(self.folder / "sinks.json", SESSION, untag, own=True)]
         except FileNotFoundError:
             raise DataError(f"{self.session_folder} has no outbox: its session had no sinks") from None
         except (ValueError, TypeError, AttributeError) as error:
@@ -75,11 +75,11 @@ class Outbox:
                 state.close()
 
     def add(self, message: Message, secrets: Secrets) -> None:
-        self.log.append(replace(message, body=secrets.masked(message.body)))
+        self.log.append(replace(message, body=secrets.mask_body(message.body)))
 
     def add_missed(self, secrets: Secrets) -> int:
         """Results that are in the session's folder but, for a kill at the wrong moment, not in the log."""
-        known = self.log.known()
+        known = self.log.read_keys()
         folder = SessionFolder(self.session_folder)
         missed = [record for record in folder.records() if run_finished_key(record) not in known]
         for record in missed:

@@ -21,7 +21,7 @@ NOTHING = SinkData()
 KEYS = tuple(field.name for field in fields(SinkData))
 
 
-def said_to_sink(written: Any, sink: str) -> dict[str, Any]:
+def select_sink_data(written: Any, sink: str) -> dict[str, Any]:
     """`sink_data` is a list of mappings with the sink's `name`, or a mapping by the sink's name."""
     if isinstance(written, Mapping):
         own = written.get(sink)

@@ -24,11 +24,11 @@ CREATE TABLE IF NOT EXISTS aside (key TEXT PRIMARY KEY, position INTEGER NOT NUL
 
 
 @dataclass(frozen=True)
-class Progress:
+class SinkProgress:
     position: int = 0
     delivered: int = 0
     failures: int = 0
-    """In a row, of the message in hand."""
+    """Failures in a row, of the message in hand."""
     ever_failed: int = 0
     reason: str = ""
     next_try_at: float = 0.0
@@ -49,16 +49,16 @@ class SinkState:
         self._db.close()
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> SinkProgress:
         columns = "position, delivered, failures, ever_failed, reason, next_try_at"
-        return Progress(*self._db.execute(f"SELECT {columns} FROM progress").fetchone())
+        return SinkProgress(*self._db.execute(f"SELECT {columns} FROM progress").fetchone())
 
-    def delivered(self, end: int) -> None:
+    def mark_delivered(self, end: int) -> None:
         self._db.execute(
             "UPDATE progress SET position=?, delivered=delivered+1, failures=0, reason='', next_try_at=0", (end,)
         )
 
-    def failed(self, reason: str, asked_s: float | None = None) -> None:
+    def mark_failed(self, reason: str, asked_s: float | None = None) -> None:
         failures = self.progress.failures + 1
         self._db.execute(
             "UPDATE progress SET failures=?, ever_failed=ever_failed+1, reason=?, next_try_at=?",
@@ -84,15 +84,15 @@ class SinkState:
     def to_retry(self) -> set[str]:
         return {key for (key,) in self._db.execute("SELECT key FROM aside WHERE again=1")}
 
-    def refused_again(self, key: str, reason: str) -> None:
+    def mark_refused_again(self, key: str, reason: str) -> None:
         self._db.execute("UPDATE aside SET again=0, reason=? WHERE key=?", (reason, key))
 
-    def accepted(self, key: str) -> None:
+    def mark_accepted(self, key: str) -> None:
         self._db.execute("DELETE FROM aside WHERE key=?", (key,))
         self._db.execute("UPDATE progress SET delivered=delivered+1")
 
     def link(self, name: str, url: str) -> None:
-        """The first of them: a thousand would say no more."""
+        """Keeps a link, if it is among the first ones: a thousand would say no more."""
         count = self._db.execute("SELECT count(*) FROM link WHERE name != ?", (name,)).fetchone()[0]
         if count < _LINKS:
             self._db.execute("INSERT OR REPLACE INTO link VALUES (?, ?)", (name, url))

@@ -8,7 +8,7 @@ from typing import Literal
 
 from assay.record import SessionFolder
 from assay.sinks.delivery.outbox import Outbox, run_finished_key
-from assay.sinks.delivery.sink_state import Progress
+from assay.sinks.delivery.sink_state import SinkProgress
 from assay.sinks.spec import SinkSpec
 
 State = Literal["disabled", "delivered", "pending", "failing"]
@@ -27,7 +27,7 @@ class SinkStatus:
     refused: tuple[tuple[str, str], ...] = ()
     """Messages that the service will never take, and why. They stay in the outbox."""
     links: tuple[tuple[str, str], ...] = ()
-    """Where to look, by what is to be seen there."""
+    """What is to be seen, and the address where."""
 
     def __str__(self) -> str:
         if self.state == "disabled":
@@ -49,7 +49,7 @@ def is_told(session_folder: Path, specs: Sequence[SinkSpec]) -> bool:
     outbox = Outbox(session_folder)
     if not outbox.exists:
         return False
-    known = outbox.log.known()
+    known = outbox.log.read_keys()
     records = SessionFolder(session_folder).records()
     heard = all(run_finished_key(record) in known for record in records)
     return heard and not any(status.pending for status in statuses(outbox, specs))
@@ -73,7 +73,7 @@ def _status(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
 def _progress(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
     state = outbox.state(spec.name)
     try:
-        progress: Progress = state.progress
+        progress: SinkProgress = state.progress
         pending = outbox.log.count(progress.position)
         shown: State = "delivered" if not pending else "failing" if progress.failures else "pending"
         refused = tuple(state.aside().items())

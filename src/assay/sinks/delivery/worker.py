@@ -10,8 +10,8 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
+from assay.sinks.delivery.delivery_supervisor import DeliverySupervisor
 from assay.sinks.delivery.outbox import Outbox
-from assay.sinks.delivery.supervisor import Supervisor
 from assay.sinks.spec import SinkSpec
 
 
@@ -27,12 +27,12 @@ def main() -> int:
     with outbox.lock.open("w") as lock:
         # The worker of a killed session may still be at it: it ends by itself, and two would deliver twice.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        Supervisor(outbox, specs, args.linger, args.tries).run(news=0)
+        DeliverySupervisor(outbox, specs, args.linger, args.tries).run(news=0)
     return 0
 
 
 def _first_line(descriptor: int) -> str:
-    """Byte by byte: what follows the line must stay in the pipe."""
+    """The first line, read byte by byte: what follows it must stay in the pipe."""
     line = bytearray()
     while (byte := os.read(descriptor, 1)) not in (b"\n", b""):
         line += byte

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.record import Record
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 from assay.sinks.files.appended_file import AppendedFile
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink
@@ -66,7 +66,7 @@ def _row(record: Record, metrics: list[str]) -> str:
     values = [_number(known[name].value) if name in known else "" for name in metrics]
     mark = "✅" if record.success else "❌"
     name = record.name if record.repeat == 1 else f"{record.name} (run {record.repeat})"
-    why = shortened("; ".join(record.reasons), 300)
+    why = shorten("; ".join(record.reasons), 300)
     cells = (_cell(name), str(record.outcome), f"{record.exec_time_s:.2f}", *map(_cell, values), _cell(why))
     return f"| {mark} | {' | '.join(cells)} |"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.sinks.delivery.context import Memory
 from assay.sinks.failure import Rejected, Unavailable
-from assay.sinks.http_target import asked_seconds
+from assay.sinks.http_target import parse_retry_after
 
 # Drive takes multiples of 256 KiB.
 CHUNK = 8 * 1024 * 1024
@@ -53,7 +53,7 @@ class DriveUpload:
             # Drive forgets an upload after a week.
             self._memory[self._where] = None
             raise Unavailable("the upload has expired and is begun again")
-        told = told_of(error)
+        told = translate_error(error)
         if isinstance(told, Rejected) or failures >= _IN_A_ROW:
             raise told from None
         if self._request.resumable_uri:
@@ -66,7 +66,7 @@ class DriveUpload:
         self._request._in_error_state = True
 
 
-def told_of(error: Exception) -> Exception:
+def translate_error(error: Exception) -> Exception:
     response = getattr(error, "resp", None)
     if response is None:
         if isinstance(error, OSError | HTTPException) or "httplib2" in type(error).__module__:
@@ -76,11 +76,11 @@ def told_of(error: Exception) -> Exception:
     reason = f"Drive answered {status}: {getattr(error, 'reason', '') or error}"[:400]
     if status == 400 or status == 413:
         return Rejected(reason)
-    return Unavailable(reason, asked_seconds(response.get("retry-after")))
+    return Unavailable(reason, parse_retry_after(response.get("retry-after")))
 
 
 def call(what: Callable[[], Any]) -> Any:
     try:
         return what()
     except Exception as error:  # noqa: BLE001 - see above
-        raise told_of(error) from None
+        raise translate_error(error) from None

@@ -13,7 +13,7 @@ def write_archive(folder: Path, to: Path) -> None:
     temporary = to.with_name(f".{to.name}.{os.getpid()}.tmp")
     try:
         with tarfile.open(temporary, "w:gz", compresslevel=6) as archive:
-            archive.add(folder, arcname=folder.name, filter=_kept)
+            archive.add(folder, arcname=folder.name, filter=_keep)
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(to)
@@ -21,6 +21,6 @@ def write_archive(folder: Path, to: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _kept(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+def _keep(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     inside = Path(member.name).parts[1:]
     return None if _LEFT_OUT & set(inside) or not (member.isfile() or member.isdir() or member.issym()) else member

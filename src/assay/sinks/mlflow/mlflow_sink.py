@@ -60,7 +60,7 @@ class MlflowSink(Sink):
         try:
             self._log(result)
         except Exception as error:
-            raise _told(error) from error
+            raise _translate_error(error) from error
 
     def _log(self, result: dict[str, Any]) -> None:
         record = Record.from_json(result)
@@ -186,13 +186,14 @@ def _milliseconds(when: str) -> int:
 
 
 def _beside_database(uri: str) -> str | None:
-    """With a local database MLflow would put files under whatever folder the process happens to be in."""
+    """Where artifacts go with a local database: beside it. MLflow would put them under whatever folder the process is
+    in."""
     if not uri.startswith("sqlite:///"):
         return None
     return (Path(uri.removeprefix("sqlite:///")).resolve().parent / "mlflow-artifacts").as_uri()
 
 
-def _told(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     # What does not exist any more was deleted by somebody, who will not want it back.
     never = ("INVALID_PARAMETER_VALUE", "BAD_REQUEST", "RESOURCE_DOES_NOT_EXIST")
     refused = getattr(error, "error_code", "") in never
@@ -204,7 +205,7 @@ def _flat(env_data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The packages are a file's worth, and are in a file."""
+    """The environment as flat pairs, without the packages: they are a file's worth, and are in a file."""
     for key, item in value.items():
         if isinstance(item, dict):
             if key != "packages":

@@ -26,14 +26,14 @@ class AgentAddress:
             parts = urlsplit(endpoint if "//" in endpoint else f"//{endpoint}")
             port = parts.port
         except ValueError as error:
-            raise _refused(endpoint, str(error)) from None
+            raise _refusal(endpoint, str(error)) from None
         host = parts.hostname or ""
         if parts.scheme not in _SCHEMES or parts.path.strip("/") or host.startswith("api."):
-            raise _refused(endpoint, "that is no address of an agent; Datadog's own API is reached through one")
+            raise _refusal(endpoint, "that is no address of an agent; Datadog's own API is reached through one")
         return cls(host or "127.0.0.1", PORT if port is None else port)
 
 
-def _refused(endpoint: str, why: str) -> UsageError:
+def _refusal(endpoint: str, why: str) -> UsageError:
     return UsageError(
         f"datadog: endpoint {endpoint!r}: {why}; give host:port of the agent's DogStatsD, as 127.0.0.1:8125"
     )

@@ -22,10 +22,10 @@ class GrafanaLive:
 
 
 def _line(measurement: Measurement) -> str:
-    tags = "".join(f",{_escaped(key)}={_escaped(value)}" for key, value in measurement.labels.items() if value)
+    tags = "".join(f",{_escape(key)}={_escape(value)}" for key, value in measurement.labels.items() if value)
     return f"{measurement.name}{tags} value={measurement.value!r} {measurement.at_ms * 1_000_000}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     plain = " ".join(text.split()).rstrip("\\")
     return plain.replace(",", "\\,").replace("=", "\\=").replace(" ", "\\ ")

@@ -22,7 +22,7 @@ class Measurement:
     at_ms: int
     unit: str = ""
     series: str = ""
-    """For `assay_metric`: the metric's own name."""
+    """The metric's own name, where `name` is `assay_metric`."""
 
 
 HELP = {
@@ -36,7 +36,7 @@ HELP = {
 
 def of_record(record: Record, host: str = "") -> Iterator[Measurement]:
     """Series keep their identity from session to session; which run a value is of stands in `assay_run_info`."""
-    ended = ended_ms(record)
+    ended = end_ms(record)
     entry = {"entry": record.name, "repeat": str(record.repeat), "host": host}
     yield Measurement("assay_run_success", float(record.success), entry, ended)
     yield Measurement("assay_run_duration_seconds", record.exec_time_s, entry, ended, "s")
@@ -67,7 +67,7 @@ def numbers_in(value: Any, path: str = "") -> Iterator[Metric]:
         yield Metric(path, value)
 
 
-def ended_ms(record: Record) -> int:
+def end_ms(record: Record) -> int:
     try:
         began = datetime.fromisoformat(record.started_at).timestamp()
     except ValueError:

@@ -7,7 +7,7 @@ from urllib.error import HTTPError
 
 from assay.errors import MissingExtra
 from assay.sinks.failure import Unavailable
-from assay.sinks.http_target import HttpTarget, refused
+from assay.sinks.http_target import HttpTarget, raise_for_status
 from assay.sinks.monitoring.measurement import Measurement
 from assay.sinks.monitoring.prometheus_text import Families
 
@@ -37,7 +37,7 @@ class PushGateway:
                     handler=self._handler,
                 )
             except HTTPError as error:
-                refused(error.code, error.read(500).decode(errors="replace"), error.headers.get("Retry-After"))
+                raise_for_status(error.code, error.read(500).decode(errors="replace"), error.headers.get("Retry-After"))
             except OSError as error:
                 raise Unavailable(f"push gateway: {getattr(error, 'reason', error)}") from None
 

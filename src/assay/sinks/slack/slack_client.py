@@ -9,10 +9,10 @@ from typing import Any
 
 from assay.errors import MissingExtra
 from assay.sinks.failure import Rejected, Unavailable
-from assay.sinks.http_target import refused
+from assay.sinks.http_target import raise_for_status
 
 EVENT = "assay_message"
-# About the message itself; anything else (wrong token, unknown channel) a person can put right.
+# Errors about the message itself; anything else (wrong token, unknown channel) a person can put right.
 _NEVER = ("invalid_blocks", "invalid_blocks_format", "msg_too_long", "msg_blocks_too_long", "no_text")
 Blocks = Sequence[Mapping[str, Any]]
 
@@ -31,7 +31,7 @@ class SlackWebhook:
         except OSError as error:
             raise Unavailable(f"Slack: {getattr(error, 'reason', None) or error or type(error).__name__}") from None
         if response.status_code != 200:
-            refused(response.status_code, response.body, _header(response.headers, "retry-after"))
+            raise_for_status(response.status_code, response.body, _header(response.headers, "retry-after"))
 
 
 class SlackBot:
@@ -63,8 +63,8 @@ class SlackBot:
         self._call("chat_update", ts=message, text=text, blocks=list(blocks), metadata=metadata)
 
     def find(self, key: str, thread: str | None = None) -> str | None:
-        """Among the channel's latest messages, or a thread's. A bot that may not read history finds nothing, and
-        then a message that was sent just before a kill is sent again."""
+        """The id of the message with this key, among the channel's latest or a thread's. A bot that may not read
+        history finds nothing, and then a message that was sent just before a kill is sent again."""
         try:
             if thread:
                 answer = self._call("conversations_replies", ts=thread, limit=200, include_all_metadata=True)
@@ -94,12 +94,12 @@ class SlackBot:
             data = getattr(response, "data", response)
             told = str(data.get("error") or "") if isinstance(data, Mapping) else str(data)[:300]
             if status == 429:
-                refused(429, told, _header(response.headers, "retry-after"))
+                raise_for_status(429, told, _header(response.headers, "retry-after"))
             if told in _NEVER:
                 raise Rejected(f"Slack: {told}") from None
             raise Unavailable(f"Slack: {told or status}") from None
         except (HTTPException, TypeError, ValueError, AttributeError, RecursionError) as error:
-            # The client reads what was answered as if it could be nothing but what Slack answers.
+            # The client takes for granted that an answer is Slack's, and fails in any way on another.
             raise Unavailable(f"Slack: its answer cannot be read: {type(error).__name__}: {error}"[:300]) from None
         except OSError as error:
             raise Unavailable(f"Slack: {getattr(error, 'reason', None) or error or type(error).__name__}") from None
@@ -114,7 +114,7 @@ def _text(answer: Any, name: str) -> str:
 
 
 def _key(message: Any) -> object:
-    """What `post` put into a message's metadata; None in one of others."""
+    """The key that `post` put into a message's metadata; None in a message of others."""
     for name in ("metadata", "event_payload", "key"):
         message = message.get(name) if isinstance(message, Mapping) else None
     return message

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.record import Environment, Outcome, Record
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 
 HEADER, SECTION, CONTEXT, ALL = 150, 2900, 500, 8000
 _CHANGES = 1800
 _LONGEST_LINE = 400
 
 _NEVER_RAN = (Outcome.NOT_STARTED, Outcome.SKIPPED)
-"""There is no time and no log to speak of."""
+"""Outcomes of runs that have no time and no log to speak of."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class SlackRow:
     def of(cls, record: Record, metrics: Sequence[str]) -> SlackRow:
         shown = [name for name in metrics if name in record.metrics]
         name = record.name if record.repeat == 1 else f"{record.name} (run {record.repeat})"
-        parts = [code(name), *([escaped(_measured(record, shown))] if shown else [])]
+        parts = [code(name), *([escape(_format_metrics(record, shown))] if shown else [])]
         if not record.success:
-            parts.append(escaped(shortened("; ".join(record.reasons) or str(record.outcome), 300)))
+            parts.append(escape(shorten("; ".join(record.reasons) or str(record.outcome), 300)))
         return cls(str(record.outcome), f"{_mark(record.outcome)} {'  '.join(parts)}"[:_LONGEST_LINE])
 
     @property
@@ -73,13 +73,13 @@ class SlackMessage:
         ]
         if self.running and not self.finished:
             blocks.append(_context(f"running {code(self.running)}"))
-        blocks += [_context(f"<{_address(url)}|{escaped(name)}>") for name, url in self.links.items()]
-        blocks += [_section(text) for text in _packed(self._lines())]
+        blocks += [_context(f"<{_address(url)}|{escape(name)}>") for name, url in self.links.items()]
+        blocks += [_section(text) for text in _pack(self._lines())]
         if self.pings:
             blocks.append(_section(" ".join(map(mention, self.pings))))
         if self.changes:
-            blocks.append(_section(f"```{escaped(self.changes)[:_CHANGES].replace('```', '')}```"))
-        return [*blocks, _context(escaped(f"assay · {self.key}"))]
+            blocks.append(_section(f"```{escape(self.changes)[:_CHANGES].replace('```', '')}```"))
+        return [*blocks, _context(escape(f"assay · {self.key}"))]
 
     def _lines(self) -> list[str]:
         """What failed first; what does not fit is counted."""
@@ -101,26 +101,26 @@ def reply_blocks(record: Record, metrics: Sequence[str], pings: Sequence[str], k
     if record.outcome not in _NEVER_RAN:
         told += f" after {record.exec_time_s:.1f} s"
     if not record.success:
-        told += "\n" + escaped(shortened("; ".join(record.reasons) or str(record.outcome), 1500))
+        told += "\n" + escape(shorten("; ".join(record.reasons) or str(record.outcome), 1500))
     shown = [name for name in metrics if name in record.metrics]
     if shown:
-        told += "\n" + escaped(_measured(record, shown))[:500]
+        told += "\n" + escape(_format_metrics(record, shown))[:500]
     if record.warnings:
-        told += "\n" + escaped("\n".join(f"⚠ {warning}" for warning in record.warnings))[:500]
+        told += "\n" + escape("\n".join(f"⚠ {warning}" for warning in record.warnings))[:500]
     if record.stdouterr_file and not record.success and record.outcome not in _NEVER_RAN:
         told += f"\nlog: {code(record.stdouterr_file[-300:])}"
     if pings:
         told += "\n" + " ".join(map(mention, pings))
-    return [_section(told), _context(escaped(f"assay · {key}"))]
+    return [_section(told), _context(escape(f"assay · {key}"))]
 
 
-def _measured(record: Record, names: Sequence[str]) -> str:
+def _format_metrics(record: Record, names: Sequence[str]) -> str:
     known = record.metrics
     return "  ".join(f"{name} {_value(known[name].value, known[name].unit)}" for name in names)
 
 
 def _address(url: str) -> str:
-    """Within Slack's <address|text>."""
+    """The URL as it may stand in Slack's <address|text>."""
     return url.replace("&", "&amp;").replace("<", "%3C").replace(">", "%3E").replace("|", "%7C")[:400]
 
 
@@ -131,19 +131,19 @@ def mention(who: str) -> str:
         return f"<!subteam^{who}>"
     if who.lstrip("@") in ("here", "channel", "everyone"):
         return f"<!{who.lstrip('@')}>"
-    return escaped(f"@{who.lstrip('@')}")
+    return escape(f"@{who.lstrip('@')}")
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def code(text: str) -> str:
-    """Names come from files and programs: in code nothing of them is formatted."""
-    return f"`{escaped(' '.join(text.split())[:200]).replace('`', chr(39))}`"
+    """The text as code, in which nothing is formatted: names come from files and programs."""
+    return f"`{escape(' '.join(text.split())[:200]).replace('`', chr(39))}`"
 
 
-def _packed(lines: Iterable[str]) -> list[str]:
+def _pack(lines: Iterable[str]) -> list[str]:
     texts: list[str] = []
     for line in lines:
         if texts and len(texts[-1]) + 1 + len(line) <= SECTION:
@@ -171,7 +171,7 @@ def _machine(environment: Environment) -> str:
         f"commit {environment.git_commit[:10]}" if environment.git_commit else "",
         environment.reason or "",
     )
-    return escaped(" · ".join(part for part in known if part)) or "machine unknown"
+    return escape(" · ".join(part for part in known if part)) or "machine unknown"
 
 
 def _mark(outcome: str) -> str:

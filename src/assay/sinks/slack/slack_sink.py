@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.record import Record
 from assay.sinks.delivery.once import once
-from assay.sinks.delivery.sink_data import KEYS, NOTHING, SinkData, said_to_sink
+from assay.sinks.delivery.sink_data import KEYS, NOTHING, SinkData, select_sink_data
 from assay.sinks.failure import SinkFailure, Unavailable
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink
@@ -22,8 +22,8 @@ _IN_THREAD_ASKED = 100
 
 
 class SlackSink(Sink):
-    """With a bot token: one message for the session, updated as it goes, failures in its thread. With a webhook,
-    which can neither update nor look: one message when the session is over."""
+    """Messages in Slack. With a bot token: one message for the session, updated as it goes, failures in its thread.
+    With a webhook, which can neither update nor look: one message when the session is over."""
 
     summary = "Slack: one message a session, by a bot (updated live) or a webhook"
     keys = (
@@ -96,10 +96,10 @@ class SlackSink(Sink):
             return
         self._show(finished=True)
         for record in self.context.records():
-            self._reply(record, self._said(record))
+            self._reply(record, self._read_sink_data(record))
 
     def _update_live(self) -> None:
-        """Only the news: while catching up, what comes later says this too, and the end says everything."""
+        """Updates the message, but not while catching up: later updates say the same, and the end says everything."""
         if self._bot is not None and self.config.get("live_updates") and not self.context.backlog:
             self._show(finished=False)
 
@@ -117,7 +117,7 @@ class SlackSink(Sink):
         self._spoke = time.monotonic()
 
     def _is_told(self, record: Record) -> bool:
-        """In a reply of its own."""
+        """Whether the run gets a reply of its own in the thread."""
         only = self.config.get("thread_replies_for_failures_or_warnings_only")
         if only is None:
             return not record.success
@@ -148,7 +148,7 @@ class SlackSink(Sink):
         metrics = self._metrics()
         rows, pings = [], dict.fromkeys(self._pings())
         for record in self.context.records():
-            said = self._said(record)
+            said = self._read_sink_data(record)
             rows.append(SlackRow.of(record, [*metrics, *said.additional_metrics]))
             if not record.success:
                 pings |= dict.fromkeys(self._pings(said))
@@ -172,7 +172,7 @@ class SlackSink(Sink):
         return [str(name) for name in self.config.get("default_metrics", ["exec_time_s"])]
 
     def _pings(self, said: SinkData = NOTHING) -> tuple[str, ...]:
-        """Whom the sink names, and whom an entry does; nobody where that is switched off."""
+        """People that the sink or the entry names; nobody where that is switched off."""
         switch = self.config.get("ping_users_on_failure", True)
         if switch is False:
             return ()
@@ -186,8 +186,8 @@ class SlackSink(Sink):
             raise Unavailable(f"set {named} in the environment")
         return str(url)
 
-    def _said(self, record: Record) -> SinkData:
-        return SinkData.parse(said_to_sink(record.sink_data, str(self.config.get("name"))))
+    def _read_sink_data(self, record: Record) -> SinkData:
+        return SinkData.parse(select_sink_data(record.sink_data, str(self.config.get("name"))))
 
     def _pace(self) -> None:
         pace = float(self.config.get("pace_s", _PACE_S))

@@ -14,10 +14,10 @@ class BadLine:
     problem: str
 
     def __str__(self) -> str:
-        return described([self])[0]
+        return describe([self])[0]
 
 
-def described(bad: Sequence[BadLine]) -> list[str]:
+def describe(bad: Sequence[BadLine]) -> list[str]:
     """`file:line: field: problem`, in the order given; each file is gone through once."""
     from assay.stages.alm.manifest_file import line_numbers
 

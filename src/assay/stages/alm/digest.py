@@ -103,7 +103,7 @@ def _window(window: dict[str, Any]) -> tuple[int, int]:
     return segments_hash(window["segments"]), _numbers(window["speaker_durations"])
 
 
-def _lost(windows: list[Any]) -> int:
+def _hash_lost(windows: list[Any]) -> int:
     return fold(
         item
         for lost in windows
@@ -117,7 +117,7 @@ def _lost(windows: list[Any]) -> int:
 
 
 def _stats(stats: dict[str, Any]) -> int:
-    hashes = {"swift_path": _text, "audio_sample_rate": _text, "lost_win_full_data": _lost}
+    hashes = {"swift_path": _text, "audio_sample_rate": _text, "lost_win_full_data": _hash_lost}
     return fold([hashes.get(key, number_hash)(value) for key, value in stats.items()])
 
 

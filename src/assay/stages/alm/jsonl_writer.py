@@ -6,10 +6,10 @@ from typing import BinaryIO
 from assay.pipeline import Split, Writer
 from assay.stages.alm.curated import Curated
 from assay.stages.alm.recording import normal_form
-from assay.stages.alm.summary import Summary, summarise
+from assay.stages.alm.split_summary import SplitSummary, summarise
 
 
-class JsonlWriter(Writer[Curated]):
+class ALMJsonlWriter(Writer[Curated]):
     """One JSON object a line, exactly as `json.dumps(…, ensure_ascii=False)` writes it."""
 
     name = "alm_jsonl_writer"
@@ -20,7 +20,7 @@ class JsonlWriter(Writer[Curated]):
 
     def begin(self, split: Split) -> None:
         super().begin(split)
-        self._summary = Summary()
+        self._summary = SplitSummary()
 
     def write(self, data: Curated, out: BinaryIO) -> int:
         self._summary.add(summarise(data, digest=False))
@@ -34,5 +34,5 @@ class JsonlWriter(Writer[Curated]):
             data.native.write(done, data.rows, out.fileno())
         return len(data)
 
-    def summary(self) -> Summary:
+    def summary(self) -> SplitSummary:
         return self._summary

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from assay.errors import DataError, MissingExtra
-from assay.pipeline.compressed_file import decompressed
+from assay.pipeline.compressed_file import decompress
 
 SUFFIXES = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst")
 CHUNK = 2**20
@@ -39,7 +39,7 @@ def open_manifest(path: str) -> IO[bytes]:
         raw = filesystem.open(inner, "rb")
     else:
         raw = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
-    return decompressed(raw, path)
+    return decompress(raw, path)
 
 
 def line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:
@@ -58,7 +58,7 @@ def line_numbers(path: str, offsets: Sequence[int]) -> dict[int, int]:
 def _local(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = (str(found) for found in Path(path).rglob("*") if found.is_file())
-        return sorted(found for found in inside if found.endswith(SUFFIXES) and not _hidden(found, path))
+        return sorted(found for found in inside if found.endswith(SUFFIXES) and not _is_hidden(found, path))
     if has_magic(path) and not os.path.exists(path):
         return sorted(found for found in glob(path, recursive=True) if os.path.isfile(found))
     if not os.path.exists(path):
@@ -66,7 +66,7 @@ def _local(path: str) -> list[str]:
     return [path]
 
 
-def _hidden(found: str, folder: str) -> bool:
+def _is_hidden(found: str, folder: str) -> bool:
     return any(part.startswith(".") for part in Path(found).relative_to(folder).parts)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _idle: list[int] = []
-"""Batches done with, their memory warm for the next block."""
+"""Batches that are no longer used; their memory is warm for the next block."""
 _MOST_IDLE = 4
 
 
@@ -30,10 +30,10 @@ class NativeBatch:
             self._library.alm_free(handle)
 
     def build(self, data: bytes, parameters: Any) -> int:
-        return self._checked(self._library.alm_build(self._handle, data, len(data), parameters))
+        return self._check(self._library.alm_build(self._handle, data, len(data), parameters))
 
     def overlap(self, parameters: Any) -> int:
-        return self._checked(self._library.alm_overlap(self._handle, parameters))
+        return self._check(self._library.alm_overlap(self._handle, parameters))
 
     def rows_of(self, kind: int) -> Iterator[tuple[int, int, int]]:
         """Row, and where its line is in the block."""
@@ -70,7 +70,7 @@ class NativeBatch:
         for row, digest in plain.items():
             given[row] = digest
         total = c_uint64()
-        count = self._checked(self._library.alm_digest(self._handle, given, total))
+        count = self._check(self._library.alm_digest(self._handle, given, total))
         return total.value, count
 
     def write(self, start: int, stop: int, fd: int) -> int:
@@ -79,13 +79,13 @@ class NativeBatch:
         written = self._library.alm_write(self._handle, start, stop, fd, c_void_p())
         if written == -2:
             raise OSError(get_errno(), os.strerror(get_errno()))
-        return self._checked(written)
+        return self._check(written)
 
     def json_lines(self, start: int, stop: int) -> bytes:
         from ctypes import c_void_p, string_at
 
         text = c_void_p()
-        size = self._checked(self._library.alm_write(self._handle, start, stop, -1, text))
+        size = self._check(self._library.alm_write(self._handle, start, stop, -1, text))
         return string_at(text, size) if size else b""
 
     def __getstate__(self) -> bytes:
@@ -98,9 +98,9 @@ class NativeBatch:
 
     def __setstate__(self, saved: bytes) -> None:
         NativeBatch.__init__(self)
-        self._checked(self._library.alm_load(self._handle, saved, len(saved)))
+        self._check(self._library.alm_load(self._handle, saved, len(saved)))
 
-    def _checked(self, answer: int) -> int:
+    def _check(self, answer: int) -> int:
         if answer < 0:
             raise MemoryError
         return answer

@@ -9,7 +9,7 @@ from assay.errors import MissingExtra
 from assay.pipeline import Part, Split, Writer
 from assay.stages.alm.curated import Curated
 from assay.stages.alm.recording import normal_form
-from assay.stages.alm.summary import Summary, summarise
+from assay.stages.alm.split_summary import SplitSummary, summarise
 
 _NUMBERS = ("filtered_dur", "total_dur_window")
 _LISTS = ("filtered_dur_list", "total_dur_list_window")
@@ -17,7 +17,7 @@ _NESTED = ("windows", "stats", "total_dur_list_window_timestamps", "filtered", "
 _TYPED = ("audio_filepath", "truncation_events", *_NUMBERS, *_LISTS, *_NESTED)
 
 
-class ParquetWriter(Writer[Curated]):
+class ALMParquetWriter(Writer[Curated]):
     """Numbers and lists of numbers as columns of their own; windows, stats and the rest as JSON text.
 
     Segments carry whatever keys a manifest gives them, so a typed column for them would differ from part to part.
@@ -31,7 +31,7 @@ class ParquetWriter(Writer[Curated]):
 
     def begin(self, split: Split) -> None:
         super().begin(split)
-        self._summary = Summary()
+        self._summary = SplitSummary()
         self._schema = _schema()
         self._parquet = _open(self._out, self._schema)
 
@@ -47,7 +47,7 @@ class ParquetWriter(Writer[Curated]):
         self._parquet.close()
         return super().finish()
 
-    def summary(self) -> Summary:
+    def summary(self) -> SplitSummary:
         return self._summary
 
 
@@ -74,13 +74,13 @@ def _schema() -> Any:
 def _records(batch: Curated) -> Iterator[dict[str, Any]]:
     done = 0
     for row, record in batch.plain.items():
-        yield from _parsed(batch, done, row)
+        yield from _parse(batch, done, row)
         yield record
         done = row + 1
-    yield from _parsed(batch, done, batch.rows)
+    yield from _parse(batch, done, batch.rows)
 
 
-def _parsed(batch: Curated, start: int, stop: int) -> Iterator[dict[str, Any]]:
+def _parse(batch: Curated, start: int, stop: int) -> Iterator[dict[str, Any]]:
     if batch.native is not None:
         for line in batch.native.json_lines(start, stop).splitlines():
             yield json.loads(line)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.stages.llm_huggingface.finetune import Finetune
+    from assay.stages.llm_huggingface.finetune import HuggingFaceFinetune as Finetune
     from assay.stages.llm_huggingface.huggingface_data_loader import HuggingFaceDataLoader
-    from assay.stages.llm_huggingface.inference import Inference
+    from assay.stages.llm_huggingface.inference import HuggingFaceInference as Inference
     from assay.stages.llm_huggingface.mock_data_loader import MockDataLoader
 
 __all__ = ["Finetune", "HuggingFaceDataLoader", "Inference", "MockDataLoader"]
@@ -17,9 +17,9 @@ __all__ = ["Finetune", "HuggingFaceDataLoader", "Inference", "MockDataLoader"]
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Finetune": "finetune",
+        "Finetune": "finetune:HuggingFaceFinetune",
         "HuggingFaceDataLoader": "huggingface_data_loader",
-        "Inference": "inference",
+        "Inference": "inference:HuggingFaceInference",
         "MockDataLoader": "mock_data_loader",
     },
 )

@@ -25,7 +25,7 @@ from assay.stages.pytorch.train_step import TrainStep
 from assay.stages.pytorch.training_log import TrainingLog
 
 
-class Finetune(ModelStage, Stage[Any, TrainStep]):
+class HuggingFaceFinetune(ModelStage, Stage[Any, TrainStep]):
     """Trains a language model on the batches it is given; with LoRA unless `lora_rank` is 0.
 
     Batches of another split than `train`, or all where the load is not training, are only judged.

@@ -23,7 +23,7 @@ from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
 from assay.stages.pytorch.tiny_model import TINY
 
 
-class Inference(ModelStage, StreamStage[Any, TokenStep]):
+class HuggingFaceInference(ModelStage, StreamStage[Any, TokenStep]):
     """Answers a batch of prompts, token by token, so that a driver sees the first one come and the time between."""
 
     name = "inference"
@@ -69,7 +69,7 @@ class Inference(ModelStage, StreamStage[Any, TokenStep]):
             self._provider = stages[self.depends_on_id]
 
     def setup(self, worker: Worker) -> None:
-        self._language_model = self._loaded(worker) if self._provider is None else self._shared(self._provider)
+        self._language_model = self._load_model(worker) if self._provider is None else self._share_model(self._provider)
         lm = self._language_model
         self._prompts = PromptTokens(lm, lm.context - self.lengths.most)
         if self.schema is not None:
@@ -78,13 +78,13 @@ class Inference(ModelStage, StreamStage[Any, TokenStep]):
         self.collected(list(self._steps(PromptBatch(("warm-up", "of two prompts")), [(2, 2)] * 2)))
         self._forget()
 
-    def _loaded(self, worker: Worker) -> LanguageModel:
+    def _load_model(self, worker: Worker) -> LanguageModel:
         name, dtype = self.options.name, self.dtype or "float32"
         device = choose_device(self.device, worker.device)
         model = load_causal_model(name, torch_dtype(dtype), device.torch, self.options.quantize)
         return LanguageModel(name, model, load_tokenizer(name), device, dtype)
 
-    def _shared(self, provider: Stage[Any, Any]) -> LanguageModel:
+    def _share_model(self, provider: Stage[Any, Any]) -> LanguageModel:
         if not isinstance(provider, ModelStage):
             raise UsageError(
                 f"depends_on_id: stage {self.depends_on_id} is a {type(provider).__name__}, which loads no model of "
@@ -123,7 +123,7 @@ class Inference(ModelStage, StreamStage[Any, TokenStep]):
             prompt_tokens=tuple(batch.attention_mask.sum(1).tolist()),
             answer_tokens=tuple(map(len, generation.answers)),
             context=batch.context,
-            parsed=tuple(self._parsed(generation, texts)),
+            parsed=tuple(self._parse(generation, texts)),
         )
         self._answers += len(texts)
         self._prompt_tokens += sum(answer.prompt_tokens)
@@ -131,10 +131,10 @@ class Inference(ModelStage, StreamStage[Any, TokenStep]):
         self._following += sum(value is not None for value in answer.parsed)
         return answer
 
-    def _parsed(self, generation: Generation, texts: list[str]) -> Iterator[Any]:
+    def _parse(self, generation: Generation, texts: list[str]) -> Iterator[Any]:
         if self.schema is not None and generation.matchers is not None:
             for text, matcher in zip(texts, generation.matchers, strict=True):
-                yield self.schema.parsed(text, matcher.is_accepting() or matcher.is_stopped())
+                yield self.schema.parse(text, matcher.is_accepting() or matcher.is_stopped())
 
     def start_measuring(self) -> None:
         self._forget()

@@ -13,7 +13,7 @@ from assay.loadgen.http.client_limits import ClientLimits
 from assay.loadgen.http.fault import Fault, fault_of_status
 from assay.loadgen.http.plain.plain_connection import Phase, PlainConnection
 from assay.loadgen.http.plain.response_reader import State
-from assay.loadgen.http.reading.event_spans import event_spans, joined_data
+from assay.loadgen.http.reading.event_spans import event_spans, join_data
 from assay.loadgen.http.target import Target
 
 _SHOWN = 300
@@ -106,7 +106,7 @@ class AnswerStreams:
             if isinstance(data, Fault):
                 return data
             if not data:
-                reader.closed()
+                reader.feed_end()
                 if reader.state != State.DONE:
                     return Fault.CUT if reader.status else Fault.CLOSED
             reader.feed(data)
@@ -145,7 +145,7 @@ def _pieces(body: bytearray, start: int, whole: bool) -> Generator[AnswerPiece, 
         if end == len(new) and not new.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")) and not whole:
             break
         at = end
-        data = joined_data(new[first:last])
+        data = join_data(new[first:last])
         if data.strip() != b"[DONE]":
             yield from _document(data)
     return start + at

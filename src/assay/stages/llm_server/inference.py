@@ -19,7 +19,7 @@ _PATHS = {"chat": "/chat/completions", "completions": "/completions"}
 _WARM_UP = "warm-up"
 
 
-class Inference(StreamStage[Any, AnswerPiece]):
+class ServerInference(StreamStage[Any, AnswerPiece]):
     """Asks an OpenAI-compatible server, and passes on each piece of the answer as it comes.
 
     A query is one request: a text, messages of a conversation, or a batch of one prompt. Set-up sends one request that
@@ -84,13 +84,13 @@ class Inference(StreamStage[Any, AnswerPiece]):
         limits = ClientLimits(idle_s=self.timeout_s, total_s=self.timeout_s)
         self._streams = AnswerStreams(self._target, limits)
         if self.warmup:
-            pieces = list(self._asked([{"role": "user", "content": _WARM_UP}]))
+            pieces = list(self._ask([{"role": "user", "content": _WARM_UP}]))
             self._counted = any(piece.answer_tokens is not None for piece in pieces)
 
     def process(self, data: Any) -> Iterator[AnswerPiece]:
-        return self._asked(_messages(data, self.system))
+        return self._ask(_messages(data, self.system))
 
-    def _asked(self, messages: list[Mapping[str, Any]]) -> Iterator[AnswerPiece]:
+    def _ask(self, messages: list[Mapping[str, Any]]) -> Iterator[AnswerPiece]:
         body: dict[str, Any] = {} if self.model is None else {"model": self.model}
         if self.endpoint == "chat":
             body["messages"] = messages

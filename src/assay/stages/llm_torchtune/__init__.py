@@ -8,12 +8,16 @@ from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.stages.llm_torchtune.data_loader import TorchTuneDataLoader
-    from assay.stages.llm_torchtune.finetune import Finetune
-    from assay.stages.llm_torchtune.inference import Inference
+    from assay.stages.llm_torchtune.finetune import TorchTuneFinetune as Finetune
+    from assay.stages.llm_torchtune.inference import TorchTuneInference as Inference
 
 __all__ = ["Finetune", "Inference", "TorchTuneDataLoader"]
 
 __getattr__, __dir__ = exports(
     __name__,
-    {"Finetune": "finetune", "Inference": "inference", "TorchTuneDataLoader": "data_loader"},
+    {
+        "Finetune": "finetune:TorchTuneFinetune",
+        "Inference": "inference:TorchTuneInference",
+        "TorchTuneDataLoader": "data_loader",
+    },
 )

@@ -71,7 +71,7 @@ class TorchTuneDataLoader(Stage[int, TuneBatch]):
         own = torchtune("torchtune.data").CROSS_ENTROPY_IGNORE_IDX
         self._ignored = own if self._loss_stage is None else self._loss_stage.ignored_label
         self._rows = open_data_set(self._data_options, self.tokenizer, masked=not self._learning)
-        self._batches = list(self._arranged(len(self._rows)))
+        self._batches = list(self._arrange(len(self._rows)))
         if not self._batches:
             raise DataError(
                 f"the data set has {len(self._rows)} rows: too few for one batch of {self.samples_per_batch} "
@@ -112,7 +112,7 @@ class TorchTuneDataLoader(Stage[int, TuneBatch]):
             end += len(self._header)
         return tokens[:end] or tokens
 
-    def _arranged(self, rows: int) -> Any:
+    def _arrange(self, rows: int) -> Any:
         """Whole batches only: of one size, so that queries can be compared."""
         torch = library("torch", "llm")
         generator = torch.Generator().manual_seed(self._seed)

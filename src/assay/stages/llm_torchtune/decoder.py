@@ -29,7 +29,7 @@ class Decoder:
         """Most tokens of a prompt and its answer."""
         return int(self.model.max_seq_len)
 
-    def uncached(self, tokens: Any, mask: Any = None, input_pos: Any = None) -> Any:
+    def run_uncached(self, tokens: Any, mask: Any = None, input_pos: Any = None) -> Any:
         """Logits of whole rows. Another stage that holds this model may have given it caches: they are left alone."""
         if not self.model.caches_are_enabled():
             return self.model(tokens, mask=mask, input_pos=input_pos)

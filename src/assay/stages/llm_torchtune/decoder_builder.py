@@ -16,7 +16,7 @@ from assay.stages.pytorch.libraries import library, quiet
 from assay.stages.pytorch.options import ComponentOptions, Options
 
 _ADAPTERS = {"lora_attn_modules": ["q_proj", "v_proj"], "lora_rank": 8, "lora_alpha": 16}
-"""For a builder that needs them and a configuration that does not say."""
+"""Arguments for a builder that needs them, where the configuration does not say."""
 
 
 class DecoderOptions(Options):
@@ -46,7 +46,7 @@ def build_decoder(
     checkpoint = checkpointer if options.component or checkpointer else tiny_checkpoint()
     # A model may take minutes to build: what is wrong with its files is said first.
     files = None if checkpoint is None else CheckpointFiles.find(checkpoint)
-    wanted = _named(options) if options.component else _of_sizes(options, checkpoint, adapters)
+    wanted = _options_by_name(options) if options.component else _of_sizes(options, checkpoint, adapters)
     default = torch.get_default_dtype()
     # Whoever draws numbers elsewhere in this process draws the same with and without this model.
     with torch.random.fork_rng(devices=[]), quiet():
@@ -64,7 +64,7 @@ def build_decoder(
     return Decoder(model, device, dtype, notes)
 
 
-def _named(options: DecoderOptions) -> ComponentOptions:
+def _options_by_name(options: DecoderOptions) -> ComponentOptions:
     path = current_path(options.component or "")
     defaults = {name: value for name, value in _ADAPTERS.items() if takes(path, name, needed=True)}
     return ComponentOptions(component=path, **{**defaults, **options.arguments})

@@ -24,7 +24,7 @@ from assay.stages.pytorch.train_step import TrainStep
 from assay.stages.pytorch.training_log import TrainingLog
 
 
-class Finetune(Stage[Any, TrainStep]):
+class TorchTuneFinetune(Stage[Any, TrainStep]):
     """Trains a model of torchtune's on the batches it is given: its adapters, or all of it where it has none.
 
     Batches of another split than `train`, or all where the load is not training, are only judged.
@@ -138,7 +138,7 @@ class Finetune(Stage[Any, TrainStep]):
     def _learn(self, batch: TuneBatch) -> TrainStep:
         window = self._window
         mean, labels = self._loss(self.decoder, batch)
-        window.weighted(mean * labels, labels).backward()
+        window.weigh(mean * labels, labels).backward()
         value = mean.item()
         last = window.add(value * labels, labels)
         if last:

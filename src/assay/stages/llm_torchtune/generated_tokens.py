@@ -27,10 +27,10 @@ def _text(tokens: list[int], tokenizer: Any) -> str:
         return str(tokenizer.decode(tokens))
     except (TypeError, KeyError):
         # Models of some families have more tokens than their tokenizer.
-        return str(tokenizer.decode([token for token in tokens if _known(token, tokenizer)]))
+        return str(tokenizer.decode([token for token in tokens if _is_known(token, tokenizer)]))
 
 
-def _known(token: int, tokenizer: Any) -> bool:
+def _is_known(token: int, tokenizer: Any) -> bool:
     try:
         tokenizer.decode([token])
     except (TypeError, KeyError):

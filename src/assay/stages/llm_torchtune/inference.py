@@ -12,7 +12,7 @@ from assay.stages.llm_torchtune.checkpoint import read_checkpointer
 from assay.stages.llm_torchtune.decoder import Decoder
 from assay.stages.llm_torchtune.decoder_builder import DecoderOptions, build_decoder
 from assay.stages.llm_torchtune.generated_tokens import GeneratedTokens, answers
-from assay.stages.llm_torchtune.token_steps import TokenSampling, prepared_cache, token_steps
+from assay.stages.llm_torchtune.token_steps import TokenSampling, prepare_cache, token_steps
 from assay.stages.llm_torchtune.tokenizer import build_tokenizer, padding_id
 from assay.stages.llm_torchtune.tune_batch import TuneBatch, prompts
 from assay.stages.pytorch.device import choose_device
@@ -26,7 +26,7 @@ class InferenceOptions(DecoderOptions):
     """Keys and values of tokens that were seen are kept, instead of computed anew for every token."""
 
 
-class Inference(StreamStage[TuneBatch | PromptBatch, GeneratedTokens]):
+class TorchTuneInference(StreamStage[TuneBatch | PromptBatch, GeneratedTokens]):
     """Answers prompts with a model of torchtune's, a token at a time."""
 
     name = "inference"
@@ -99,20 +99,20 @@ class Inference(StreamStage[TuneBatch | PromptBatch, GeneratedTokens]):
         self.start_measuring()
         cached = self._options.KV_cache
         if cached:
-            prepared_cache(self.decoder, size, self._sampling.most)
+            prepare_cache(self.decoder, size, self._sampling.most)
         batch = prompts([[0, 0]] * size, "", self._padding)
         with self.decoder.lock:
             list(token_steps(self.decoder, batch, (), TokenSampling(most=2), cached, self._random))
         self.start_measuring()
 
     def start_measuring(self) -> None:
-        # From the seed again: how many queries warmed it up changes no answer.
+        # Random numbers begin at the seed again: how many queries warmed it up changes no answer.
         self._random = library("torch", "llm").Generator(self.decoder.device.torch).manual_seed(self._seed)
         self._seconds = 0.0
         self._tokens = self._prompt_tokens = 0
 
     def process(self, data: TuneBatch | PromptBatch) -> Iterator[GeneratedTokens]:
-        batch = data if isinstance(data, TuneBatch) else self._tokenized(data)
+        batch = data if isinstance(data, TuneBatch) else self._tokenize(data)
         context = data.context if isinstance(data, PromptBatch) else None
         steps = token_steps(self.decoder, batch, self._stop, self._sampling, self._options.KV_cache, self._random)
         self._prompt_tokens += sum(batch.lengths)
@@ -141,7 +141,7 @@ class Inference(StreamStage[TuneBatch | PromptBatch, GeneratedTokens]):
     def notes(self) -> Sequence[str]:
         return self.decoder.notes if self._model_stage is None else ()
 
-    def _tokenized(self, data: PromptBatch) -> TuneBatch:
+    def _tokenize(self, data: PromptBatch) -> TuneBatch:
         rows = [self.tokenizer.encode(text, add_bos=False, add_eos=False) for text in data.prompts]
         return prompts(rows, data.split, self._padding)
 

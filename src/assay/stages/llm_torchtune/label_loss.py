@@ -34,7 +34,7 @@ class LabelLoss:
         """The mean, and the number of labels: each is predicted from the token before it."""
         torch, device = library("torch", "llm"), decoder.device.torch
         mask, places = (None if part is None else part.to(device) for part in (batch.mask, batch.input_pos))
-        logits = decoder.uncached(batch.tokens.to(device), mask, places)
+        logits = decoder.run_uncached(batch.tokens.to(device), mask, places)
         after = batch.labels.new_full((len(batch.labels), 1), self.ignored)
         wanted = torch.hstack((batch.labels[:, 1:], after))
         count = int((wanted != self.ignored).sum())

@@ -21,7 +21,7 @@ class TokenSampling:
     top_k: int | None = None
     most: int = 32
     least: int = 0
-    """Tokens of an answer; before the least of them no answer ends."""
+    """Fewest tokens of an answer: none ends before."""
 
     def __post_init__(self) -> None:
         if self.temperature < 0:
@@ -61,7 +61,7 @@ def token_steps(
         )
     model = decoder.model
     decoder.set_training(False)
-    width = prepared_cache(decoder, rows, total) if cache else total
+    width = prepare_cache(decoder, rows, total) if cache else total
     gaps = torch.tensor([[length - own] for own in prompts.lengths], device=device)
     real = torch.arange(total, device=device).expand(rows, total) >= gaps
     masks = generation.get_causal_mask_from_padding_mask(real, target_seq_len=width)
@@ -75,7 +75,7 @@ def token_steps(
             if cache:
                 logits = model(fed, mask=masks[:, begin:end], input_pos=places[:, begin:end])
             else:
-                logits = decoder.uncached(fed, masks[:, :end, :end], places[:, :end])
+                logits = decoder.run_uncached(fed, masks[:, :end, :end], places[:, :end])
             logits = logits[:, -1].float()
             if step < sampling.least:
                 logits[:, forbidden] = -torch.inf
@@ -91,7 +91,7 @@ def token_steps(
             fed = torch.cat([fed, chosen], dim=1)
 
 
-def prepared_cache(decoder: Decoder, rows: int, total: int) -> int:
+def prepare_cache(decoder: Decoder, rows: int, total: int) -> int:
     """The length of an empty cache of the model that is large enough."""
     model = decoder.model
     length = min(-(-total // _CACHE_STEP) * _CACHE_STEP, decoder.context)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.names import load, quoted
+from assay.names import load, quote
 from assay.stages.pytorch.libraries import define_torchvision_operators, library
 
 
@@ -15,5 +15,5 @@ def component(path: str, extra: str) -> Any:
     define_torchvision_operators()
     found = load(path)
     if found is None:
-        raise ValueError(f"nothing is at {quoted(path)}")
+        raise ValueError(f"nothing is at {quote(path)}")
     return found

@@ -21,7 +21,7 @@ class GradientWindow:
         """Summed over tokens."""
         self._scale = 1
 
-    def weighted(self, loss: Any, tokens: int) -> Any:
+    def weigh(self, loss: Any, tokens: int) -> Any:
         """What to differentiate. Dividing by the first batch's tokens keeps gradients in the range of half numbers."""
         if self.count == 0:
             self._scale = max(tokens, 1)
@@ -35,7 +35,7 @@ class GradientWindow:
         return self.count == self.batches
 
     def normalise(self, gradients: list[Any]) -> None:
-        """From sums over the first batch's number of tokens to means over all of them."""
+        """Turns sums over the first batch's number of tokens into means over all tokens of the window."""
         if self.tokens != self._scale:
             library("torch", "llm")._foreach_mul_(gradients, self._scale / max(self.tokens, 1))
 
@@ -48,7 +48,7 @@ class GradientWindow:
         self.loss = 0.0
 
 
-def summed_loss(logits: Any, labels: Any) -> Any:
+def sum_loss(logits: Any, labels: Any) -> Any:
     """Cross-entropy of every label with what was predicted at the token before it, summed, in nats."""
     functional = library("torch.nn.functional", "llm")
     predicted = logits[:, :-1].flatten(0, 1).float()

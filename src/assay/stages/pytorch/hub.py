@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from assay.errors import DataError
-from assay.names import quoted
+from assay.names import quote
 from assay.stages.pytorch.libraries import library, quiet
 
 Kind = Literal["model", "dataset"]
@@ -27,7 +27,7 @@ def local_path(name: str, kind: Kind, otherwise: str = _TINY) -> Path:
     path = Path(name).expanduser()
     if not path.exists():
         raise DataError(
-            f"there is no {_WORDS[kind]} at {quoted(path.absolute())}: give a path that is there, or {otherwise}"
+            f"there is no {_WORDS[kind]} at {quote(path.absolute())}: give a path that is there, or {otherwise}"
         )
     return path
 
@@ -36,7 +36,7 @@ def require_reachable(name: str, kind: Kind, otherwise: str = _TINY) -> None:
     """Raises, with what to do, unless the hub has it and this machine may have it. `otherwise`: what also helps."""
     hub, errors = library("huggingface_hub", "llm"), library("huggingface_hub.errors", "llm")
     cache = library("huggingface_hub.constants", "llm").HF_HUB_CACHE
-    what = f"the {_WORDS[kind]} {quoted(name)}"
+    what = f"the {_WORDS[kind]} {quote(name)}"
     try:
         with quiet():
             hub.HfApi().repo_info(name, repo_type=kind, timeout=_TIMEOUT_S)
@@ -56,9 +56,7 @@ def require_reachable(name: str, kind: Kind, otherwise: str = _TINY) -> None:
 
 
 def cannot_load(name: str, kind: Kind, error: Exception) -> DataError:
-    return DataError(
-        f"the {_WORDS[kind]} {quoted(name)} cannot be loaded: {type(error).__name__}: {_first_line(error)}"
-    )
+    return DataError(f"the {_WORDS[kind]} {quote(name)} cannot be loaded: {type(error).__name__}: {_first_line(error)}")
 
 
 def _first_line(error: Exception) -> str:

@@ -28,7 +28,7 @@ _CONTEXT = 4096
 
 def tiny_tokenizer() -> Any:
     """Byte-level pairs learnt from `tiny_rows`, with a ChatML template: a `transformers.Qwen2Tokenizer`."""
-    vocabulary, merges = _learnt_pairs()
+    vocabulary, merges = _learn_pairs()
     with quiet():
         return library("transformers", "llm").Qwen2Tokenizer(
             vocab=vocabulary,
@@ -77,7 +77,7 @@ def write_tiny_model(folder: Path, seed: int = 0) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file())
 
 
-def _learnt_pairs() -> tuple[dict[str, int], list[tuple[str, str]]]:
+def _learn_pairs() -> tuple[dict[str, int], list[tuple[str, str]]]:
     tokenizers = library("tokenizers", "llm")
     with quiet():
         family = library("transformers", "llm").Qwen2Tokenizer()

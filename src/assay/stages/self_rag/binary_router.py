@@ -45,7 +45,7 @@ class BinaryRouter(RouterStage[Any, Question]):
         yes = said is True
         if yes is not self._retry_is:
             return Routed(question, (self._stages[yes],))
-        question = self._bound.retried(question)
+        question = self._bound.retry(question)
         if question.gave_up:
             self._counts["gave_up"] += 1
             return Routed(question, (self._end,))

@@ -37,13 +37,13 @@ class Chat:
         return self._arrange(system, user)
 
     def _two_parts(self, system: str, user: str) -> str:
-        return self._applied([{"role": "system", "content": system}, {"role": "user", "content": user}])
+        return self._apply_template([{"role": "system", "content": system}, {"role": "user", "content": user}])
 
     def _one_part(self, system: str, user: str) -> str:
-        return self._applied([{"role": "user", "content": f"{system}\n\n{user}"}])
+        return self._apply_template([{"role": "user", "content": f"{system}\n\n{user}"}])
 
     def _plain(self, system: str, user: str) -> str:
         return f"{system}\n\n{user}\n\nAnswer: "
 
-    def _applied(self, messages: Messages) -> str:
+    def _apply_template(self, messages: Messages) -> str:
         return str(self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))

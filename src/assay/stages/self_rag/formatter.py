@@ -43,7 +43,7 @@ class Formatter(Stage[Any, PromptBatch]):
         return (self._chat.note,) if self._chat.note else ()
 
 
-def listed_passages(question: Question) -> str:
+def list_passages(question: Question) -> str:
     if not question.passages:
         return "Passages: none were found."
     return "Passages:\n" + "\n".join(f"[{n}] {passage.text}" for n, passage in enumerate(question.passages, 1))

@@ -9,7 +9,7 @@ from assay.errors import UsageError
 from assay.pipeline.resources import Worker
 from assay.pipeline.stage import Stage
 from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.formatter import Formatter, listed_passages
+from assay.stages.self_rag.formatter import Formatter, list_passages
 from assay.stages.self_rag.sqlite_search import SQLiteSearch
 
 
@@ -45,7 +45,7 @@ class AnswerGeneratorFormatter(Formatter):
     system = "You answer from the passages alone, in at most two sentences. If they do not tell, say so."
 
     def user(self, question: Question) -> str:
-        return f"{listed_passages(question)}\n\nQuestion: {question.text}"
+        return f"{list_passages(question)}\n\nQuestion: {question.text}"
 
 
 class LLMGeneratorFormatter(Formatter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.formatter import Formatter, listed_passages
+from assay.stages.self_rag.formatter import Formatter, list_passages
 
 _ONE_WORD = "Answer with one word, yes or no."
 
@@ -16,7 +16,7 @@ class RetrievalGraderFormatter(Formatter):
     system = f"You judge search results. Say yes if at least one passage helps to answer the question. {_ONE_WORD}"
 
     def user(self, question: Question) -> str:
-        return f"{listed_passages(question)}\n\nQuestion: {question.text}"
+        return f"{list_passages(question)}\n\nQuestion: {question.text}"
 
 
 class HallucinationGraderFormatter(Formatter):
@@ -27,7 +27,7 @@ class HallucinationGraderFormatter(Formatter):
     system = f"You look for invented facts. Say yes if the answer claims something no passage says. {_ONE_WORD}"
 
     def user(self, question: Question) -> str:
-        return f"{listed_passages(question)}\n\nAnswer to be checked: {question.answer}"
+        return f"{list_passages(question)}\n\nAnswer to be checked: {question.answer}"
 
 
 class AnswerGraderFormatter(Formatter):

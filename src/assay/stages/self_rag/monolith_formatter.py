@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.formatter import Formatter, listed_passages
+from assay.stages.self_rag.formatter import Formatter, list_passages
 
 
 class MonolithFormatter(Formatter):
@@ -16,4 +16,4 @@ class MonolithFormatter(Formatter):
     )
 
     def user(self, question: Question) -> str:
-        return f"{listed_passages(question)}\n\nQuestion: {question.text}"
+        return f"{list_passages(question)}\n\nQuestion: {question.text}"

@@ -40,7 +40,7 @@ class MonolithRouter(RouterStage[Any, Question]):
         if self._passes(fields):
             self._counts["accepted"] += 1
             return Routed(question, (self._accept,))
-        question = self._bound.retried(question)
+        question = self._bound.retry(question)
         self._counts["gave_up" if question.gave_up else "retries"] += 1
         return Routed(question, (self._end if question.gave_up else self._retry,))
 

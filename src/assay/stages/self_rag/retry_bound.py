@@ -15,7 +15,7 @@ class RetryBound:
         self._most = most
         self._stage = stage
 
-    def retried(self, question: Question) -> Question:
+    def retry(self, question: Question) -> Question:
         """The question with one more retry, or given up where it has used them all."""
         why = f"{question.asked[-1] if question.asked else 'unasked'} -> {self._stage}"
         return question.retry(why) if question.retries.count(why) < self._most else question.give_up(why)

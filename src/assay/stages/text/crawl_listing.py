@@ -32,7 +32,7 @@ class CrawlListing:
         asks the network again."""
         if limit < 1:
             raise UsageError(f"--url_limit: {limit} is not a number of archives")
-        kept = self._kept(folder)
+        kept = self._read_kept(folder)
         if len(kept) >= limit or kept[-1:] == [_END]:
             return [address for address in kept if address != _END][:limit]
         addresses = [self._address_of(path) for path in self._read(limit)]
@@ -46,7 +46,7 @@ class CrawlListing:
             raise DataError(f"{folder}: cannot be written: {error}") from None
         return addresses
 
-    def _kept(self, folder: Path) -> list[str]:
+    def _read_kept(self, folder: Path) -> list[str]:
         first, *addresses = _lines(folder)
         return addresses if first == f"# {self.address}" else []
 

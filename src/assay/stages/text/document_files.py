@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from assay.errors import DataError
-from assay.pipeline.compressed_file import decompressed
+from assay.pipeline.compressed_file import decompress
 from assay.stages.text.json_lines import JsonLines
 from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 
@@ -60,7 +60,7 @@ def _lines(path: str) -> Iterator[Rows]:
     first = 1
     try:
         with open_bytes(path) as file:
-            for block, size in _rewound(file) if isinstance(file, FileIO) else _joined(file):
+            for block, size in _reread_blocks(file) if isinstance(file, FileIO) else _join_blocks(file):
                 rows, seen = JsonLines.of(block, size, path, first)
                 first += seen
                 if len(rows):
@@ -69,7 +69,7 @@ def _lines(path: str) -> Iterator[Rows]:
         raise DataError(f"{path}: cannot be read: {error}") from None
 
 
-def _rewound(file: FileIO) -> Iterator[tuple[bytes, int]]:
+def _reread_blocks(file: FileIO) -> Iterator[tuple[bytes, int]]:
     """Blocks, and how many of a block's bytes are whole lines: the others are read again, not copied."""
     size = BYTES
     while block := file.read(size):
@@ -82,8 +82,8 @@ def _rewound(file: FileIO) -> Iterator[tuple[bytes, int]]:
             yield block, whole
 
 
-def _joined(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """The same of what can only be read forward."""
+def _join_blocks(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
+    """The same as `_reread_blocks`, for a file that can only be read forward."""
     block, size = b"", BYTES
     while read := file.read(size):
         block += read
@@ -99,4 +99,4 @@ def _joined(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
 def open_bytes(path: str) -> IO[bytes]:
     """The file's content, decompressed if its name says that it is compressed."""
     raw: Any = Path(path).open("rb", buffering=0)  # noqa: SIM115  (the caller closes it)
-    return decompressed(raw, path)
+    return decompress(raw, path)

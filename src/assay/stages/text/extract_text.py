@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.pipeline import ColumnBatch, Stage, Worker
 from assay.stages.text.column_rows import ColumnRows
-from assay.stages.text.page_text import decoded, main_text, require_extractor
+from assay.stages.text.page_text import decode_page, main_text, require_extractor
 
 
 class ExtractText(Stage[ColumnBatch, ColumnRows]):
@@ -20,7 +20,7 @@ class ExtractText(Stage[ColumnBatch, ColumnRows]):
         for url, warc_id, charset, body in zip(
             *(data[name] for name in ("url", "warc_id", "charset", "body")), strict=True
         ):
-            text = main_text(decoded(body, charset))
+            text = main_text(decode_page(body, charset))
             if text:
                 kept["url"].append(url)
                 kept["warc_id"].append(warc_id)

@@ -7,20 +7,20 @@ LIMIT = 64 << 20
 """No page is larger than this once unpacked: an archive is not trusted, and a few bytes can hold gigabytes."""
 
 
-def unpacked(body: bytes, transfer_encoding: str | None, content_encoding: str | None) -> bytes:
+def unpack(body: bytes, transfer_encoding: str | None, content_encoding: str | None) -> bytes:
     """The page as its author wrote it.
 
     Crawlers differ in whether they store the transfer or the page, and often keep the headers of the former beside
     the latter. So a header is believed only where the bytes agree with it.
     """
     if transfer_encoding and "chunked" in transfer_encoding.lower():
-        body = _dechunked(body)
+        body = _dechunk(body)
     for coding in reversed((content_encoding or "").lower().split(",")):
-        body = _decompressed(body, coding.strip())
+        body = _decompress(body, coding.strip())
     return body
 
 
-def _dechunked(body: bytes) -> bytes:
+def _dechunk(body: bytes) -> bytes:
     parts: list[bytes] = []
     at = 0
     while True:
@@ -41,7 +41,7 @@ def _dechunked(body: bytes) -> bytes:
         at += size + 2
 
 
-def _decompressed(body: bytes, coding: str) -> bytes:
+def _decompress(body: bytes, coding: str) -> bytes:
     try:
         if coding in ("gzip", "x-gzip"):
             return zlib.decompressobj(31).decompress(body, LIMIT)

@@ -28,9 +28,9 @@ class IdSet:
         self.numeric = bool(ids) and all(type(one) is int and -LARGEST <= one <= LARGEST for one in ids)
         self._numbers = array("q", sorted(ids)) if self.numeric else array("q")
         self._names = frozenset() if self.numeric else frozenset(one for one in ids if not _compound(one))
-        self._table = self._compiled(ids)
+        self._table = self._compile(ids)
 
-    def _compiled(self, ids: Sequence[Any]) -> IdTable | None:
+    def _compile(self, ids: Sequence[Any]) -> IdTable | None:
         if library() is None or not ids:
             return None
         from assay.native.id_table import IdTable
@@ -39,7 +39,7 @@ class IdSet:
             return IdTable([b"%d" % one for one in ids], INTEGER)
         return IdTable([one.encode() for one in ids if isinstance(one, str)], PLAIN)
 
-    def listed(self, data: Rows, field: str, where: str) -> bytes | bytearray:
+    def mark_listed(self, data: Rows, field: str, where: str) -> bytes | bytearray:
         """A byte for each row: 1 if its id is on the list, else 0."""
         found = data.fields(field) if isinstance(data, JsonLines) and self._table is not None else None
         if found is None or self._table is None or not isinstance(data, JsonLines):
@@ -87,7 +87,7 @@ def _whole(one: Any) -> bool:
 
 
 def load_ids(path: str, field: str) -> IdSet:
-    """From JSONL or Parquet files; a single column serves whatever its name."""
+    """Ids from JSONL or Parquet files; a single column serves whatever its name."""
     ids: list[Any] = []
     for file in document_files(path):
         for rows in read_documents(str(file)):

@@ -7,7 +7,7 @@ from typing import Any, Self, TypeVar
 
 from assay.errors import DataError
 from assay.native import json_fields
-from assay.native.json_fields import ESCAPED, INTEGER, MISSING, NULL, PLAIN, Fields
+from assay.native.json_fields import ESCAPED, INTEGER, MISSING, NULL, PLAIN, FieldRanges
 from assay.native.library import library
 from assay.stages.text.rows import Rows, import_arrow, import_orjson
 
@@ -57,7 +57,7 @@ class JsonLines(Rows):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Only the lines that are left travel to another process."""
-        return _restored, (type(self), b"".join(self.pieces()), self.where, self.line_numbers())
+        return _restore, (type(self), b"".join(self.pieces()), self.where, self.line_numbers())
 
     def slice(self, start: int, stop: int) -> Self:
         return type(self)(
@@ -75,10 +75,10 @@ class JsonLines(Rows):
         if len(batches) == 1:
             return batches[0]
         content = b"".join(piece for batch in batches for piece in batch.pieces())
-        return _restored(cls, content, batches[0].where, [n for batch in batches for n in batch.line_numbers()])
+        return _restore(cls, content, batches[0].where, [n for batch in batches for n in batch.line_numbers()])
 
     def line_numbers(self) -> list[int]:
-        """In the file, from 1."""
+        """Numbers of the lines in the file, from 1."""
         return [self.first + number for number in self.numbers]
 
     def pieces(self) -> list[memoryview | bytes]:
@@ -98,7 +98,7 @@ class JsonLines(Rows):
         at = self.at.tolist()
         return (self.block[start:end] for start, end in zip(at[::2], at[1::2], strict=True))
 
-    def fields(self, *names: str) -> Fields | None:
+    def fields(self, *names: str) -> FieldRanges | None:
         """Where the fields of every row stand; None where only the strict parser can tell, or say what is wrong."""
         if library() is None or not 0 < len(set(names)) == len(names) <= json_fields.MOST_FIELDS:
             return None
@@ -163,6 +163,6 @@ class JsonLines(Rows):
             yield row
 
 
-def _restored(kind: type[Kind], content: bytes, where: str, numbers: Sequence[int]) -> Kind:
+def _restore(kind: type[Kind], content: bytes, where: str, numbers: Sequence[int]) -> Kind:
     made, _ = kind.of(content, len(content))
     return kind(made.block, made.at, memoryview(array("q", numbers)), where, first=0)

@@ -5,8 +5,9 @@ from assay.errors import MissingExtra
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
-def decoded(body: bytes, charset: str | None) -> str:
-    """In the order of the HTML standard: byte order mark, HTTP header, `<meta>`, then what the bytes look like."""
+def decode_page(body: bytes, charset: str | None) -> str:
+    """The page as text. Encodings are tried in the order of the HTML standard: byte order mark, HTTP header, `<meta>`,
+    then what the bytes look like."""
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
 
     for mark, encoding in _MARKS:

@@ -21,4 +21,4 @@ class RemoveById(Stage[Rows, Rows]):
     def process(self, data: Rows) -> Rows:
         assert self._ids is not None, "setup() comes first"
         where = getattr(data, "where", "")
-        return data.without(self._ids.listed(data, self.id_field, where))
+        return data.without(self._ids.mark_listed(data, self.id_field, where))

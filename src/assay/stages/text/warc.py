@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from assay.errors import DataError
-from assay.stages.text.http_body import unpacked
+from assay.stages.text.http_body import unpack
 
 _MEMBER = b"\x1f\x8b\x08"
 _PAGES = ("text/html", "application/xhtml+xml")
@@ -41,7 +41,7 @@ def pages(stream: BinaryIO, name: str, start: int = 0, end: int | None = None) -
     stream.seek(start)
     at = start
     try:
-        # fastwarc 1.1 loses its place in the archive when told to decode bodies itself: `unpacked` does that.
+        # fastwarc 1.1 loses its place in the archive when told to decode bodies itself: `unpack` does that.
         for record in ArchiveIterator(stream, record_types=WarcRecordType.response, strict_mode=False):
             at = record.stream_pos
             if end is not None and at >= end:
@@ -53,7 +53,7 @@ def pages(stream: BinaryIO, name: str, start: int = 0, end: int | None = None) -
             body = record.reader.read()
             if len(body) < size:
                 raise DataError(f"{name}: the record at byte {at} is cut short; fetch the file again")
-            body = unpacked(body, head.get("Transfer-Encoding"), head.get("Content-Encoding"))
+            body = unpack(body, head.get("Transfer-Encoding"), head.get("Content-Encoding"))
             if body:
                 url = record.headers.get("WARC-Target-URI") or ""
                 yield Response(url, (record.record_id or "").strip("<>"), record.http_charset, body)
@@ -64,7 +64,8 @@ def pages(stream: BinaryIO, name: str, start: int = 0, end: int | None = None) -
 
 
 def _cut_after(stream: BinaryIO, at: int) -> bool:
-    """fastwarc takes the end of a file for the end of a record, so the members after the last page are looked at."""
+    """Whether the archive is cut off after the last page: fastwarc takes the end of a file for the end of a record, so
+    the members that follow are looked at."""
     stream.seek(at)
     rest = stream.read(1 << 20)
     if not rest.startswith(_MEMBER):

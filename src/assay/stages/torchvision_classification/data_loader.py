@@ -57,7 +57,7 @@ class TorchVisionDataLoader(Stage[int, ImageBatch]):
         if worker.training and not any(split.trains for split in splits):
             raise UsageError("is_training is true, and dataset.split names none that trains: add train")
         if self.preload:
-            splits = [split.preloaded() for split in splits]
+            splits = [split.preload() for split in splits]
         prepare = preprocessing(self.dataset.weights, self.dataset.resize) if self.preprocess else None
         batches = ImageBatches(splits, self.images_a_batch, self.seed, prepare)
         self.teardown()
@@ -84,7 +84,7 @@ class TorchVisionDataLoader(Stage[int, ImageBatch]):
             self._stream.start((0, 0))
 
     def __getstate__(self) -> dict[str, Any]:
-        """For a process of its own, which opens the data itself."""
+        """What goes to a process of its own, which opens the data itself."""
         return {**self.__dict__, "_stream": None}
 
     def teardown(self) -> None:

@@ -4,17 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.errors import DataError, UsageError
-from assay.names import quoted
+from assay.names import quote
 from assay.stages.pytorch.libraries import library
 from assay.stages.torchvision_classification.model.timm_name import TIMM, timm_name
 
 Preprocessing = Callable[[tuple[Any, ...]], Any]
-"""From uint8 images (3, height, width) to one float tensor (images, 3, height, width)."""
+"""Makes one float tensor (images, 3, height, width) of uint8 images (3, height, width)."""
 
 
 def preprocessing(weights: str | None, resize: int | None) -> Preprocessing:
-    """As the model was trained that has these weights, which themselves are not needed for it; without any, pixels from
-    -1 to 1, in the size that the images have."""
+    """The preprocessing that the model with these weights was trained with; the weights themselves are not needed for
+    it. Without weights: pixels from -1 to 1, in the size that the images have."""
     if weights is None:
         return _together(_plain(resize))
     if weights.startswith(TIMM):
@@ -54,13 +54,13 @@ def _torchvision(name: str, resize: int | None) -> Callable[[Any], Any]:
         preset = models.get_weight(name).transforms
     except (KeyError, ValueError):
         raise UsageError(
-            f"weights: torchvision has no {quoted(name)}; they are written like ResNet18_Weights.IMAGENET1K_V1"
+            f"weights: torchvision has no {quote(name)}; they are written like ResNet18_Weights.IMAGENET1K_V1"
         ) from None
     if resize is None:
         return preset()  # type: ignore[no-any-return]
     crop = preset.keywords.get("crop_size")
     if crop is None:
-        raise UsageError(f"resize: {quoted(name)} are not the weights of a classifier, so they cannot be resized for")
+        raise UsageError(f"resize: {quote(name)} are not the weights of a classifier, so they cannot be resized for")
     # The margin that is cropped away keeps its share of the image.
     around = round(preset.keywords.get("resize_size", 256) / crop * resize)
     return preset(crop_size=resize, resize_size=around)  # type: ignore[no-any-return]

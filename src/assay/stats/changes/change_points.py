@@ -34,18 +34,18 @@ FLOOR = 0.02
 PRICE = 3.5
 NIGHTLY_PRICE = 6.0
 FEWEST = 8
-"""Values of a series in which a step can be told from noise."""
+"""Fewest values of a series in which a step can be told from noise."""
 CONFIRMED = 5
 """Values at a new level after which it hardly ever turns out to have been noise."""
 _LOW_PRICE = 3.0
 _SPIKE = 2.0
 _TAIL = 3.0
 _FEW = 8
-"""Values of a level that one spike among them can make."""
+"""Values from which on a level is believed; with fewer, one spike among them could have made it."""
 _KNOWN = 10
-"""Values at which what is seen beside a step counts as much as the noise of the whole series."""
+"""Weight of the whole series' noise, in values: with as many values beside a step, their own noise counts as much."""
 _SHORT = 50
-"""Values below which a series pays the price of this many: its noise is not well known."""
+"""Fewest values that the price of a step is reckoned with: the noise of a shorter series is not well known."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def find_changes(series: ArrayLike, *, price: float = PRICE, floor: float = FLOO
     cuts, noise, full = _cuts(scaled, clipped, sigma, price)
     least = np.log1p(floor) if logs else floor
     cuts = _merge_small(scaled, cuts, least, relative=not logs)
-    places = _placed(scaled, cuts, noise, full)
+    places = _place_cuts(scaled, cuts, noise, full)
     levels = [float(np.median(part)) for part in np.split(values, [place.index for place in places])]
     return [
         LevelChange(place.index, _ratio(before, after), before, after, place.earliest, place.latest)
@@ -101,7 +101,7 @@ def _scale(values: Floats) -> tuple[Floats, bool]:
 
 
 def _cuts(scaled: Floats, clipped: Floats, sigma: float, price: float) -> tuple[list[int], Noise, float]:
-    """And the noise around them, and what a step costs in it."""
+    """The cuts, the noise around them, and what a step costs in that noise."""
     size = float(np.log(max(scaled.size, _SHORT)))
     cuts = segment(clipped, _LOW_PRICE * sigma**2 * size)
     noise = SILENCE
@@ -113,14 +113,15 @@ def _cuts(scaled: Floats, clipped: Floats, sigma: float, price: float) -> tuple[
         full = price * noise.long_run * size
         if parts.gains[order[0]] >= full:
             return _worth_it(scaled, segment(clipped, full), noise, full), noise, full
-        # One at a time; of the hundreds that a trend or a random walk has, a twentieth.
+        # The weakest is taken out; of the hundreds that a trend or a random walk has, a twentieth at a time.
         weakest = order[: max(1, len(cuts) // 20)]
         cuts = np.delete(cuts, weakest[parts.gains[weakest] < full]).tolist()
     return [], noise, 0.0
 
 
 def _worth_it(scaled: Floats, cuts: list[int], noise: Noise, full: float) -> list[int]:
-    """Noise is not the same everywhere (zeros, then errors): a step also pays for that of the levels beside it."""
+    """Cuts that are worth their price where they stand. Noise is not the same everywhere (zeros, then errors), so the
+    price grows with the noise of the two levels beside a step."""
     kept, usual = list(cuts), noise.sigma**2
     while kept and usual > 0:
         parts = Segments.of(_within_tails(scaled, noise), kept)
@@ -146,13 +147,13 @@ def _merge_small(series: Floats, cuts: list[int], least: float, *, relative: boo
         if sizes[smallest] >= least and sizes[smallest] > 0:
             break
         del kept[smallest]
-        # Of the others nothing has changed: a median takes longer than all else here.
+        # Only the level that was joined is reckoned again: a median takes longer than all else here.
         first, end = [0, *kept, series.size][smallest : smallest + 2]
         levels[smallest : smallest + 2] = [float(np.median(series[first:end]))]
     return kept
 
 
-def _placed(series: Floats, cuts: list[int], noise: Noise, full: float) -> list[Place]:
+def _place_cuts(series: Floats, cuts: list[int], noise: Noise, full: float) -> list[Place]:
     kept = list(cuts)
     while True:
         places = _places(series, kept, noise)
@@ -178,7 +179,8 @@ def _places(series: Floats, cuts: list[int], noise: Noise) -> list[Place]:
 
 
 def _is_spike(before: Floats, after: Floats, noise: Noise, full: float) -> bool:
-    """A level of few values rests on one or two of them: without those far from it, it is not worth the price."""
+    """Whether a step is only a spike: a level of few values may rest on one or two of them, and without those that lie
+    far from it, the step is not worth the price."""
     if min(before.size, after.size) >= _FEW:
         return False
     if min(before.size, after.size) < MIN_SIZE:

@@ -17,7 +17,7 @@ from assay.weights.store import Tensor
 _ALIKE_TRIED = {"small": 4, "balanced": 2, "fast": 0}
 _NAMED_TRIED = {"small": 4, "balanced": 2, "fast": 1}
 _LONGEST = {"fast": 1}
-"""Reading a chain costs a decoding a link; where speed is what counts, chains are short whatever the configuration."""
+"""Longest chain of a setting, whatever the configuration says: reading costs one decoding for each link."""
 
 
 class BaseFinder:
@@ -26,7 +26,7 @@ class BaseFinder:
         self._buckets: dict[tuple[str, int], list[TensorRecord]] | None = None
         self._signatures: dict[tuple[str, int], Tensor] = {}
 
-    def named(self, bases: Iterable[bytes], kind: ElementType) -> list[TensorRecord]:
+    def find_named(self, bases: Iterable[bytes], kind: ElementType) -> list[TensorRecord]:
         """The tensors of that name in the parents, and what those are differences to."""
         found: list[TensorRecord] = []
         for digest in bases:

@@ -17,18 +17,18 @@ from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 FEW = 0.02
-"""The share of changed elements up to which it pays to store their places."""
+"""Largest share of changed elements at which it pays to store their places."""
 _STRUCTURED = 7.0
-"""Bits in the lowest byte of a residual below which it is not noise: values that were widened leave such bytes."""
+"""Bits of entropy below which the lowest byte of residuals is not noise: values that were widened have such bytes."""
 _LEADING_WILL_DO = {"small": 0.0, "balanced": 1.12, "fast": 1.12}
-"""By how much a tensor may be larger with only its leading bytes coded, which reads three times as fast."""
+"""How many times larger a tensor may be with only its leading bytes coded, which reads three times as fast."""
 _MARGIN = 0.995
-"""A method that reads slower must be at least this much smaller."""
+"""Largest size of a method that reads slower, as a share of the faster one's; any larger, it does not pay."""
 
 
 def alone_cost(bits: Tensor, kind: ElementType, setting: str) -> tuple[Method, float]:
-    """Bits an element without a base; `bits` is a sample."""
-    rotated = _rotated(bits, kind)
+    """The method that suits a tensor without a base, and its bits per element; `bits` is a sample."""
+    rotated = _rotate(bits, kind)
     planes = rotated.view(np.uint8).reshape(rotated.size, -1)
     costs = [min(8.0, plane_cost(np.ascontiguousarray(planes[:, n]))) for n in range(planes.shape[1])]
     method, cost = Method.PLANES, float(sum(costs))
@@ -45,13 +45,13 @@ def alone_cost(bits: Tensor, kind: ElementType, setting: str) -> tuple[Method, f
 
 
 def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = False) -> tuple[Method, float]:
-    """Bits an element with this base; both are the same sample of their tensors. Quick: only the difference,
-    and roughly."""
-    changed = changed_share(bits, base)
+    """The method that suits a tensor with this base, and its bits per element; both are the same sample of their
+    tensors. `quick`: XOR is not tried, and the cost of elements of up to 16 bits is rough."""
+    changed = share_of_changed(bits, base)
     if not changed:
         return dense_method(kind), 0.0
     if changed <= FEW:
-        # Nearly what their entropy says, and reading costs by the change instead of by the element.
+        # Close to the entropy of the places and values; and reading costs by the change instead of by the element.
         return Method.SPARSE, -changed * math.log2(changed) + changed * (1.5 + kind.bits)
     if quick and kind.bits <= 16:
         return Method.DIFFERENCE, rough_cost(bits, base)
@@ -76,7 +76,7 @@ def cost_given(bits: Tensor, base: Tensor, kind: ElementType, quick: bool = Fals
     return method, cost
 
 
-def changed_share(bits: Tensor, base: Tensor) -> float:
+def share_of_changed(bits: Tensor, base: Tensor) -> float:
     return float(np.count_nonzero(bits != base)) / max(1, bits.size)
 
 
@@ -89,7 +89,7 @@ def _planes_cost(values: Tensor) -> float:
     return float(sum(plane_cost(np.ascontiguousarray(planes[:, n])) for n in range(planes.shape[1])))
 
 
-def _rotated(bits: Tensor, kind: ElementType) -> Tensor:
+def _rotate(bits: Tensor, kind: ElementType) -> Tensor:
     if not kind.exponent:
         return bits
     rotated: Tensor = (bits << bits.dtype.type(1)) | (bits >> bits.dtype.type(kind.bits - 1))

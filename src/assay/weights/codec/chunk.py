@@ -15,7 +15,7 @@ from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_
 from assay.weights.codec.residuals import residuals_of, undo_residuals
 from assay.weights.codec.streams import short
 from assay.weights.codec.streams.difference_writer import encode_difference
-from assay.weights.codec.streams.fixed_writer import encode_fixed, fixed_lengths
+from assay.weights.codec.streams.fixed_writer import choose_lengths, encode_fixed
 from assay.weights.codec.streams.short import decode_short, encode_short
 from assay.weights.codec.streams.sparse import decode_sparse, encode_sparse
 from assay.weights.codec.streams.stream_reader import decode_stream
@@ -24,7 +24,7 @@ from assay.weights.dtype import ElementType
 from assay.weights.store import Tensor
 
 _GLANCE = 4096
-"""Elements that tell almost all changed chunks from unchanged ones."""
+"""First elements of a chunk, compared before the rest: they tell almost every changed chunk from an unchanged one."""
 _RAW, _LEADING, _DIFFERENCE = int(Method.RAW), int(Method.LEADING), int(Method.DIFFERENCE)
 """Methods of nearly all chunks as plain numbers: comparing these is quicker than making the enum."""
 _IN_PLACE = frozenset({Method.SAME, Method.DIFFERENCE, Method.XOR, Method.SPARSE})
@@ -38,7 +38,7 @@ class Chunk:
 
 
 def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType, quick: bool = False) -> Chunk:
-    """`bits` by `method`, or as they are if that is no longer. `base` has as many elements as `bits`."""
+    """Codes `bits` by `method`; keeps them as they are if that would not be smaller. `base` has as many elements."""
     if method in NEEDS_BASE:
         if base is None:
             method = Method.PLANES
@@ -76,9 +76,9 @@ def _encode(method: Method, bits: Tensor, base: Tensor | None, kind: ElementType
 
 
 def _encode_quickly(bits: Tensor, base: Tensor, kind: ElementType) -> Tensor:
-    """At fixed lengths where the bit an element that this loses is little beside what is left."""
+    """Codes a difference at fixed lengths where one bit more per element costs little, and by tokens otherwise."""
     window = window_of(base, kind)
-    lengths = fixed_lengths(bits, base, kind, window)
+    lengths = choose_lengths(bits, base, kind, window)
     if lengths is not None:
         return encode_fixed(bits, base, kind, window, lengths)
     return encode_difference(bits, base, kind, window, xor=False, quick=True)
@@ -140,7 +140,7 @@ def _compress(bits: Tensor) -> bytes:
 def _decompress(data: memoryview, out: Tensor) -> None:
     from zstandard import ZstdDecompressor, ZstdError
 
-    # Never more than is expected, whatever the frame claims.
+    # Reads never more than is expected, whatever the frame claims.
     try:
         with ZstdDecompressor().stream_reader(data) as reader:
             read = reader.readinto(out.view(np.uint8).data) if out.nbytes else 0

@@ -1,8 +1,8 @@
 """Residuals that are stored whole, beside the stream, because their tokens would be too rare for the noise they have.
 
-A word each, or three: one that no such residual has, and the two of a larger one; or two words each, where most are
-large. The loops over lanes do not stop for them. They decode an escape as no change, and note in 64 bits a round which
-lanes had one; those are put right after.
+A small residual takes one word; a larger one takes three: a word that no small one can be, then its two halves. Where
+most are large, the stream is "wide": each takes two words. The loops over lanes do not stop for escapes. They decode
+one as no change, and note in 64 bits a round which lanes had one; those elements are put right afterwards.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def _lowest_bit(typing, value):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _element(bit, itemsize):  # type: ignore[no-untyped-def]
-    """Which of a round's 64 elements a bit stands for: a vector has sixteen bits, and of elements of 16 bits one vector
-    has the even ones and the next the odd ones of 32."""
+    """Which of a round's 64 elements a bit of the notes stands for. A vector notes sixteen bits; 32 elements of 16 bits
+    are two vectors, the even ones and then the odd ones."""
     if itemsize == 4:
         return bit
     return (bit & 32) + 2 * (bit & 15) + ((bit >> 4) & 1)
@@ -61,8 +61,9 @@ def _word(data, at):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def got_escape(data, at, end, wide):  # type: ignore[no-untyped-def]
-    """The residual at a place in bytes, and the place behind it. Nothing beyond the end is read; such a place tells."""
+def get_escape(data, at, end, wide):  # type: ignore[no-untyped-def]
+    """The residual at a place in bytes, and the place behind it. Nothing is read beyond `end`: a returned place that
+    lies beyond it tells the caller that the data was too short."""
     first = _word(data, at) if at + 2 <= end else _u32(0)
     if wide:
         return first | (_word(data, at + 2) << _u32(16) if at + 4 <= end else _u32(0)), at + 4
@@ -80,7 +81,7 @@ def _above(bits, base, i, planes, xor):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def larger_than_not(noted, bits, base, planes, xor):  # type: ignore[no-untyped-def]
-    """How many more of those that the rounds have noted are larger than a word than are not."""
+    """Number of noted escapes that do not fit a word, less the number of those that do."""
     more = 0
     for turn in range(noted.shape[0]):
         left = noted[turn]
@@ -93,7 +94,7 @@ def larger_than_not(noted, bits, base, planes, xor):  # type: ignore[no-untyped-
 
 @njit(nogil=True)
 def put_escapes(symbols, residuals, ranges, apart):  # type: ignore[no-untyped-def]
-    """Those of one lane, in the order of the elements; how many words. They are never wide."""
+    """Writes the escapes of one lane to `apart`, in the order of the elements, never wide; returns their words."""
     count = 0
     for i in range(symbols.shape[0]):
         if (ranges[symbols[i]] >> _u64(ENCODER_ESCAPED_AT)) & _u64(1):
@@ -102,8 +103,8 @@ def put_escapes(symbols, residuals, ranges, apart):  # type: ignore[no-untyped-d
 
 
 @njit(nogil=True)
-def put_noted(noted, bits, base, planes, xor, apart, count, wide):  # type: ignore[no-untyped-def]
-    """Those that the rounds have noted, behind `count` words; how many words then."""
+def put_noted_escapes(noted, bits, base, planes, xor, apart, count, wide):  # type: ignore[no-untyped-def]
+    """Writes the escapes that the rounds have noted behind the first `count` words; returns the number of words."""
     for turn in range(noted.shape[0]):
         left = noted[turn]
         while left:
@@ -114,8 +115,8 @@ def put_noted(noted, bits, base, planes, xor, apart, count, wide):  # type: igno
 
 
 @njit(inline="always")
-def _changed(value, residual, xor, back):  # type: ignore[no-untyped-def]
-    """What undoing the residual makes of a value; or, back, what it was made of."""
+def _apply_residual(value, residual, xor, back):  # type: ignore[no-untyped-def]
+    """The value with the residual applied; with `back`, the value that it was applied to."""
     if xor:
         return value ^ residual
     step = (residual >> _u32(1)) ^ (_u32(0) - (residual & _u32(1)))
@@ -123,8 +124,8 @@ def _changed(value, residual, xor, back):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def get_noted(noted, data, at, end, wide, low, low_at, stride, planes, xor, out):  # type: ignore[no-untyped-def]
-    """Puts right what the rounds have noted; the place in `data` behind the last escape."""
+def get_noted_escapes(noted, data, at, end, wide, low, low_at, stride, planes, xor, out):  # type: ignore[no-untyped-def]
+    """Puts right the elements that the rounds have noted; returns the place in `data` behind the last escape."""
     for turn in range(noted.shape[0]):
         bits = noted[turn]
         while bits:
@@ -132,8 +133,8 @@ def get_noted(noted, data, at, end, wide, low, low_at, stride, planes, xor, out)
             below = _u32(0)
             for plane in range(planes):
                 below |= _u32(low[low_at + plane * stride + i]) << _u32(8 * plane)
-            whole, at = got_escape(data, at, end, wide)
-            base = _changed(_u32(out[i]), below, xor, True)
-            out[i] = _changed(base, (whole << _u32(8 * planes)) | below, xor, False)
+            whole, at = get_escape(data, at, end, wide)
+            base = _apply_residual(_u32(out[i]), below, xor, True)
+            out[i] = _apply_residual(base, (whole << _u32(8 * planes)) | below, xor, False)
             bits &= bits - _u64(1)
     return at

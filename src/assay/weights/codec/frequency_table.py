@@ -1,4 +1,4 @@
-"""The probabilities of the entropy coder: from counts to frequencies that sum to 1024, and to a few bytes and back.
+"""The probabilities of the entropy coder: counts become frequencies that sum to 1024, and these a few bytes and back.
 
 Contexts that are neighbours share a table where that costs less than a table of their own. A frequency is written as
 its length in bits and its leading bits: the exact value of a large one does not matter, so it is rounded before use.
@@ -17,7 +17,7 @@ from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_leng
 from assay.weights.store import Tensor
 
 MEANING_AT, NOISE_AT, ESCAPED_AT, SHARE_AT = 10, 16, 21, 22
-"""In a decoder's slot."""
+"""Lowest bits of the fields of a decoder's slot; see `read_tables`."""
 FREQUENCY_AT, START_AT, ENCODER_ESCAPED_AT, ENCODER_NOISE_AT = 22, 12, 8, 4
 _WORTH_A_STEP = 0.6
 _COUNTS = types.Array(types.uint32, 2, "C")
@@ -31,7 +31,7 @@ _LOG2 = np.log2(1 + (np.arange(256) + 0.5) / 256)
 
 @njit(inline="always")
 def _log2(count):  # type: ignore[no-untyped-def]
-    """To three digits, in a fraction of the time."""
+    """The logarithm to three digits, in a fraction of the time of an exact one."""
     wide = nb.uint32(count)
     octave = nb.uint32(31) - leading_zeros(wide)
     return nb.float64(octave) + _LOG2[((wide << (nb.uint32(31) - octave)) >> nb.uint32(23)) & nb.uint32(0xFF)]
@@ -51,7 +51,7 @@ def _cost(counts):  # type: ignore[no-untyped-def]
 
 @njit(types.int64(_COUNTS, types.Array(types.uint8, 1, "C")), nogil=True, cache=True)
 def share_tables(counts, table_of):  # type: ignore[no-untyped-def]
-    """Sets the table of each context and adds up `counts` by table in place; the number of tables."""
+    """Sets the table of each context and adds up `counts` by table in place; returns the number of tables."""
     tables = 1
     table_of[0] = 0
     cost = _cost(counts[0])
@@ -71,7 +71,7 @@ def share_tables(counts, table_of):  # type: ignore[no-untyped-def]
 
 
 @njit(nb.int64(nb.int64), inline="always")
-def _rounded(value):  # type: ignore[no-untyped-def]
+def _round(value):  # type: ignore[no-untyped-def]
     length = 0
     while (value >> length) > 1:
         length += 1
@@ -106,11 +106,11 @@ def _near(counts, scale, taker, content, exact, frequency):  # type: ignore[no-u
         if counts[symbol] and symbol != taker:
             step, near = _step(symbol, content), max(1, int(counts[symbol] * scale + 0.5))
             if not exact:
-                near = _rounded(near)
+                near = _round(near)
             frequency[symbol] = max(1, (near + step // 2) // step) * step
             left -= frequency[symbol]
     if content == NOISE:
-        # Back towards what was wanted, where that helps the sum.
+        # Step back towards the wanted frequency where that brings the sum nearer to 1024.
         for symbol in range(DIRECT, ESCAPE):
             wanted, step, over = counts[symbol] * scale, _step(symbol, content), left - fair
             if step > 1 and over >= step and wanted > frequency[symbol]:
@@ -128,7 +128,7 @@ def _near(counts, scale, taker, content, exact, frequency):  # type: ignore[no-u
     cache=True,
 )
 def normalise(counts, content, frequency):  # type: ignore[no-untyped-def]
-    """Every symbol present gets at least 1, none gets all.
+    """Frequencies that sum to 1024, from counts: every symbol present gets at least 1, none gets all.
 
     With noise, a token has a multiple of its step; those too rare for that are counted as escapes instead. One whose
     step is 1 takes what rounding leaves over.
@@ -167,7 +167,7 @@ def normalise(counts, content, frequency):  # type: ignore[no-untyped-def]
             stuck = most == 0
         if not stuck:
             break
-        # Only tokens with much noise, none of which can have less.
+        # All that is left are tokens with much noise, none of which can have less: the rarest becomes an escape.
         least = 0
         for symbol in range(DIRECT, ESCAPE):
             if counts[symbol] and (not least or counts[symbol] < counts[least]):
@@ -236,7 +236,8 @@ def write_tables(frequency, tables, out):  # type: ignore[no-untyped-def]
 
 @njit(inline="always")
 def _meaning(token, content):  # type: ignore[no-untyped-def]
-    """What a slot says of a token: the length of its noise and the 6 bits above it, or that it is no change yet."""
+    """What a slot says of a token: the length of its noise and the 6 bits above it; or that it is an escape, which is
+    decoded as no change and put right later."""
     if content != NOISE:
         return token << MEANING_AT
     if token == ESCAPE:
@@ -246,8 +247,8 @@ def _meaning(token, content):  # type: ignore[no-untyped-def]
 
 
 def _entries() -> Tensor:
-    """By the first five bits of a written frequency: how many bits it has before its own, how many of its own are
-    written, how many are not, and its top bit."""
+    """How a written frequency is read, by its first five bits. Four numbers: bits of the prefix, bits of the frequency
+    that follow it, low bits that were dropped, and the value of its top bit, which is not written."""
     entries = np.zeros((32, 4), np.uint32)
     for first in range(32):
         length, exact = first & 15, first >> 4
@@ -263,7 +264,7 @@ _ENTRIES = _entries()
 
 @njit(nogil=True)
 def _read_tables(padded, tables, content, slots):  # type: ignore[no-untyped-def]
-    """Four bytes more, so that a number can be read from the last of them."""
+    """`padded` has four bytes more than the data, so that a 32-bit number can be read from its last byte."""
     source, to, end, place = padded.ctypes.data, slots.ctypes.data, 8 * (padded.shape[0] - 4), 0
     for table in range(tables):
         if place > end:
@@ -286,7 +287,7 @@ def _read_tables(padded, tables, content, slots):  # type: ignore[no-untyped-def
             if total > PROBABILITY_SUM:
                 return -1
             head = nb.uint64(_meaning(token, content)) | nb.uint64(value << nb.uint32(SHARE_AT))
-            # A vector at a time: the next token overwrites what was too many.
+            # A vector at a time: the next token overwrites the slots that were filled too many.
             while at < start + total:
                 store_rising(to, at, head)
                 at += WIDTH
@@ -299,8 +300,9 @@ def _read_tables(padded, tables, content, slots):  # type: ignore[no-untyped-def
 
 @njit(types.int64(_READ, types.int64, types.int64, types.Array(types.uint32, 1, "C")), nogil=True, cache=True)
 def read_tables(data, tables, content, slots):  # type: ignore[no-untyped-def]
-    """Into 1024 slots a table, each of a token's frequency (10 bits), its meaning (12) and the place in it (10). The
-    bytes they took, or -1 if they do not add up. There must be room for a vector more."""
+    """Fills 1024 slots for each table. A slot is a token's frequency (10 bits), its meaning (12 bits) and the place
+    within the token's range (10 bits). Returns the bytes that the tables took, or -1 if frequencies do not add up.
+    `slots` must have room for one vector more."""
     padded = np.zeros(data.shape[0] + 4, np.uint8)
     padded[: data.shape[0]] = data
     return _read_tables(padded, tables, content, slots)
@@ -308,7 +310,7 @@ def read_tables(data, tables, content, slots):  # type: ignore[no-untyped-def]
 
 @njit(types.void(types.Array(types.uint8, 1, "C"), types.Array(types.uint32, 1, "C")), nogil=True, cache=True)
 def share_slots(table_of, slots):  # type: ignore[no-untyped-def]
-    """From slots by table to slots by context, in place: no context comes before its table."""
+    """Turns slots by table into slots by context, in place: no context comes before its table."""
     for context in range(table_of.shape[0] - 1, 0, -1):
         table = nb.int64(table_of[context])
         if table != context:
@@ -321,12 +323,13 @@ def share_slots(table_of, slots):  # type: ignore[no-untyped-def]
     cache=True,
 )
 def fill_encoder(frequency, table_of, content, ranges):  # type: ignore[no-untyped-def]
-    """Per symbol, from the top: its reciprocal (32 bits), its frequency (10), where it starts (10), whether it is an
-    escape (4), the length of its noise (4), a shift (4). A token without a frequency has what its escape has.
+    """Fills in 64 bits for each symbol, from the top: its reciprocal (32 bits), its frequency (10), where it starts
+    (10), whether it is an escape (4), the length of its noise (4), a shift (4). A token without a frequency gets those
+    of its escape.
 
-    A state below frequency * 2**21 times the reciprocal, shifted right by 31 and the shift, is the state divided by the
-    frequency, exactly: the reciprocal is too large by less than one, the product by less than a frequency * 2**21, and
-    that is at most 2 ** (31 + shift) / frequency.
+    The reciprocal stands in for a division. For a state below frequency * 2**21, state * reciprocal >> (31 + shift) is
+    state // frequency exactly: the reciprocal is too large by less than one, so the product is too large by less than
+    frequency * 2**21, and that is at most 2 ** (31 + shift) / frequency.
     """
     for context in range(table_of.shape[0]):
         start = 0

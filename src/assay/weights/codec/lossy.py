@@ -32,7 +32,7 @@ def encode_lossy(method: Method, bits: Tensor, base: Tensor, kind: ElementType) 
         steps = np.round(difference / step).astype(integer) if step else np.zeros(bits.size, integer)
     planes = steps.view(np.uint8).reshape(steps.size, -1).T.tobytes()
     data = _HEADER.pack(step) + bytes(ZstdCompressor(level=3).compress(planes))
-    return data, _restored(steps, step, bases, bits.dtype, kind)
+    return data, _restore(steps, step, bases, bits.dtype, kind)
 
 
 def decode_lossy(method: int, data: memoryview, base: Tensor, kind: ElementType, out: Tensor) -> None:
@@ -50,7 +50,7 @@ def decode_lossy(method: int, data: memoryview, base: Tensor, kind: ElementType,
     if len(planes) != out.size * width:
         raise DataError("a rounded difference is not as long as it should be")
     steps = np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(width, out.size).T).view(integer).reshape(-1)
-    out[:] = _restored(steps, step, _values(base, kind), out.dtype, kind)
+    out[:] = _restore(steps, step, _values(base, kind), out.dtype, kind)
 
 
 def _values(bits: Tensor, kind: ElementType) -> Tensor:
@@ -58,7 +58,7 @@ def _values(bits: Tensor, kind: ElementType) -> Tensor:
     return bits.view(lane).astype(np.float64)
 
 
-def _restored(steps: Tensor, step: float, bases: Tensor, bits: np.dtype[np.generic], kind: ElementType) -> Tensor:
+def _restore(steps: Tensor, step: float, bases: Tensor, bits: np.dtype[np.generic], kind: ElementType) -> Tensor:
     lane = np.dtype(f"float{kind.bits}") if kind.lanes == 2 else kind.numpy
     with np.errstate(all="ignore"):
         return (bases + steps.astype(np.float64) * step).astype(lane).view(bits)

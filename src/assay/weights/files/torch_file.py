@@ -19,7 +19,7 @@ import numpy as np
 from assay.errors import AssayError, DataError
 from assay.untrusted.read_limit import WEIGHTS
 from assay.untrusted.regular_file import RegularFile
-from assay.untrusted.torch_pickle import Dtype, Inert, TorchUnpickler
+from assay.untrusted.torch_pickle import Dtype, NotData, TorchUnpickler
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.packs.tensor_record import MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
@@ -123,7 +123,7 @@ class TorchFile(Mapping[str, Tensor]):
 def _rebuild(storage: Any, offset: Any, size: Any, stride: Any, *rest: Any) -> Any:
     """A view of the storage, after checking that its farthest element lies inside."""
     if not isinstance(storage, np.ndarray):
-        return Inert()
+        return NotData()
     for extra in rest:
         if isinstance(extra, Dtype):
             storage = storage.view(np.uint8).view(ELEMENT_TYPES[extra.name].numpy)

@@ -10,10 +10,10 @@ from uuid import uuid4
 from assay.errors import DataError, UsageError
 from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.config import RepositoryConfig, repository_config
-from assay.weights.disk import Disk
 from assay.weights.formats.migration import MIGRATIONS, Migration, OldTensors
 from assay.weights.formats.stored_format import check_format
 from assay.weights.repository import Repository
+from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.verifier import Verification, verify
 from assay.weights.versions.commit import Commit
 from assay.weights.versions.ingest import Ingest
@@ -22,7 +22,7 @@ from assay.weights.writer_lock import WriterLock
 
 
 @dataclass(frozen=True)
-class Migrated:
+class MigratedRepository:
     before: int
     after: int
     change: str
@@ -31,8 +31,10 @@ class Migrated:
     commits: int
 
 
-def migrate(path: str | Path, disk: Disk | None = None, known: Mapping[int, Migration] = MIGRATIONS) -> Migrated:
-    path, disk = Path(path), disk or Disk()
+def migrate(
+    path: str | Path, disk: RepositoryDisk | None = None, known: Mapping[int, Migration] = MIGRATIONS
+) -> MigratedRepository:
+    path, disk = Path(path), disk or RepositoryDisk()
     if not (path / "format").is_file():
         raise UsageError(f"{path} is not a weight repository; make one with: assay weights init {path}")
     lock = WriterLock(path / "lock")
@@ -43,15 +45,15 @@ def migrate(path: str | Path, disk: Disk | None = None, known: Mapping[int, Migr
         if step is None or before is None:
             check_format(path, before)
             _remove_old_packs(path, disk, known)
-            return Migrated(FORMAT, FORMAT, "", 0, 0)
+            return MigratedRepository(FORMAT, FORMAT, "", 0, 0)
         repository = Repository(path, _exact(repository_config(value.get("config"))), disk)
         repository.writing = lock
         if step.open is not None:
             _rewrite(repository, step.open(path / "packs"))
-        found = _checked(repository, step)
+        found = _check(repository, step)
         disk.write_file(path / "tmp" / uuid4().hex, path / "format", seal({**value, "format": FORMAT}))
         _remove_old_packs(path, disk, known)
-        return Migrated(int(before), FORMAT, step.change, found.tensors, found.commits)
+        return MigratedRepository(int(before), FORMAT, step.change, found.tensors, found.commits)
 
 
 def _exact(config: RepositoryConfig) -> RepositoryConfig:
@@ -75,7 +77,7 @@ def _rewrite(repository: Repository, old: OldTensors) -> None:
                 )
 
 
-def _checked(repository: Repository, step: Migration) -> Verification:
+def _check(repository: Repository, step: Migration) -> Verification:
     """All that the present format will find there, read and compared before it counts."""
     found = verify(repository, ignore=() if step.open is None else (step.ending,))
     if not found.passed:
@@ -100,7 +102,7 @@ def _oldest_first(repository: Repository) -> list[Commit]:
     return list(order.values())
 
 
-def _remove_old_packs(path: Path, disk: Disk, known: Mapping[int, Migration]) -> None:
+def _remove_old_packs(path: Path, disk: RepositoryDisk, known: Mapping[int, Migration]) -> None:
     """Packs that the present format does not look at, of this migration or of one that was killed before its end."""
     endings = tuple(step.ending for step in known.values() if step.open is not None)
     old = [pack for pack in (path / "packs").iterdir() if endings and pack.name.endswith(endings)]

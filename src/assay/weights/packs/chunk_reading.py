@@ -17,8 +17,8 @@ from assay.weights.store import Tensor
 class ChunkReading(NamedTuple):
     """A chunk that is to be decoded, with all that has to be found for it found.
 
-    Finding is Python's work and decoding the processor's: done one after the other for every chunk they would take
-    turns in driving each other out of its caches.
+    All chunks are found first and decoded after: finding is Python's work, and doing both in turn for every chunk would
+    drive each out of the processor's caches by the other.
     """
 
     number: int
@@ -35,7 +35,7 @@ class ChunkReading(NamedTuple):
         unchecked: list[tuple[PackReader, TensorRecord, memoryview]] = []
         for pack, record in reversed(links):
             place = record.chunks[number]
-            stored = pack.unchecked(place)
+            stored = pack.read_unchecked(place)
             unchecked.append((pack, record, stored))
             if base is None and record is not links[0][1] and is_as_it_is(record, number):
                 # The difference to it is undone from where it lies into the tensor.
@@ -47,7 +47,7 @@ class ChunkReading(NamedTuple):
             try:
                 _decoder()(place.method, stored[: place.length], base, record.kind, out)
             except DataError as error:
-                problem = f"{pack.path}: {named(record, number)}: {error}"
+                problem = f"{pack.path}: {name_chunk(record, number)}: {error}"
             self._check(unchecked)
             if problem:
                 raise DataError(problem)
@@ -56,10 +56,11 @@ class ChunkReading(NamedTuple):
             pack.release(record.chunks[number])
 
     def _check(self, unchecked: list[tuple[PackReader, TensorRecord, memoryview]]) -> None:
-        """After decoding, which believes nothing either: what it has read the processor's caches still hold."""
+        """Compares checksums after decoding: the bytes are still in the processor's caches then, and decoding is safe
+        because it believes nothing either."""
         while unchecked:
             pack, record, stored = unchecked.pop()
-            pack.check(record.chunks[self.number], stored, lambda: named(record, self.number))  # noqa: B023
+            pack.check(record.chunks[self.number], stored, lambda: name_chunk(record, self.number))  # noqa: B023
 
 
 def is_as_it_is(record: TensorRecord, number: int) -> bool:
@@ -67,7 +68,7 @@ def is_as_it_is(record: TensorRecord, number: int) -> bool:
     return place.method == RAW and place.length == record.chunk_elements(number) * record.kind.bits // 8
 
 
-def named(record: TensorRecord, number: int) -> str:
+def name_chunk(record: TensorRecord, number: int) -> str:
     return f"tensor {record.digest.hex()[:16]}…, chunk {number}"
 
 

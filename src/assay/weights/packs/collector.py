@@ -110,7 +110,7 @@ def _copy_live(repository: Repository, live: set[bytes]) -> None:
 
 def _copy(repository: Repository, writer: PackWriter, record: TensorRecord) -> None:
     places = tuple(
-        writer.add_chunk(chunk.method, repository.objects.stored_chunk(record.digest, number))
+        writer.add_chunk(chunk.method, repository.objects.read_stored_chunk(record.digest, number))
         for number, chunk in enumerate(record.chunks)
     )
     writer.add_record(record._replace(chunks=places))

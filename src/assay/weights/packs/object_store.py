@@ -12,7 +12,7 @@ from assay.errors import DataError
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
 from assay.weights.dtype import from_bits
 from assay.weights.packs.chunk_cache import ChunkCache
-from assay.weights.packs.chunk_reading import ChunkReading, is_as_it_is, named
+from assay.weights.packs.chunk_reading import ChunkReading, is_as_it_is, name_chunk
 from assay.weights.packs.pack_reader import PackReader
 from assay.weights.packs.slabs import Slabs
 from assay.weights.packs.tensor_record import TensorRecord
@@ -38,7 +38,8 @@ class ObjectStore:
         self._places: dict[bytes, PackReader] = {}
         self._refreshing = RLock()
         self._checked: tuple[bytes, int, Tensor] | None = None
-        """The chunk that was last read where it lies: a base is looked at twice, first to see whether it is one."""
+        """The chunk last read as a view of its pack: a base is read twice, the first time to see whether it is a good
+        one."""
 
     def refresh(self) -> None:
         """Takes up packs that have come, lets go of packs that have gone."""
@@ -54,13 +55,13 @@ class ObjectStore:
         Listing a folder is not one step: a pack renamed into place behind the reader's position and one removed
         before it are both missed. What is listed alike twice was there as a whole.
         """
-        present = self._listed()
-        if present != self._listed():
+        present = self._list_packs()
+        if present != self._list_packs():
             return False
         if gone := self._packs.keys() - present:
             for name in gone:
                 del self._packs[name]
-            # From all that are left: what a pack that has gone held may be in one that was known before it went.
+            # Made anew from all packs that are left: what a vanished pack held may be in one that was known before.
             # Other threads read the old places until the new ones are there as a whole.
             places: dict[bytes, PackReader] = {}
             for pack in self._packs.values():
@@ -77,7 +78,7 @@ class ObjectStore:
             _index(self._places, pack)
         return True
 
-    def _listed(self) -> set[str]:
+    def _list_packs(self) -> set[str]:
         try:
             return {name for name in os.listdir(self.folder) if name.endswith(".pack")}
         except FileNotFoundError:
@@ -90,7 +91,7 @@ class ObjectStore:
         return list(self._packs.values())
 
     def __contains__(self, digest: bytes) -> bool:
-        """As of the last `refresh`."""
+        """Whether the tensor was there at the last `refresh`."""
         return digest in self._places
 
     def records(self) -> Iterator[TensorRecord]:
@@ -111,12 +112,12 @@ class ObjectStore:
     def record(self, digest: bytes) -> TensorRecord:
         return self.find(digest)[1]
 
-    def stored_chunk(self, digest: bytes, number: int) -> memoryview:
+    def read_stored_chunk(self, digest: bytes, number: int) -> memoryview:
         pack, record = self.find(digest)
         return pack.chunk(record.chunks[number], lambda: f"tensor {digest.hex()[:16]}…")
 
     def read(self, digest: bytes) -> Tensor:
-        """Chunk by chunk, and bases that are decoded for it are kept."""
+        """Reads a tensor chunk by chunk; bases that are decoded for it are kept."""
         return self._patiently(lambda: self._read(digest))
 
     def _read(self, digest: bytes) -> Tensor:
@@ -128,7 +129,7 @@ class ObjectStore:
         return tensor
 
     def read_all(self, digests: list[bytes], slabs: Slabs, run: Run) -> list[Tensor]:
-        """Into memory from `slabs`, and nothing is kept: the bases of a version are seldom needed again."""
+        """Reads tensors into memory from `slabs`. Decoded bases are not kept: they are seldom needed again."""
         tensors = []
         found: list[ChunkReading] = []
         for digest in digests:
@@ -136,7 +137,7 @@ class ObjectStore:
             tensors.append(tensor)
             found += readings
             if not self._mapped:
-                # What is not mapped may be gone later.
+                # A pack that is not mapped may be gone later, so its chunks are read now.
                 run(found)
                 found = []
         run(found)
@@ -182,7 +183,7 @@ class ObjectStore:
         return ChunkReading(number, links, held, out)
 
     def read_chunk(self, digest: bytes, number: int) -> Tensor:
-        """From the cache, or decoded into it; not to be changed."""
+        """A chunk from the cache, or decoded into it; not to be changed."""
         held = self.cache.get(digest, number)
         if held is None:
             pack, record = self.find(digest)
@@ -197,13 +198,13 @@ class ObjectStore:
         return held
 
     def _as_stored(self, pack: PackReader, record: TensorRecord, number: int) -> Tensor | None:
-        """A chunk that was kept as it is, where it lies."""
+        """A chunk that was stored uncoded, as a view of the pack; None for any other."""
         if not is_as_it_is(record, number):
             return None
         place, checked = record.chunks[number], self._checked
         if checked is not None and checked[:2] == (record.digest, number):
             return checked[2]
-        data = pack.chunk(place, lambda: named(record, number))
+        data = pack.chunk(place, lambda: name_chunk(record, number))
         bits: Tensor = np.frombuffer(data, record.kind.bit_view)
         if not bits.flags.aligned:
             return None
@@ -218,7 +219,7 @@ class ObjectStore:
             pack.release(record.chunks[number])
 
     def _base_of(self, record: TensorRecord, number: int, elements: int) -> tuple[PackReader, TensorRecord, int]:
-        """And how many elements that chunk of it has."""
+        """The base with its pack, and how many elements its chunk has."""
         if record.base is None:
             raise DataError(f"tensor {record.digest.hex()[:16]}… is a difference without a base")
         pack, base = self.find(record.base)
@@ -232,5 +233,5 @@ class ObjectStore:
 
 
 def _index(places: dict[bytes, PackReader], pack: PackReader) -> None:
-    """What another pack holds too is read from that one."""
+    """Adds the tensors of a pack to `places`; those that another pack holds too stay with that one."""
     places.update(dict.fromkeys([digest for digest in pack.digests if digest not in places], pack))

@@ -96,11 +96,11 @@ class PackReader:
         return [self.record(digest) for digest in self.digests]
 
     def chunk(self, place: ChunkPlace, whose: Callable[[], str]) -> memoryview:
-        stored = self.unchecked(place)
+        stored = self.read_unchecked(place)
         self.check(place, stored, whose)
         return stored[: place.length]
 
-    def unchecked(self, place: ChunkPlace) -> memoryview:
+    def read_unchecked(self, place: ChunkPlace) -> memoryview:
         """The bytes of a chunk and their padding, for `check`, before or after they are used."""
         return self._bytes(place.offset, place.offset + place.padded)
 
@@ -119,7 +119,7 @@ class PackReader:
         length = (place.offset + place.padded - begin) // mmap.PAGESIZE * mmap.PAGESIZE
         self._map.madvise(mmap.MADV_DONTNEED, begin, length)
 
-    def uncovered(self) -> int:
+    def count_uncovered(self) -> int:
         """Bytes that belong to no chunk; there should be none."""
         covered = sum(record.stored_bytes for record in self.records)
         return self._footer()[0] - len(MAGIC) - covered

@@ -11,9 +11,9 @@ from uuid import uuid4
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import Method
 from assay.weights.digest import bytes_digest
-from assay.weights.disk import Disk
 from assay.weights.packs.pack_index import pack_index
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
+from assay.weights.repository_disk import RepositoryDisk
 
 MAGIC = b"ASSAYWP1"
 END = b"1PWYASSA"
@@ -21,7 +21,7 @@ FOOTER = struct.Struct("<QQQ8s")  # offset of the index, its length, its checksu
 
 
 class PackWriter:
-    def __init__(self, disk: Disk, temporary: Path, packs: Path) -> None:
+    def __init__(self, disk: RepositoryDisk, temporary: Path, packs: Path) -> None:
         self._disk, self._packs = disk, packs
         self._path = temporary / f"{uuid4().hex}.pack"
         try:

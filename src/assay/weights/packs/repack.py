@@ -111,7 +111,7 @@ class _Fresh:
         writer = PackWriter(repository.disk, repository.temporary, repository.objects.folder)
         for record in self._store.records():
             places = tuple(
-                writer.add_chunk(chunk.method, self._store.stored_chunk(record.digest, number))
+                writer.add_chunk(chunk.method, self._store.read_stored_chunk(record.digest, number))
                 for number, chunk in enumerate(record.chunks)
             )
             lossy = repository.objects.record(record.digest).lossy

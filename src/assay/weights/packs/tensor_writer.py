@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.weights.bases.base_finder import BaseFinder
 from assay.weights.bases.sketch import FEWEST_ELEMENTS, signature_of, sketch_of
-from assay.weights.codec.choice import FEW, alone_cost, changed_share, cost_given, dense_method
+from assay.weights.codec.choice import FEW, alone_cost, cost_given, dense_method, share_of_changed
 from assay.weights.codec.chunk import encode_chunk
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, Method
 from assay.weights.codec.lossy import encode_lossy
@@ -27,26 +27,27 @@ _FORCED = {"COMPRESSED": Method.DIFFERENCE, "XOR": Method.XOR, "SPARSE": Method.
 _LOSSY = {"LOSSY_INT8_QUANTIZED": Method.LOSSY_INT8, "LOSSY_INT16_QUANTIZED": Method.LOSSY_INT16}
 _WORTH_A_BASE = 0.97
 _CLEARLY_GOOD = {"small": 0.4, "balanced": 0.4, "fast": 0.6}
-"""The share of the element up to which a base is not compared with having none."""
+"""Cost with a base, as a share of the element's bits, up to which storing without a base is not even tried."""
 _WORTH_A_LINK = {"small": (0.001, 0.001), "balanced": (0.04, 0.075), "fast": (1.0, 1.0)}
-"""What a longer chain must save, as a share of the element, for every link more that reading it takes: of a short
-chain, and of one that is long already."""
+"""What each further link of a chain must save, as a share of the element's bits, since it makes reading slower: in a
+short chain, and in one of `_LONG` links or more."""
 _LONG = 3
 _SMALL_CHANGE = {"small": (0.0, 0.0), "balanced": (0.3, 1.3), "fast": (0.0, 0.0)}
-"""And, of a short chain, that share of the difference or so many bits an element, whichever is less."""
+"""What a further link of a short chain must save, if that is more than `_WORTH_A_LINK`: this share of the difference's
+bits, or so many bits per element, whichever is less."""
 _TINY = {"small": 0, "balanced": 1024, "fast": 4096}
-"""Tensors of fewer elements are kept as they are: they are nearly nothing of a model, but decoding them is not."""
+"""Elements below which a tensor is kept uncoded: such are hardly anything of a model's size, but cost decoding."""
 _WORTH_CODING = 0.8
-"""What coding would not make smaller than this the fast setting keeps as it is: reading it is copying, and a
-difference to it needs no other decoding."""
+"""Share of the element's bits above which the fast setting does not code: uncoded, reading is copying, and a difference
+to the tensor needs no other decoding."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class CodingPlan:
     method: Method
     base: TensorRecord | None
     cost: float
-    """Bits an element, on the sample."""
+    """Bits per element, on the sample."""
 
 
 class TensorBits:
@@ -103,7 +104,7 @@ class TensorWriter:
             return self._store.record(digest)
         return self._write(elements, digest, plan or self._plan(elements, bases))
 
-    def _write(self, elements: TensorBits, digest: bytes, plan: Plan) -> TensorRecord:
+    def _write(self, elements: TensorBits, digest: bytes, plan: CodingPlan) -> TensorRecord:
         places = []
         used_base = False
         for number, bits in enumerate(elements):
@@ -116,10 +117,11 @@ class TensorWriter:
                 self._store.release_chunk(plan.base.digest, number)
         return self._finish(elements, digest, plan.base if used_base else None, places, lossy=False)
 
-    def _method(self, plan: Plan, bits: Tensor, base: Tensor | None, kind: ElementType) -> Method:
-        """The plan's, which was made on a sample of the first chunk: another may have changed much more."""
+    def _method(self, plan: CodingPlan, bits: Tensor, base: Tensor | None, kind: ElementType) -> Method:
+        """The plan's method, unless it is for few changes and this chunk has many: the plan knows the first chunk
+        only."""
         if plan.method is Method.SPARSE and base is not None and self._config.delta_encoding not in _FORCED:
-            return Method.SPARSE if changed_share(bits, base) <= 2 * FEW else dense_method(kind)
+            return Method.SPARSE if share_of_changed(bits, base) <= 2 * FEW else dense_method(kind)
         return plan.method
 
     def _write_lossy(self, elements: TensorBits, base: TensorRecord) -> TensorRecord:
@@ -164,16 +166,16 @@ class TensorWriter:
             return None
         return self._store.read_chunk(base.digest, number)[:elements]
 
-    def _plan(self, elements: TensorBits, bases: Iterable[bytes]) -> Plan:
+    def _plan(self, elements: TensorBits, bases: Iterable[bytes]) -> CodingPlan:
         kind, encoding = elements.kind, self._config.delta_encoding
         fast = self._config.setting == "fast"
         tiny = encoding == "AUTO" and elements.count < _TINY[self._config.setting]
         if elements.count == 0 or encoding == "FLOAT32_RAW" or tiny:
-            return Plan(Method.RAW, None, float(kind.bits))
+            return CodingPlan(Method.RAW, None, float(kind.bits))
         first = elements.chunk(0)
         if encoding == "NONE":
-            return Plan(alone_cost(sample_of(first), kind, self._config.setting)[0], None, 0.0)
-        best = self._best_base(first, kind, self._finder.named(bases, kind))
+            return CodingPlan(alone_cost(sample_of(first), kind, self._config.setting)[0], None, 0.0)
+        best = self._best_base(first, kind, self._finder.find_named(bases, kind))
         if best is not None and best.cost <= _CLEARLY_GOOD[self._config.setting] * kind.bits:
             return best
         method, alone = alone_cost(sample_of(first), kind, self._config.setting)
@@ -185,15 +187,20 @@ class TensorWriter:
             return best
         if fast and (best is None or kind.bits == short.WIDTH):
             return self._quick(first, kind, method, alone)
-        return Plan(method, None, alone)
+        return CodingPlan(method, None, alone)
 
-    def _quick(self, first: Tensor, kind: ElementType, method: Method, cost: float) -> Plan:
-        """For a tensor without a base, which others may stand on, so that it is read whenever they are."""
+    def _quick(self, first: Tensor, kind: ElementType, method: Method, cost: float) -> CodingPlan:
+        """The fast setting's plan for a tensor without a base: others may stand on it, so it is read whenever they
+        are."""
         if kind.bits == short.WIDTH:
             method, cost = Method.SHORT, short.cost_of(sample_of(first), kind)
-        return Plan(method, None, cost) if cost <= _WORTH_CODING * kind.bits else Plan(Method.RAW, None, kind.bits)
+        return (
+            CodingPlan(method, None, cost)
+            if cost <= _WORTH_CODING * kind.bits
+            else CodingPlan(Method.RAW, None, kind.bits)
+        )
 
-    def _best_base(self, first: Tensor, kind: ElementType, bases: list[TensorRecord]) -> Plan | None:
+    def _best_base(self, first: Tensor, kind: ElementType, bases: list[TensorRecord]) -> CodingPlan | None:
         best = None
         for record in bases:
             size = min(first.size, record.chunk_elements(0))
@@ -201,13 +208,13 @@ class TensorWriter:
             quick = self._config.setting == "fast"
             method, cost = cost_given(sample_of(first[:size]), sample_of(base), kind, quick)
             if self._config.delta_encoding in _FORCED:
-                method = _forced(self._config.delta_encoding, kind)
+                method = _method_for(self._config.delta_encoding, kind)
             if best is None or cost < best.cost + self._forgiven(best, record, kind):
-                best = Plan(method, record, cost)
+                best = CodingPlan(method, record, cost)
         return best
 
-    def _forgiven(self, plan: Plan, other: TensorRecord, kind: ElementType) -> float:
-        """How many bits worse the other base may be: nearer to the start of its chain, it reads faster."""
+    def _forgiven(self, plan: CodingPlan, other: TensorRecord, kind: ElementType) -> float:
+        """Bits per element that the other base may cost more: nearer to the start of its chain, it reads faster."""
         depth = 0 if plan.base is None else plan.base.depth
         short, long = _WORTH_A_LINK[self._config.setting]
         share, most = _SMALL_CHANGE[self._config.setting]
@@ -215,7 +222,7 @@ class TensorWriter:
         return (depth - other.depth) * link
 
 
-def _forced(encoding: str, kind: ElementType) -> Method:
+def _method_for(encoding: str, kind: ElementType) -> Method:
     if kind.bits > 32 and encoding != "SPARSE":
         return Method.XOR_PLANES if encoding == "XOR" else Method.DIFFERENCE_PLANES
     return _FORCED[encoding]

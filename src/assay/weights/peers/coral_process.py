@@ -78,15 +78,15 @@ class CoralProcess:
 
 
 def coral_process() -> CoralProcess:
-    process = _started()
+    process = _start()
     if not process.alive:
-        _started.cache_clear()
-        process = _started()
+        _start.cache_clear()
+        process = _start()
     return process
 
 
 @cache
-def _started() -> CoralProcess:
+def _start() -> CoralProcess:
     python = coral_python()
     if python is None:
         raise UsageError("coral-ml is not installed in .peers/coral; `make peers-weights` installs it there")

@@ -10,4 +10,4 @@ class GitLfsStore(GitStore):
 
     def set_up(self) -> None:
         self.git("lfs", "install", "--local", "--skip-repo")
-        self.filtered("lfs", needs=" diff=lfs merge=lfs")
+        self.set_filter("lfs", needs=" diff=lfs merge=lfs")

@@ -49,7 +49,7 @@ class GitStore(VersionedFileStore):
 
     def set_up(self) -> None: ...
 
-    def filtered(self, name: str, *, needs: str = "") -> None:
+    def set_filter(self, name: str, *, needs: str = "") -> None:
         """Every version of the file goes through this filter."""
         (self.path / ".gitattributes").write_text(f"{FILE} filter={name} -text{needs}\n")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assay.weights.peers.git_store import GitStore
-from assay.weights.peers.safetensors_store import restored
+from assay.weights.peers.safetensors_store import restore_views
 from assay.weights.store import Tensor
 
 VIEWS = "dtypes.json"
@@ -31,7 +31,7 @@ class GitThetaStore(GitStore):
         for what in ("clean", "smudge"):
             self.git("config", f"filter.theta.{what}", f"git-theta-filter {what} %f")
         self.git("config", "filter.theta.required", "true")
-        self.filtered("theta")
+        self.set_filter("theta")
 
     def keep(self, message: str) -> str:
         """It drops a file's metadata, where the dtypes of what went in as bits stand: they go into a file beside it."""
@@ -46,4 +46,4 @@ class GitThetaStore(GitStore):
         self.git("checkout", "--quiet", ref, "--", VIEWS)
 
     def read(self, file: Path, names: Iterable[str] | None) -> dict[str, Tensor]:
-        return restored(super().read(file, names), json.loads((self.path / VIEWS).read_text()))
+        return restore_views(super().read(file, names), json.loads((self.path / VIEWS).read_text()))

@@ -13,10 +13,10 @@ class LossyStore(SafetensorsStore):
     """Keeps floats as float16 and gives them back in their own dtype: a store that must fail the accuracy suite."""
 
     def write(self, file: Path, tensors: Mapping[str, Tensor]) -> None:
-        super().write(file, {name: _rounded(tensor) for name, tensor in tensors.items()})
+        super().write(file, {name: _round(tensor) for name, tensor in tensors.items()})
 
 
-def _rounded(tensor: Tensor) -> Tensor:
+def _round(tensor: Tensor) -> Tensor:
     if tensor.dtype.kind != "f" and tensor.dtype.name != "bfloat16":
         return tensor
     with np.errstate(over="ignore", invalid="ignore"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError, UsageError
-from assay.names import load
+from assay.names import load, look_in
 from assay.weights.store import WeightStore
 
 GROUP = "assay.weight_stores"
@@ -20,10 +19,10 @@ METHODS = ("save", "load", "commit", "stats")
 
 @dataclass(frozen=True)
 class OwnStore:
-    """Whatever makes a store from the folder it is to keep everything in: a class, or a function."""
+    """A store of a user's own. `make` is a class or a function: it is given the folder that is to hold everything."""
 
     name: str
-    """As it was given: a name, or a path that leads there from any process started in the same folder."""
+    """The store as it was named: a name, or a path that leads there from any process started in the same folder."""
     make: Callable[[Path], Any]
     summary: str = "one of your own"
     lossy: bool = False
@@ -43,10 +42,10 @@ class OwnStore:
 
 def own_store(name: str) -> OwnStore | None:
     """None where the name is neither offered nor a path."""
-    offered = offered_stores().get(name)
+    offered = find_offered_stores().get(name)
     if offered is not None:
         try:
-            return _made(name, offered.load())
+            return _make(name, offered.load())
         except AssayError:
             raise
         except Exception as error:
@@ -54,22 +53,21 @@ def own_store(name: str) -> OwnStore | None:
             raise UsageError(f"store {name} ({offered.value}) does not load: {why}") from error
     if "." not in name and ":" not in name:
         return None
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    look_in(Path.cwd())
     found = load(name)
     if found is None:
         raise UsageError(f"store {name}: nothing is at that path; it is package.module:Class, from here or installed")
-    return _made(name, found)
+    return _make(name, found)
 
 
-def offered_stores() -> dict[str, EntryPoint]:
+def find_offered_stores() -> dict[str, EntryPoint]:
     return {found.name: found for found in entry_points(group=GROUP)}
 
 
-def offered_that_load() -> list[str]:
-    """One that does not load warns and is left out."""
+def find_loadable_stores() -> list[str]:
+    """Names of offered stores that load; one that does not warns and is left out."""
     names = []
-    for name in offered_stores():
+    for name in find_offered_stores():
         try:
             own_store(name)
         except AssayError as error:
@@ -88,7 +86,7 @@ def check_methods(name: str, store: Any) -> None:
         )
 
 
-def _made(name: str, found: Any) -> OwnStore:
+def _make(name: str, found: Any) -> OwnStore:
     if not callable(found):
         raise UsageError(f"{name} is no store: it is neither a class nor a function that makes one from a folder")
     if isinstance(found, type):

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.errors import MissingExtra, UsageError
 from assay.names import load, unknown
-from assay.weights.peers.own_store import OwnStore, offered_stores, own_store
+from assay.weights.peers.own_store import OwnStore, find_offered_stores, own_store
 from assay.weights.store import WeightStore
 
 
@@ -38,7 +38,7 @@ class Peer:
         return find_spec(self.library) is not None and not self._missing_programs()
 
     def open(self, path: Path) -> WeightStore:
-        # Of coral-ml its own store says where it comes from.
+        # CoralStore itself says where coral-ml comes from.
         if self.library != "coral" and not self.installed:
             missing = ", ".join(self._missing_programs()) or self.library
             if self.install:
@@ -129,5 +129,5 @@ def peer(name: str) -> Peer | OwnStore:
     """A bundled one, one that an installed package offers, or one by its dotted path."""
     found = PEERS.get(name) or own_store(name)
     if found is None:
-        raise UsageError(unknown("store", name, [*PEERS, *offered_stores()]))
+        raise UsageError(unknown("store", name, [*PEERS, *find_offered_stores()]))
     return found

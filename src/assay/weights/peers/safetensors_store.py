@@ -46,10 +46,10 @@ class SafetensorsStore(SnapshotStore):
                 found: dict[str, Tensor] = opened.get_tensors()
             else:
                 found = {name: opened.get_tensor(name) for name in names}
-        return restored(found, views)
+        return restore_views(found, views)
 
 
-def restored(found: dict[str, Tensor], views: Mapping[str, tuple[str, list[int]]]) -> dict[str, Tensor]:
+def restore_views(found: dict[str, Tensor], views: Mapping[str, tuple[str, list[int]]]) -> dict[str, Tensor]:
     """What went in as bits, in its own dtype and shape again."""
     for name in views.keys() & found.keys():
         kind, shape = views[name]

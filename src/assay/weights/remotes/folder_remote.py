@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.disk import Disk
 from assay.weights.remotes.remote import Change, Remote
 from assay.weights.remotes.remote_files import RemoteFiles
+from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.versions.references import References, read_references, write_references
 from assay.weights.versions.sealed import seal
 from assay.weights.writer_lock import WriterLock
@@ -27,7 +27,7 @@ class FolderRemote(Remote):
 
     def __init__(self, files: RemoteFiles, folder: Path) -> None:
         super().__init__(files)
-        self._folder, self._disk = folder, Disk()
+        self._folder, self._disk = folder, RepositoryDisk()
         self._temporary = folder / "tmp"
         self._lock = WriterLock(folder / "lock", PATIENCE_S)
 

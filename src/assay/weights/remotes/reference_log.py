@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from assay.errors import DataError
 from assay.weights.remotes.remote_files import RemoteFiles
-from assay.weights.versions.references import References, parse_references, sealed_references
+from assay.weights.versions.references import References, parse_references, seal_references
 from assay.weights.versions.sealed import unseal_bytes
 
 FOLDER = "references"
@@ -35,7 +35,7 @@ class ReferenceLog:
         """The first version, unless there is one."""
         if not self._numbers() and not self._files.exists("refs"):
             try:
-                self._files.create(sealed_references(References()), *_place(1))
+                self._files.create(seal_references(References()), *_place(1))
             except FileExistsError:
                 return
 
@@ -53,7 +53,7 @@ class ReferenceLog:
     def follow(self, version: Version, references: References) -> bool:
         """False if somebody else changed that version first."""
         try:
-            self._files.create(sealed_references(references), *_place(version.number + 1))
+            self._files.create(seal_references(references), *_place(version.number + 1))
         except FileExistsError:
             return False
         # Old versions go in order: while the one before is there, ours was never taken and removed again.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.weights.config import stored_config
+from assay.weights.config import read_stored_config
 from assay.weights.digest import bytes_digest
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.remotes.remote_files import RemoteFiles
@@ -63,7 +63,7 @@ class Remote(ABC):
             raise DataError(f"{'/'.join((self.url, *parts))} is missing") from None
 
     def config(self) -> Any:
-        return stored_config(self.url, unseal_bytes(f"{self.url}/format", self.read("format")))
+        return read_stored_config(self.url, unseal_bytes(f"{self.url}/format", self.read("format")))
 
     def commit(self, commit_id: str) -> tuple[Commit, bytes]:
         data = self.read("commits", commit_id)

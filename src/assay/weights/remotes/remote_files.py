@@ -14,7 +14,7 @@ from uuid import uuid4
 from assay.errors import AssayError, DataError, MissingExtra, UsageError
 
 _WHOLE = frozenset(("s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "r2", "memory"))
-"""Protocols by which a file appears as a whole or not at all; by any other it is renamed into its place."""
+"""Protocols by which a file appears whole or not at all; with any other it is renamed into its place."""
 
 
 class RemoteFiles:
@@ -83,15 +83,15 @@ class RemoteFiles:
             self._files.makedirs(posixpath.dirname(path), exist_ok=True)
 
     def write(self, data: bytes, *parts: str) -> None:
-        with self._answers("written", *parts), self._placed(*parts) as place:
+        with self._answers("written", *parts), self._place(*parts) as place:
             self._files.pipe_file(place, data)
 
     def upload(self, source: Path, *parts: str) -> None:
-        with self._answers("written", *parts), self._placed(*parts) as place:
+        with self._answers("written", *parts), self._place(*parts) as place:
             self._files.put_file(str(source), place)
 
     @contextmanager
-    def _placed(self, *parts: str) -> Iterator[str]:
+    def _place(self, *parts: str) -> Iterator[str]:
         """Where to write so that nobody reads half of it."""
         target = self.path(*parts)
         if self._whole:
@@ -114,7 +114,7 @@ class RemoteFiles:
         return {name for name in names if name and name != folder}
 
     def remove(self, *parts: str) -> None:
-        """Also if somebody was faster."""
+        """Removes a file; no error if somebody was faster."""
         with self._answers("removed", *parts):
             try:
                 self._files.rm_file(self.path(*parts))

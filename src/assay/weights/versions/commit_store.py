@@ -11,9 +11,9 @@ from assay.errors import DataError
 from assay.untrusted.json_text import parse_json
 from assay.untrusted.unreadable import Unreadable
 from assay.weights.digest import DIGEST_BYTES, bytes_digest
-from assay.weights.disk import Disk
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.packs.tensor_record import is_storable
+from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.versions.commit import Commit, TensorEntry
 
 LARGEST_COMMIT = 1 << 28
@@ -25,7 +25,7 @@ _DIGEST = re.compile(rf"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 class CommitStore:
     """Commits as small compressed files named by the hash of their bytes."""
 
-    def __init__(self, disk: Disk, folder: Path, temporary: Path) -> None:
+    def __init__(self, disk: RepositoryDisk, folder: Path, temporary: Path) -> None:
         self._disk, self.folder, self._temporary = disk, folder, temporary
         self._known: dict[str, Commit] = {}
 

@@ -37,7 +37,7 @@ def merge(repository: Repository, other: str, strategy: str, message: str) -> st
         repository.move(references.head, theirs.id)
         return theirs.id
     before = repository.commits.read(ancestor) if ancestor else None
-    entries = merged_entries(before, ours, theirs, strategy)
+    entries = merge_entries(before, ours, theirs, strategy)
     text = message or f"merge {other} into {references.head}"
     commit = repository.commits.write(
         Commit("", (ours.id, theirs.id), text, references.head, time.time(), tuple(sorted(entries, key=_name)))
@@ -46,7 +46,7 @@ def merge(repository: Repository, other: str, strategy: str, message: str) -> st
     return commit.id
 
 
-def merged_entries(before: Commit | None, ours: Commit, theirs: Commit, strategy: str) -> list[TensorEntry]:
+def merge_entries(before: Commit | None, ours: Commit, theirs: Commit, strategy: str) -> list[TensorEntry]:
     """A tensor that one side changed is taken from that side; one that both changed differently follows `strategy`."""
     base, left, right = ({e.name: e for e in commit.entries} if commit else {} for commit in (before, ours, theirs))
     kept, conflicts = [], []

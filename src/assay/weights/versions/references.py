@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError, UsageError
-from assay.weights.disk import Disk
+from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.versions.sealed import seal, unseal
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
@@ -23,16 +23,16 @@ class References:
     tags: dict[str, str] = field(default_factory=dict)
 
     def with_branch(self, name: str, commit: str) -> References:
-        return replace(self, branches={**self.branches, checked_name(name): commit})
+        return replace(self, branches={**self.branches, check_name(name): commit})
 
     def with_tag(self, name: str, commit: str) -> References:
-        return replace(self, tags={**self.tags, checked_name(name): commit})
+        return replace(self, tags={**self.tags, check_name(name): commit})
 
     def tips(self) -> set[str]:
         return {*self.branches.values(), *self.tags.values()}
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     if not _NAME.fullmatch(name) or len(name) > 200 or _COMMIT.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot name a branch or tag: use letters, digits, '.', '_', '-', with '/' between parts"
@@ -54,9 +54,9 @@ def parse_references(path: str, value: dict[str, Any]) -> References:
     return References(head, branches, tags)
 
 
-def sealed_references(references: References) -> bytes:
+def seal_references(references: References) -> bytes:
     return seal({"head": references.head, "branches": references.branches, "tags": references.tags})
 
 
-def write_references(disk: Disk, path: Path, temporary: Path, references: References) -> None:
-    disk.write_file(temporary, path, sealed_references(references))
+def write_references(disk: RepositoryDisk, path: Path, temporary: Path, references: References) -> None:
+    disk.write_file(temporary, path, seal_references(references))

@@ -78,7 +78,7 @@ def _plain(data: bytes, no_body: int, receipt: int) -> tuple[dict[str, Any], int
     taken = 0
     while taken < len(data) and reader.state < State.DONE:
         taken += reader.feed(data[taken : taken + receipt])
-    reader.closed()
+    reader.feed_end()
     fields = {name: int(getattr(reader, name)) for name in ("state", "status", "chunked", "event_stream", "keep_alive")}
     return {**fields, "body": bytes(reader.body)}, taken
 

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from assay.process.mark import SESSION, started_for, started_with
+from assay.process.mark import SESSION, find_started_for, read_start_environment
 from campaign.faults.victim import LIMIT_S, Dashboard, Victim, wait_until
 from campaign.kind import Case, Trial
 
@@ -53,14 +53,14 @@ class Kills:
 
     def _check_left(self, victim: Victim) -> None:
         session = str(victim.session.path.resolve()) if victim.session else "?"
-        if not wait_until(lambda: not started_for(SESSION, session), 30):
-            left = [_words(pid) for pid in started_for(SESSION, session)]
+        if not wait_until(lambda: not find_started_for(SESSION, session), 30):
+            left = [_words(pid) for pid in find_started_for(SESSION, session)]
             victim.trial.found.append(f"left running: {left}")
 
 
 def _hit(victim: Victim, main: int, dashboard: Dashboard, rng: random.Random) -> int:
     session = victim.session
-    processes = sorted(started_for(SESSION, str(session.path.resolve()))) if session else []
+    processes = sorted(find_started_for(SESSION, str(session.path.resolve()))) if session else []
     draw = rng.random()
     if draw < 0.04 and dashboard.process is not None:
         dashboard.process.kill()
@@ -102,7 +102,9 @@ def _role(pid: int) -> str:
         return "delivery"
     if "results_apart" in words:
         return "the reader of results"
-    return "programs" if b"ASSAY_RUN_ID" in started_with(pid) and "assay.process" not in words else "supervisors"
+    return (
+        "programs" if b"ASSAY_RUN_ID" in read_start_environment(pid) and "assay.process" not in words else "supervisors"
+    )
 
 
 def _words(pid: int) -> str:

@@ -10,11 +10,11 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedScenario:
     suite: str
     scenario: str
     estimate_s: float
-    """What it will take: its whole work, or its share of the budget if that is less; never less than once."""
+    """Seconds expected: its whole work, or its share of the budget if that is less; never less than once."""
     budget_s: float
 
 
@@ -24,11 +24,11 @@ class BenchPlan:
 
     profile: Profile
     config: ScenarioConfig
-    steps: tuple[Step, ...]
+    steps: tuple[PlannedScenario, ...]
     whole_s: float
-    """Without a budget."""
+    """Seconds that everything would take without a budget."""
     once_s: float
-    """Every scenario and store measured a single time, which no budget makes shorter."""
+    """Seconds for every scenario and store measured a single time, which no budget makes shorter."""
     machines: Mapping[str, Machine] = field(default_factory=dict)
     """Store by store, with the speeds measured of it."""
 
@@ -51,7 +51,7 @@ class BenchPlan:
         cap = _common_cap(work, profile.seconds)
         slack = min(2.0, max(1.0, profile.seconds / max(sum(work), 1e-9)))
         steps = tuple(
-            Step(suite, scenario, max(alone, min(seconds, cap)), min(seconds, cap) * slack)
+            PlannedScenario(suite, scenario, max(alone, min(seconds, cap)), min(seconds, cap) * slack)
             for (suite, scenario, seconds), alone in zip(estimates, least, strict=True)
         )
         return cls(profile, config, steps, sum(work), sum(least), machines or {"": config.machine})
@@ -60,7 +60,7 @@ class BenchPlan:
     def estimate_s(self) -> float:
         return sum(step.estimate_s for step in self.steps)
 
-    def of_suite(self, suite: str) -> Iterator[Step]:
+    def of_suite(self, suite: str) -> Iterator[PlannedScenario]:
         return (step for step in self.steps if step.suite == suite)
 
     def __str__(self) -> str:

@@ -9,16 +9,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, Step
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, PlannedScenario
 from assay.benchmarks.weights.orchestration.profile import BenchmarkProfile, Profile
-from assay.benchmarks.weights.orchestration.progress import Progress, Silent
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.progress import ProgressMaker, Silent
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.orchestration.suite_registry import load_suites, unknown_suite
 from assay.benchmarks.weights.orchestration.system_requirements import SystemRequirements, check_system
 from assay.benchmarks.weights.probes.machine import Machine, probe_machine, this_machine
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
@@ -33,14 +33,14 @@ class BenchmarkOrchestrator:
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: SuiteSettings | None = None,
         stores: tuple[str, ...] = (),
         strict: bool = False,
-        progress: Callable[[list[float], list[str]], Progress] = Silent,
+        progress: ProgressMaker = Silent,
         on_suite: Callable[[BenchmarkSuite, SuiteResult], None] = lambda suite, result: None,
         on_plan: Callable[[BenchPlan], None] = lambda plan: None,
     ) -> None:
-        self.settings = settings or Settings.from_environment()
+        self.settings = settings or SuiteSettings.from_environment()
         self.suites: dict[str, BenchmarkSuite] = load_suites()
         self.stores = stores
         self.strict = strict
@@ -72,7 +72,7 @@ class BenchmarkOrchestrator:
                     else:
                         scenarios.append(self._run(step, plan.config))
                     progress.end()
-                result = self._judged(name, tuple(scenarios))
+                result = self._judge(name, tuple(scenarios))
                 results.append(result)
                 progress.clear()
                 self._on_suite(self.suites[name], result)
@@ -105,7 +105,7 @@ class BenchmarkOrchestrator:
         )
         scenarios = [(name, scenario) for name in profile.suites for scenario in self.suites[name].get_scenarios()]
         # Twice an equal share is what a scenario can hope for; sizes are chosen by it, here and when it runs.
-        hoped = replace(config, budget=Budget(2 * profile.seconds / max(1, len(scenarios))))
+        hoped = replace(config, budget=ScenarioBudget(2 * profile.seconds / max(1, len(scenarios))))
 
         def estimates(config: ScenarioConfig) -> list[float]:
             return [
@@ -121,12 +121,14 @@ class BenchmarkOrchestrator:
         with TemporaryDirectory(prefix="assay-weights-", dir=self.settings.temp_dir) as folder:
             return probe_machine(store, Path(folder))
 
-    def _run(self, step: Step, config: ScenarioConfig) -> ScenarioResult:
+    def _run(self, step: PlannedScenario, config: ScenarioConfig) -> ScenarioResult:
         suite = self.suites[step.suite]
         wall, cpu = time.perf_counter(), time.process_time()
         readings, error = Readings(), None
         try:
-            readings = Readings.of(suite.run_scenario(step.scenario, replace(config, budget=Budget(step.budget_s))))
+            readings = Readings.of(
+                suite.run_scenario(step.scenario, replace(config, budget=ScenarioBudget(step.budget_s)))
+            )
         except AssayError as known:
             error = str(known)
         except Exception as unknown:
@@ -136,6 +138,6 @@ class BenchmarkOrchestrator:
         log.info("%s/%s: %.1f s of %.1f s", step.suite, step.scenario, spent[0], step.budget_s)
         return ScenarioResult(step.scenario, readings, *spent, error=error)
 
-    def _judged(self, name: str, scenarios: tuple[ScenarioResult, ...]) -> SuiteResult:
+    def _judge(self, name: str, scenarios: tuple[ScenarioResult, ...]) -> SuiteResult:
         result = SuiteResult(name, scenarios)
         return replace(result, failures=tuple(self.suites[name].failures(result, self.strict)))

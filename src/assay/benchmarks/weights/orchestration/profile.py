@@ -10,9 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.scenarios.model_size import SIZES
-from assay.document.node import Mark, Node
 from assay.document.validate import validate
 from assay.document.yaml_file import parse_yaml, read_yaml
+from assay.document.yaml_node import Mark, YamlNode
 from assay.errors import AssayError, UsageError
 from assay.names import unknown
 from assay.weights.dtype import ELEMENT_TYPES
@@ -91,7 +91,7 @@ class BenchmarkProfile(Enum):
             return validate(Profile, parse_yaml(file.read_text(), f"profiles/{self.value}.yaml"))
         if custom_config is None:
             raise UsageError("BenchmarkProfile.CUSTOM needs custom_config: suites, iterations, models, timeout")
-        return validate(Profile, _in_memory(dict(custom_config)))
+        return validate(Profile, YamlNode.of(dict(custom_config), Mark("custom_config", 1, 1)))
 
 
 def load_profile(name_or_file: str) -> Profile:
@@ -104,13 +104,3 @@ def load_profile(name_or_file: str) -> Profile:
         raise UsageError(f"--profile: {unknown('profile', name_or_file, names)}; nor is there such a file")
     profile = validate(Profile, read_yaml(path))
     return profile if "name" in profile.model_fields_set else profile.model_copy(update={"name": path.stem})
-
-
-def _in_memory(value: Any) -> Node:
-    """A mapping from a program, as if it had been read: problems then name its keys."""
-    place = Mark("custom_config", 1, 1)
-    if isinstance(value, dict):
-        return Node({str(key): _in_memory(item) for key, item in value.items()}, place)
-    if isinstance(value, list | tuple):
-        return Node([_in_memory(item) for item in value], place)
-    return Node(value, place)

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.benchmarks.exit_code import exit_code
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.errors import AssayError, UsageError
-from assay.process.termination import terminated_as_exit
+from assay.process.termination import exit_on_termination
 
 if TYPE_CHECKING:
+    from assay.benchmarks.weights.orchestration.progress import ProgressMaker
     from assay.benchmarks.weights.scenarios.own_checkpoints import OwnCheckpoints
     from assay.benchmarks.weights.tables.results_folder import ResultsFolder
 
@@ -60,8 +61,9 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
     parser.add_argument("--benchmark-results-path", metavar="DIR", help="where a session reads the results")
 
 
-def run(args: Namespace, suite: str | None = None) -> int:
-    settings = Settings.from_environment()
+def run(args: Namespace, suite: str | None = None, progress: ProgressMaker | None = None) -> int:
+    """`progress` shows a person how it goes; without one, a line a scenario does."""
+    settings = SuiteSettings.from_environment()
     # Before numba is imported: it reads this once.
     os.environ.update(settings.without_simd())
     _log(settings, args.verbose)
@@ -69,8 +71,8 @@ def run(args: Namespace, suite: str | None = None) -> int:
     from assay.benchmarks.weights.orchestration.legacy import run_legacy
     from assay.benchmarks.weights.orchestration.orchestrator import BenchmarkOrchestrator
     from assay.benchmarks.weights.orchestration.profile import load_profile
-    from assay.benchmarks.weights.orchestration.progress import Progress
-    from assay.benchmarks.weights.orchestration.store_kind import installed_stores, missing_stores
+    from assay.benchmarks.weights.orchestration.progress import SuiteProgress
+    from assay.benchmarks.weights.orchestration.store_kind import list_installed_stores, missing_stores
     from assay.benchmarks.weights.orchestration.suite_registry import own_suite
     from assay.benchmarks.weights.scenarios.own_checkpoints import DEFAULT_STORES
     from assay.benchmarks.weights.tables.results_folder import ResultsFolder
@@ -91,7 +93,7 @@ def run(args: Namespace, suite: str | None = None) -> int:
         profile = profile.model_copy(
             update={"checkpoints": args.checkpoints, "stores": profile.stores or list(DEFAULT_STORES)}
         )
-    stores = tuple(installed_stores()) if args.peers else tuple(args.store or ())
+    stores = tuple(list_installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
     folder = ResultsFolder.at(args.output, args.benchmark_results_path, profile=profile)
@@ -99,23 +101,23 @@ def run(args: Namespace, suite: str | None = None) -> int:
         settings,
         stores,
         strict=args.strict,
-        progress=Progress,
+        progress=progress or SuiteProgress,
         on_plan=lambda plan: print(f"{plan}\n", flush=True),
-        on_suite=folder.finished,
+        on_suite=folder.add_suite,
     )
     orchestrator.suites.update({each.name: each for each in [*own.values(), *([checkpoints] if checkpoints else [])]})
     try:
-        with terminated_as_exit(), loading_user_code():  # a scenario may import as well
+        with exit_on_termination(), loading_user_code():  # a scenario may import as well
             results = orchestrator.run_all(profile)
     except BaseException as error:
-        folder.failed()
+        folder.write_unfinished()
         if folder.suites or not isinstance(error, AssayError):  # What was asked for cannot be: its message says it all.
-            print(_kept(folder, len(profile.suites)), file=sys.stderr)
+            print(_say_kept(folder, len(profile.suites)), file=sys.stderr)
         raise
     if not checkpoints:  # its own table compares the stores
-        folder.compared(comparison(results))
+        folder.print_tables(comparison(results))
     folder.write(results, profile, orchestrator)
-    for line in _failures(results):
+    for line in results.failures:
         print(f"FAILED {line}", file=sys.stderr)
     print(f"{results.seconds:.0f} s, {results.estimated_s:.0f} s had been estimated; results in {folder.path}")
     legacy = suite is not None or not args.legacy or run_legacy(Path.cwd())
@@ -140,7 +142,7 @@ def _checkpoints(args: Namespace, suite: str | None) -> OwnCheckpoints | None:
     return OwnCheckpoints(files)
 
 
-def _kept(folder: ResultsFolder, planned: int) -> str:
+def _say_kept(folder: ResultsFolder, planned: int) -> str:
     """What there is of a run that was cut short."""
     names = [suite.suite for suite in folder.suites]
     if not names:
@@ -148,18 +150,7 @@ def _kept(folder: ResultsFolder, planned: int) -> str:
     return f"assay: cut short: {len(names)} of {planned} suites had ended ({', '.join(names)}): {folder.path} has them"
 
 
-def _log(settings: Settings, verbose: bool) -> None:
+def _log(settings: SuiteSettings, verbose: bool) -> None:
     level = logging.getLevelName(settings.log_level)
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     logging.getLogger("assay").setLevel(min(level, logging.INFO) if verbose else level)
-
-
-def _failures(results: object) -> list[str]:
-    from assay.benchmarks.weights.tables.result import BenchmarkResults
-
-    assert isinstance(results, BenchmarkResults)
-    lines = []
-    for suite in results.suites:
-        lines += [f"{suite.suite}: {failure}" for failure in suite.failures]
-        lines += [f"{suite.suite}/{s.name}: {s.error or s.skipped}" for s in suite.scenarios if s.error or s.skipped]
-    return lines

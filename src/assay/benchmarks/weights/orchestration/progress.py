@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TextIO
 
 
-class Progress:
+class SuiteProgress:
     """Which scenario is running and how long the rest will take.
 
     Estimates of a kind (a suite) are corrected by how those of its kind have turned out so far; until each kind that
-    is left has been seen, it is said to take at least so long. On a terminal it is one line that is
-    written over; elsewhere a line a scenario, so that a log stays readable.
+    is left has been seen, it is said to take at least so long. A line a scenario, so that a log stays readable; what
+    `assay weights bench` shows on a terminal is `assay.api.listeners.suite_view`.
     """
 
     def __init__(
@@ -58,23 +58,26 @@ class Progress:
     def begin(self, name: str) -> None:
         self._begun = self._clock()
         least = "" if self.certain else "at least "
-        text = f"[{self._done + 1}/{len(self._estimates)}] {name}: {least}{clock_face(self.left_s)} left"
-        self._out.write(f"\r\x1b[K{text}" if self._out.isatty() else f"{text}\n")
-        self._out.flush()
+        self.show(f"[{self._done + 1}/{len(self._estimates)}] {name}: {least}{clock_face(self.left_s)} left")
 
     def end(self) -> None:
         self._took.append(self._clock() - self._begun)
 
+    def show(self, text: str) -> None:
+        print(text, file=self._out, flush=True)
+
     def clear(self) -> None:
-        if self._out.isatty():
-            self._out.write("\r\x1b[K")
-            self._out.flush()
+        """Before something else is printed: takes away what does not stay."""
 
 
-class Silent(Progress):
-    """For code that runs suites without a person watching."""
+ProgressMaker = Callable[[list[float], list[str]], SuiteProgress]
+"""Estimates in seconds, and the suite that each belongs to → progress."""
 
-    def begin(self, name: str) -> None:
+
+class Silent(SuiteProgress):
+    """Nothing is said where code runs suites without a person watching."""
+
+    def show(self, text: str) -> None:
         pass
 
 

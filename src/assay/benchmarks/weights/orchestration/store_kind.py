@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.weights.peers.own_store import offered_stores, offered_that_load, own_store
+from assay.weights.peers.own_store import find_loadable_stores, find_offered_stores, own_store
 from assay.weights.peers.peer import PEERS, peer
 from assay.weights.store import WeightStore
 
@@ -22,7 +23,7 @@ class StoreKind:
     """A store by the name that is given to `--store`: ours at a setting, or another one."""
 
     name: str
-    settings: Settings = Settings()
+    settings: SuiteSettings = SuiteSettings()
     config: Mapping[str, Any] = field(default_factory=dict)
     """Keys of our repository's configuration beside the setting; other stores have none."""
 
@@ -50,42 +51,63 @@ class StoreKind:
         exists = path.is_dir() and any(path.iterdir())
         return (Repository.open if exists else Repository.init)(path, wanted)
 
+    @contextmanager
+    def use(self, path: Path) -> Iterator[WeightStore]:
+        """Opened for a block, and closed at its end."""
+        store = self.open(path)
+        try:
+            yield store
+        finally:
+            _close(store)
+
 
 class Handle:
-    """An open store that can be opened anew, so that a read finds nothing that an earlier call has left in memory."""
+    """An open store that can be opened anew, so that a read finds nothing that an earlier call has left in memory.
+
+    It is closed at the end of a `with` block.
+    """
 
     def __init__(self, kind: StoreKind, path: Path) -> None:
         self.kind, self.path = kind, path
         self.store = kind.open(path)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _close(self.store)
+
+    @property
+    def pid(self) -> int | None:
+        """The process that a store works in, where it has one of its own."""
+        found: int | None = getattr(self.store, "pid", None)
+        return found
+
     def reopen(self) -> WeightStore:
-        close(self.store)
+        _close(self.store)
         self.store = self.kind.open(self.path)
         return self.store
 
-    def close(self) -> None:
-        close(self.store)
 
-
-def store_kind(name: str, settings: Settings | None = None) -> StoreKind:
+def store_kind(name: str, settings: SuiteSettings | None = None) -> StoreKind:
     """Short names are ours: `balanced` is `assay-balanced`. A dotted path is one of the user's own."""
     full = f"assay-{name}" if f"assay-{name}" in OWN else name
     if full not in OWN and full not in PEERS and own_store(full) is None:
-        known = [*OWN, *PEERS, *offered_stores()]
+        known = [*OWN, *PEERS, *find_offered_stores()]
         raise UsageError(f"{unknown('store', name, known)}; or give one of your own: module:Class")
-    return StoreKind(full, settings or Settings())
+    return StoreKind(full, settings or SuiteSettings())
 
 
-def installed_stores(lossy: bool = False) -> list[str]:
+def list_installed_stores(lossy: bool = False) -> list[str]:
     bundled = [name for name, kind in PEERS.items() if kind.installed and (lossy or not kind.lossy)]
-    return [*OWN, *bundled, *offered_that_load()]
+    return [*OWN, *bundled, *find_loadable_stores()]
 
 
 def missing_stores() -> list[str]:
     return [name for name, kind in PEERS.items() if not kind.installed]
 
 
-def close(store: WeightStore) -> None:
+def _close(store: WeightStore) -> None:
     closing = getattr(store, "close", None)
     if closing is not None:
         closing()

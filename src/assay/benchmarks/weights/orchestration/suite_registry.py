@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable
 from importlib.metadata import entry_points
@@ -10,7 +9,7 @@ from typing import Any
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.errors import UsageError
 from assay.fallback.loading import loading_user_code
-from assay.names import Registry, unknown
+from assay.names import Registry, look_in, unknown
 
 GROUP = "assay.weight_suites"
 BUNDLED: Registry[BenchmarkSuite] = Registry(
@@ -49,8 +48,7 @@ def load_suites() -> dict[str, BenchmarkSuite]:
 
 def own_suite(path: str) -> BenchmarkSuite:
     """One of the user's own by a dotted path, from the folder that Assay is started in or installed."""
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    look_in(Path.cwd())
     found: Any = BUNDLED.find(path)
     try:
         with loading_user_code():

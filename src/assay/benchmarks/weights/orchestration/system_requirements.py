@@ -10,7 +10,7 @@ NEEDED = ("numpy", "numba", "zstandard", "ml_dtypes", "safetensors")
 
 
 @dataclass(frozen=True)
-class Requirement:
+class SystemRequirement:
     name: str
     found: str
     minimum: str
@@ -25,7 +25,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class SystemRequirements:
-    requirements: tuple[Requirement, ...]
+    requirements: tuple[SystemRequirement, ...]
 
     @property
     def met(self) -> bool:
@@ -44,11 +44,13 @@ def check_system(machine: Machine) -> SystemRequirements:
     memory, disk = machine.available_mb / 1000, machine.free_disk_mb / 1000
     return SystemRequirements(
         (
-            Requirement("Python", f"{python[0]}.{python[1]}", "3.11", "3.11", python >= (3, 11), python >= (3, 11)),
-            Requirement("memory", f"{memory:.1f} GB free", "1 GB", "8 GB", memory >= 1, memory >= 8),
-            Requirement("disk", f"{disk:.1f} GB free", "2 GB", "20 GB", disk >= 2, disk >= 20),
-            Requirement("cores", str(machine.cores), "1", "4", machine.cores >= 1, machine.cores >= 4),
-            Requirement(
+            SystemRequirement(
+                "Python", f"{python[0]}.{python[1]}", "3.11", "3.11", python >= (3, 11), python >= (3, 11)
+            ),
+            SystemRequirement("memory", f"{memory:.1f} GB free", "1 GB", "8 GB", memory >= 1, memory >= 8),
+            SystemRequirement("disk", f"{disk:.1f} GB free", "2 GB", "20 GB", disk >= 2, disk >= 20),
+            SystemRequirement("cores", str(machine.cores), "1", "4", machine.cores >= 1, machine.cores >= 4),
+            SystemRequirement(
                 "libraries",
                 f"missing: {', '.join(absent)}" if absent else "all there",
                 "assay-bench[weights]",

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import json
-import subprocess
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
-from assay.benchmarks.weights.probes.fresh_process import start_probe
-from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.probes.fresh_process import Probe
+from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
 from assay.errors import DataError
 from assay.weights.store import Tensor
 
@@ -29,37 +27,29 @@ class ConcurrencyResult:
 
 
 def read_concurrently(
-    store: str, folder: Path, users: int, seconds: float, parameters: int, settings: Settings
+    store: str, folder: Path, users: int, seconds: float, parameters: int, settings: SuiteSettings
 ) -> ConcurrencyResult:
     """Readers in processes of their own, and one writer here, on one store at the same time."""
     rng = np.random.default_rng(users)
     model: dict[str, Tensor] = {f"w{i}": rng.standard_normal(parameters // 8, dtype=np.float32) for i in range(8)}
-    opened = store_kind(store, settings).open(folder)
-    readers: list[subprocess.Popen[str]] = []
-    try:
+    with store_kind(store, settings).use(folder) as opened, ExitStack() as started:
         versions = [
-            (opened.commit(version), {name: tensor_digest(tensor) for name, tensor in version.items()})
+            (opened.commit(version), model_digests(version))
             for version in (model, {name: tensor + np.float32(1e-3) for name, tensor in model.items()})
         ]
-        for _ in range(users):
-            readers.append(start_probe("concurrent_reader", settings))
-        question = {"store": store, "path": str(folder), "versions": versions, "seconds": seconds}
+        readers = [started.enter_context(Probe("concurrent_reader", settings)) for _ in range(users)]
         for reader in readers:
-            _tell(reader, json.dumps(question))
+            reader.tell({"store": store, "path": str(folder), "versions": versions, "seconds": seconds})
         for reader in readers:
-            _hear(reader)
+            reader.hear()
         for reader in readers:
-            _tell(reader, "go")
+            reader.tell("go")
         commits = 0
-        while any(reader.poll() is None for reader in readers):
+        while any(reader.running for reader in readers):
             moved = {name: tensor + np.float32(commits + 1) for name, tensor in model.items()}
             opened.commit(moved)
             commits += 1
-        answers = [_hear(reader) for reader in readers]
-    finally:
-        for reader in readers:
-            _end(reader)
-        close(opened)
+        answers = [reader.hear() for reader in readers]
     times = [one for answer in answers for one in answer["times"]]
     if not times:
         raise DataError(f"{store}: none of {users} concurrent readers could read")
@@ -67,28 +57,3 @@ def read_concurrently(
     p50, p95 = (float(np.percentile(times, share)) for share in (50, 95))
     wrong, errors = (sum(answer[what] for answer in answers) for what in ("wrong", "errors"))
     return ConcurrencyResult(users, rate, p50, p95, commits, wrong, errors)
-
-
-def _tell(reader: subprocess.Popen[str], line: str) -> None:
-    assert reader.stdin is not None
-    reader.stdin.write(line + "\n")
-    reader.stdin.flush()
-
-
-def _hear(reader: subprocess.Popen[str]) -> dict[str, Any]:
-    assert reader.stdout is not None
-    line = reader.stdout.readline()
-    if not line:
-        raise DataError(f"a concurrent reader ended with code {reader.wait()} before it answered")
-    answer: dict[str, Any] = json.loads(line)
-    return answer
-
-
-def _end(reader: subprocess.Popen[str]) -> None:
-    """One that has answered has ended; one that has not, because something went wrong, is not waited for."""
-    if reader.poll() is None:
-        reader.kill()
-    reader.wait()
-    for pipe in (reader.stdin, reader.stdout):
-        if pipe is not None:
-            pipe.close()

@@ -6,22 +6,28 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
-from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
+from assay.weights.store import WeightStore
 
 
 def main() -> None:
     question = json.loads(sys.stdin.readline())
-    store = store_kind(question["store"], Settings.from_environment()).open(Path(question["path"]))
-    versions: list[tuple[str, dict[str, str]]] = question["versions"]
+    with store_kind(question["store"], SuiteSettings.from_environment()).use(Path(question["path"])) as store:
+        answer = _read(store, question["versions"], question["seconds"])
+    print(json.dumps(answer))
+
+
+def _read(store: WeightStore, versions: list[tuple[str, dict[str, str]]], seconds: float) -> dict[str, Any]:
     store.load(versions[0][0])
     # All readers begin when the last of them is ready.
     print(json.dumps({"ready": True}), flush=True)
     sys.stdin.readline()
     megabytes, reads, wrong, errors, times = 0.0, 0, 0, 0, []
-    end = time.monotonic() + question["seconds"]
+    end = time.monotonic() + seconds
     while time.monotonic() < end or not reads:
         ref, expected = versions[reads % len(versions)]
         start = time.perf_counter()
@@ -34,13 +40,12 @@ def main() -> None:
         times.append(time.perf_counter() - start)
         megabytes += sum(tensor.nbytes for tensor in tensors.values()) / 1e6
         if reads < len(versions):
-            wrong += {name: tensor_digest(tensor) for name, tensor in tensors.items()} != expected
+            wrong += model_digests(tensors) != expected
         reads += 1
-    close(store)
     # Few enough that the line fits a pipe that nobody reads yet.
     kept = times[:: len(times) // 1000 + 1]
     counts = {"reads": reads, "megabytes": megabytes, "wrong": wrong, "errors": errors}
-    print(json.dumps({**counts, "seconds": sum(times), "times": kept}))
+    return {**counts, "seconds": sum(times), "times": kept}
 
 
 if __name__ == "__main__":

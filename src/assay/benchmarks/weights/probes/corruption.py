@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -8,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.probes.detection_rate import FEWEST, DetectionRate
-from assay.benchmarks.weights.probes.fresh_process import start_probe
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.probes.fresh_process import Probe
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.chain import bytes_on_disk
-from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
+from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
 from assay.weights.store import Tensor
 
 MORE_S = 10.0
@@ -37,11 +36,13 @@ class CorruptionResult:
 
     @property
     def detection_rate(self) -> DetectionRate | None:
-        """Of the flips that mattered, those that were not silent. None where they are too few to say."""
-        return DetectionRate(self.mattered - self.silent, self.mattered) if self.mattered >= FEWEST else None
+        """Flips that were not silent among those that mattered. None where they are too few to say."""
+        return DetectionRate.of(self.mattered - self.silent, self.mattered) if self.mattered >= FEWEST else None
 
 
-def flip_bytes(store: str, folder: Path, flips: int, budget: Budget, settings: Settings, seed: int) -> CorruptionResult:
+def flip_bytes(
+    store: str, folder: Path, flips: int, budget: ScenarioBudget, settings: SuiteSettings, seed: int
+) -> CorruptionResult:
     """Bytes spread over all files of a small store, flipped one at a time, in a process that may die of it."""
     versions = _fill(store, folder / "store", settings, seed)
     size = bytes_on_disk(folder / "store")
@@ -64,47 +65,36 @@ def flip_bytes(store: str, folder: Path, flips: int, budget: Budget, settings: S
     return CorruptionResult(sum(counted.values()), **counted)
 
 
-def _enough(verdicts: Counter[str], budget: Budget) -> bool:
+def _enough(verdicts: Counter[str], budget: ScenarioBudget) -> bool:
     """A probe takes longer to start than for forty flips: a few seconds more make a rate of what would say nothing."""
     if not verdicts or budget.left > 0:
         return False
     return verdicts.total() - verdicts["harmless"] >= FEWEST or budget.left < -MORE_S
 
 
-def _run(question: dict[str, object], budget: Budget, settings: Settings, verdicts: Counter[str]) -> None:
+def _run(question: dict[str, object], budget: ScenarioBudget, settings: SuiteSettings, verdicts: Counter[str]) -> None:
     """Adds to the verdicts position by position until the end, until there are enough, or until the probe's death."""
     before = verdicts.total()
-    process = start_probe("flipped_bytes", settings)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(json.dumps(question))
-    process.stdin.close()
     unfinished = False
-    try:
-        for line in process.stdout:
-            answer = json.loads(line)
+    with Probe("flipped_bytes", settings) as probe:
+        probe.tell(question)
+        for answer in probe.answers():
             unfinished = answer["verdict"] == "began"
             if unfinished and _enough(verdicts, budget):
-                process.kill()
                 return
             if not unfinished:
                 verdicts[answer["verdict"]] += 1
-    finally:
-        process.stdout.close()
-        process.wait()
+        code = probe.wait()
     if unfinished:
         verdicts["crashed"] += 1
     elif verdicts.total() == before:
-        raise subprocess.SubprocessError(f"the probe ended with code {process.returncode} before its first answer")
+        raise subprocess.SubprocessError(f"the probe ended with code {code} before its first answer")
 
 
-def _fill(store: str, folder: Path, settings: Settings, seed: int) -> list[tuple[str, dict[str, str]]]:
+def _fill(store: str, folder: Path, settings: SuiteSettings, seed: int) -> list[tuple[str, dict[str, str]]]:
     rng = np.random.default_rng(seed)
     base: dict[str, Tensor] = {f"w{i}": rng.standard_normal(300, dtype=np.float32) for i in range(3)}
     models = [base, {name: tensor + np.float32(1e-3) for name, tensor in base.items()}]
-    opened = store_kind(store, settings).open(folder)
-    try:
+    with store_kind(store, settings).use(folder) as opened:
         refs = [opened.commit(model) for model in models]
-        return [(ref, {name: tensor_digest(tensor) for name, tensor in opened.load(ref).items()}) for ref in refs]
-    finally:
-        close(opened)
+        return [(ref, model_digests(opened.load(ref))) for ref in refs]

@@ -11,13 +11,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
-from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
 
 
 def main() -> None:
-    question = json.load(sys.stdin)
+    question = json.loads(sys.stdin.readline())
     for position in question["positions"]:
         print(json.dumps({"position": position, "verdict": "began"}), flush=True)
         print(json.dumps({"position": position, "verdict": _verdict(question, position)}), flush=True)
@@ -30,17 +30,13 @@ def _verdict(question: dict[str, object], position: int) -> str:
     shutil.copytree(original, copy)
     _flip(copy, position)
     try:
-        store = store_kind(str(question["store"]), Settings.from_environment()).open(copy)
-        try:
+        with store_kind(str(question["store"]), SuiteSettings.from_environment()).use(copy) as store:
             verify = getattr(store, "verify", None)
             if verify is not None and not _clean(verify()):
                 return "detected"
             for ref, expected in question["versions"]:  # type: ignore[attr-defined]
-                found = {name: tensor_digest(tensor) for name, tensor in store.load(ref).items()}
-                if found != expected:
+                if model_digests(store.load(ref)) != expected:
                     return "silent"
-        finally:
-            close(store)
     except Exception:  # noqa: BLE001  any error at all is a detection; how it reads is another test's matter
         return "detected"
     return "harmless"

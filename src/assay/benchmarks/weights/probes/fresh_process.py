@@ -5,14 +5,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.errors import DataError
 
 
-def ask_fresh_process(probe: str, question: Mapping[str, Any], settings: Settings, timeout: float = 600.0) -> Any:
+def ask_fresh_process(probe: str, question: Mapping[str, Any], settings: SuiteSettings, timeout: float = 600.0) -> Any:
     """Runs one of `assay.benchmarks.weights.probes` in a new interpreter: question as JSON in, answer as JSON out."""
     done = subprocess.run(
         [sys.executable, "-m", f"assay.benchmarks.weights.probes.{probe}"],
@@ -29,26 +29,62 @@ def ask_fresh_process(probe: str, question: Mapping[str, Any], settings: Setting
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def start_probe(probe: str, settings: Settings) -> subprocess.Popen[str]:
-    """For answers that come one by one."""
-    return subprocess.Popen(
-        [sys.executable, "-m", f"assay.benchmarks.weights.probes.{probe}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=_environment(settings),
-    )
+class Probe:
+    """A probe that answers line by line, for as long as a `with` block: one that has not ended by then is killed."""
+
+    def __init__(self, probe: str, settings: SuiteSettings) -> None:
+        self._name = probe.replace("_", " ")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", f"assay.benchmarks.weights.probes.{probe}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=_environment(settings),
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._questions, self._answers = self._process.stdin, self._process.stdout
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.running:
+            self._process.kill()
+        self._process.wait()
+        self._questions.close()
+        self._answers.close()
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def tell(self, question: Mapping[str, Any] | str) -> None:
+        self._questions.write(json.dumps(question) + "\n")
+        self._questions.flush()
+
+    def answers(self) -> Iterator[dict[str, Any]]:
+        return map(json.loads, self._answers)
+
+    def hear(self) -> dict[str, Any]:
+        """The next answer."""
+        for answer in self.answers():
+            return answer
+        raise DataError(f"a {self._name} ended with code {self.wait()} before it answered")
+
+    def wait(self) -> int:
+        return self._process.wait()
 
 
 def start_seconds() -> float:
     """How long a new interpreter takes to be ready with numpy, which every probe needs."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "import numpy"], check=True, env=_environment(Settings()))
+    subprocess.run([sys.executable, "-c", "import numpy"], check=True, env=_environment(SuiteSettings()))
     return time.perf_counter() - start
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def _environment(settings: SuiteSettings) -> dict[str, str]:
     # The child finds this package where we found it, installed or not.
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    return {**os.environ, **settings.exported(), **settings.without_simd(), "PYTHONPATH": path}
+    return {**os.environ, **settings.export(), **settings.without_simd(), "PYTHONPATH": path}

@@ -18,16 +18,16 @@ class Machine:
     generate_mb_s: float = 150.0
     process_start_s: float = 0.8
     settle_s: float = 0.05
-    """Around each version that goes in and out: opening the store, settling the machine, comparing. No speed has it."""
+    """Seconds around each version that goes in and out: opening the store, settling, comparing. No speed has it."""
 
     def chain_s(self, megabytes: float, versions: int = 0) -> float:
-        """To make a chain of versions, commit it and check it out once; with `versions`, settling around each."""
+        """Seconds to make a chain, commit it and check it out once; with `versions`, settling around each."""
         moved = megabytes / self.generate_mb_s + megabytes / self.commit_mb_s + megabytes / self.checkout_mb_s
         return moved + self.settle_s * versions
 
 
 def this_machine(scratch: Path | None = None) -> Machine:
-    """Without running anything: cores, memory and disk."""
+    """Cores, memory and disk, without running anything."""
     import shutil
     import tempfile
 
@@ -40,15 +40,15 @@ def probe_machine(store: str, scratch: Path) -> Machine:
     from dataclasses import replace
 
     from assay.benchmarks.weights.probes.fresh_process import start_seconds
-    from assay.benchmarks.weights.scenarios.chain import Chain, run_chain
+    from assay.benchmarks.weights.scenarios.chain import VersionChain, run_chain
     from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 
     for dtype in ("bfloat16", "float32"):
-        run_chain(store, Chain(scenario_data("similar", dtype, 50_000, 2)), scratch / f"warm-{dtype}")
+        run_chain(store, VersionChain(scenario_data("similar", dtype, 50_000, 2)), scratch / f"warm-{dtype}")
     start = time.perf_counter()
     data = scenario_data("similar", "float32", 1_000_000, 2)
     made = time.perf_counter() - start
-    chain = Chain(data)
+    chain = VersionChain(data)
     start = time.perf_counter()
     measured = run_chain(store, chain, scratch / "probe")
     around = time.perf_counter() - start - sum(measured.commit_wall_s) - sum(measured.checkout_wall_s)

@@ -13,37 +13,35 @@ from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import Handle, close, store_kind
-from assay.benchmarks.weights.probes.memory_meter import MemoryMeter, settle
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
+from assay.benchmarks.weights.probes.settling import settle
+from assay.process.usage.memory_meter import MemoryMeter
 from assay.weights.store import Tensor
 
 Question = dict[str, Any]
 
 
-def peak(question: Question) -> dict[str, float]:
+def peak(handle: Handle, question: Question) -> dict[str, float]:
     """The most held beyond what the caller holds, for a first commit, a child of it, and reading both back."""
-    handle = _opened(question)
     model, child = _model(question, 0), _model(question, 1)
     meters = {}
-    with MemoryMeter(_pid(handle)) as meters["commit"]:
+    with MemoryMeter(handle.pid) as meters["commit"]:
         first = handle.store.commit(model)
-    with MemoryMeter(_pid(handle)) as meters["delta_commit"]:
+    with MemoryMeter(handle.pid) as meters["delta_commit"]:
         second = handle.store.commit(child)
     for name, ref in (("checkout", first), ("delta_checkout", second)):
         store = handle.reopen()
         settle()
-        with MemoryMeter(_pid(handle)) as meters[name]:
+        with MemoryMeter(handle.pid) as meters[name]:
             loaded = store.load(ref)
         del loaded
-    handle.close()
     return {"payload": _nbytes(model), **{name: meter.extra for name, meter in meters.items()}}
 
 
-def leak(question: Question) -> dict[str, list[int]]:
+def leak(handle: Handle, question: Question) -> dict[str, list[int]]:
     """Resident memory after each of many commits, then after each of many checkouts of the same versions."""
-    handle = _opened(question)
-    meter = MemoryMeter(_pid(handle))
+    meter = MemoryMeter(handle.pid)
     model = _model(question, 0)
     refs = [handle.store.commit(model)]
     commits, checkouts = [], []
@@ -56,16 +54,14 @@ def leak(question: Question) -> dict[str, list[int]]:
         handle.store.load(refs[number % 4])
         settle()
         checkouts.append(meter.resident())
-    handle.close()
     return {"commits": commits, "checkouts": checkouts}
 
 
-def garbage(question: Question) -> dict[str, float]:
+def garbage(handle: Handle, question: Question) -> dict[str, float]:
     """What Python's collector has to do during operations, and how much memory returns once tensors are dropped."""
-    handle = _opened(question)
     store, model = handle.store, _model(question, 0)
     ref = store.commit(model)
-    meter = MemoryMeter(_pid(handle))
+    meter = MemoryMeter(handle.pid)
     spent, runs, collected, began = 0.0, 0, 0, 0.0
 
     def watch(phase: str, info: dict[str, int]) -> None:
@@ -92,7 +88,6 @@ def garbage(question: Question) -> dict[str, float]:
     del held
     unreachable = settle()
     after = meter.resident()
-    handle.close()
     return {
         "operations": question["operations"],
         "collections": runs,
@@ -104,41 +99,39 @@ def garbage(question: Question) -> dict[str, float]:
     }
 
 
-def lazy(question: Question) -> dict[str, float]:
+def lazy(handle: Handle, question: Question) -> dict[str, float]:
     """Everything read, against one tensor of many."""
-    handle = _opened(question, lazily=True)
     model = _model(question, 0)
     ref = handle.store.commit(model)
     name = next(iter(model))
     store = handle.reopen()
     settle()
-    with MemoryMeter(_pid(handle)) as one:
-        loaded = store.load(ref) if question["own"] else store.load(ref, [name])
+    with MemoryMeter(handle.pid) as one:
+        loaded = store.load(ref) if handle.kind.own else store.load(ref, [name])
         touched = loaded[name].nbytes
     del loaded
     store = handle.reopen()
     settle()
-    with MemoryMeter(_pid(handle)) as all_of_it:
+    with MemoryMeter(handle.pid) as all_of_it:
         everything = store.load(ref)
         total = sum(everything[key].nbytes for key in model)
-    handle.close()
     return {"touched": touched, "one": one.extra, "total": total, "everything": all_of_it.extra}
 
 
-def _opened(question: Question, lazily: bool = False) -> Handle:
+def _open(question: Question) -> Handle:
     """Opened and used once, so that libraries and compiled code are not counted as the operation's memory."""
-    kind = store_kind(question["store"], Settings.from_environment())
+    kind = store_kind(question["store"], SuiteSettings.from_environment())
     config: dict[str, Any] = {}
     if kind.own:
+        config["lazy_loading"] = question["job"] == "lazy"
+    if kind.own and question["job"] == "leak":
         # The smallest cache: one with a bound must be full before what stays behind can be told from what it keeps.
-        config = {"lazy_loading": lazily} | ({"memory_limit_mb": 16} if question["job"] == "leak" else {})
+        config["memory_limit_mb"] = 16
     kind = replace(kind, config=config)
-    warm = kind.open(Path(question["path"]) / "warm")
     small: dict[str, Tensor] = {"w": np.arange(3000, dtype=np.float32)}
-    for version in (small, {"w": small["w"] + 1}):
-        warm.load(warm.commit(version))["w"].sum()
-    close(warm)
-    question["own"] = kind.own
+    with kind.use(Path(question["path"]) / "warm") as warm:
+        for version in (small, {"w": small["w"] + 1}):
+            warm.load(warm.commit(version))["w"].sum()
     return Handle(kind, Path(question["path"]) / "store")
 
 
@@ -156,21 +149,19 @@ def _nbytes(model: dict[str, Tensor]) -> int:
     return sum(tensor.nbytes for tensor in model.values())
 
 
-def _pid(handle: Handle) -> int | None:
-    return getattr(handle.store, "pid", None)
-
-
 def _change(model: dict[str, Tensor], number: int) -> None:
     for tensor in model.values():
         tensor.reshape(-1)[number % tensor.size] += 1
 
 
-JOBS: dict[str, Callable[[Question], Any]] = {"peak": peak, "leak": leak, "garbage": garbage, "lazy": lazy}
+JOBS: dict[str, Callable[[Handle, Question], Any]] = {"peak": peak, "leak": leak, "garbage": garbage, "lazy": lazy}
 
 
 def main() -> None:
     question = json.load(sys.stdin)
-    print(json.dumps(JOBS[question["job"]](question)))
+    with _open(question) as handle:
+        answer = JOBS[question["job"]](handle, question)
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

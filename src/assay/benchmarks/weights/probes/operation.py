@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from assay.benchmarks.weights.orchestration.store_kind import Handle
-from assay.benchmarks.weights.probes.memory_meter import MemoryMeter
-from assay.benchmarks.weights.scenarios.budget import Budget
-from assay.benchmarks.weights.scenarios.chain import timed
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
+from assay.benchmarks.weights.scenarios.chain import time_call
 from assay.benchmarks.weights.tables.readings import Readings
+from assay.process.usage.memory_meter import MemoryMeter
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Operation:
     nbytes: int
     prepare: Callable[[int], Callable[[], object]]
     items: int = 1
-    """How many things one call does, for operations a second."""
+    """Things that one call does, for operations a second."""
 
 
 @dataclass
@@ -40,7 +40,9 @@ class Timings:
         return float(np.percentile(self.wall_s, share)) * 1e3
 
 
-def time_operations(handle: Handle, operations: list[Operation], budget: Budget, most: int) -> Iterator[Timings]:
+def time_operations(
+    handle: Handle, operations: list[Operation], budget: ScenarioBudget, most: int
+) -> Iterator[Timings]:
     """Each operation gets an equal part of what is left. The first call warms up, and shows what it allocates."""
     for number, operation in enumerate(operations):
         part = budget.part(1 / (len(operations) - number))
@@ -48,7 +50,7 @@ def time_operations(handle: Handle, operations: list[Operation], budget: Budget,
         timings.extra_bytes = _extra_bytes(handle, operation.prepare(0))
         for round_number in part.rounds(most):
             call = operation.prepare(round_number + 1)
-            _, wall, cpu = timed(handle.store, call)
+            _, wall, cpu = time_call(handle.store, call)
             timings.wall_s.append(wall)
             timings.cpu_s.append(cpu)
         yield timings
@@ -59,9 +61,8 @@ def _extra_bytes(handle: Handle, call: Callable[[], object]) -> int:
 
     Resident memory would not show it here: the allocator reuses what earlier calls have freed.
     """
-    pid = getattr(handle.store, "pid", None)
-    if pid is not None:
-        with MemoryMeter(pid) as meter:
+    if handle.pid is not None:
+        with MemoryMeter(handle.pid) as meter:
             call()
         return meter.extra
     tracemalloc.start()

@@ -45,9 +45,9 @@ def storage_operations(handle: Handle, parameters: int, seed: int) -> list[Opera
 
     return [
         Operation("save_weight", "Save Weight", weights.nbytes, save),
-        Operation("load_weight", "Load Weight", weights.nbytes, lambda n: _cold(handle, saved[n % 4], ["weight"])),
+        Operation("load_weight", "Load Weight", weights.nbytes, lambda n: _read_cold(handle, saved[n % 4], ["weight"])),
         Operation("commit_model", "Commit Model", nbytes, commit),
-        Operation("checkout_model", "Checkout Model", nbytes, lambda _: _cold(handle, whole)),
+        Operation("checkout_model", "Checkout Model", nbytes, lambda _: _read_cold(handle, whole)),
     ]
 
 
@@ -62,7 +62,7 @@ def delta_operations(handle: Handle, parameters: int, seed: int) -> list[Operati
         return lambda: handle.store.commit({"weight": child})
 
     def rebuild(number: int) -> Callable[[], object]:
-        return _cold(handle, children[number % 4], ["weight"])
+        return _read_cold(handle, children[number % 4], ["weight"])
 
     return [
         Operation("delta_encode", "Delta Encode", weights.nbytes, encode),
@@ -115,12 +115,12 @@ def batch_operations(handle: Handle, parameters: int, seed: int) -> list[Operati
     return [
         Operation("batch_save", f"Save {BATCH} at Once", nbytes, together, items=BATCH),
         Operation("single_saves", f"Save {BATCH} Singly", nbytes, apart, items=BATCH),
-        Operation("batch_load", f"Load {BATCH} at Once", nbytes, lambda _: _cold(handle, ref), items=BATCH),
+        Operation("batch_load", f"Load {BATCH} at Once", nbytes, lambda _: _read_cold(handle, ref), items=BATCH),
         Operation(
             "single_loads",
             f"Load {BATCH} Singly",
             nbytes,
-            lambda _: _each_cold(handle, ref, list(kept)),
+            lambda _: _read_each_cold(handle, ref, list(kept)),
             items=BATCH,
         ),
     ]
@@ -145,7 +145,7 @@ def io_intensive(handle: Handle, parameters: int, seed: int) -> list[Operation]:
 
     def read(_: int) -> Callable[[], object]:
         _forget_cached(folder)
-        return _cold(handle, ref)
+        return _read_cold(handle, ref)
 
     nbytes = model["w"].nbytes
     return [
@@ -175,12 +175,12 @@ class _Weights:
         return np.asarray(base + self._rng.standard_normal(WEIGHT_SHAPE, dtype=np.float32) * np.float32(2e-5))
 
 
-def _cold(handle: Handle, ref: str, names: list[str] | None = None) -> Callable[[], object]:
+def _read_cold(handle: Handle, ref: str, names: list[str] | None = None) -> Callable[[], object]:
     store = handle.reopen()
     return lambda: store.load(ref, names)
 
 
-def _each_cold(handle: Handle, ref: str, names: list[str]) -> Callable[[], object]:
+def _read_each_cold(handle: Handle, ref: str, names: list[str]) -> Callable[[], object]:
     store = handle.reopen()
     return lambda: [store.load(ref, [name]) for name in names]
 

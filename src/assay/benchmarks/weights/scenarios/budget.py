@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 
 
-class Budget:
+class ScenarioBudget:
     """The seconds a scenario may take. It bounds how often something is repeated, never what is measured once."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -23,9 +23,9 @@ class Budget:
     def affords(self, seconds: float) -> bool:
         return seconds <= self.left
 
-    def part(self, share: float) -> Budget:
-        """For one of several steps: a share of what is left, counted from now."""
-        return Budget(max(0.0, self.left * share), self._clock)
+    def part(self, share: float) -> ScenarioBudget:
+        """Budget of one of several steps: a share of what is left, counted from now."""
+        return ScenarioBudget(max(0.0, self.left * share), self._clock)
 
     def rounds(self, most: int, least: int = 1) -> Iterator[int]:
         """Up to `most` rounds; after the first `least`, only while one like those before would still fit."""

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
 from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase
 from assay.benchmarks.weights.scenarios.chain import differences
-from assay.benchmarks.weights.scenarios.tensor_digest import tensor_digest
+from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
-from assay.weights.limit import ordered
+from assay.weights.limit import order_bits
 from assay.weights.store import Tensor
 
 
@@ -36,14 +36,13 @@ class CaseVerdict:
         return not self.wrong and not self.refused
 
 
-def judge(store: str, case: AccuracyCase, path: Path, settings: Settings) -> CaseVerdict:
-    opened = store_kind(store, settings).open(path)
+def judge(store: str, case: AccuracyCase, path: Path, settings: SuiteSettings) -> CaseVerdict:
     refs: list[str] = []
     wrong: list[str] = []
     refused: list[str] = []
     values = inexact = 0
     absolute = ulp = 0.0
-    try:
+    with store_kind(store, settings).use(path) as opened:
         for number, version in enumerate(case.versions):
             try:
                 refs.append(opened.commit(version, f"version {number}"))
@@ -65,13 +64,11 @@ def judge(store: str, case: AccuracyCase, path: Path, settings: Settings) -> Cas
             for name, tensor in version.items():
                 count, error_abs, error_ulp = _errors(tensor, found.get(name))
                 inexact, absolute, ulp = inexact + count, max(absolute, error_abs), max(ulp, error_ulp)
-    finally:
-        close(opened)
     return CaseVerdict(case.name, path, tuple(refs), tuple(wrong), tuple(refused), values, inexact, absolute, ulp)
 
 
 def judge_in_second_process(
-    store: str, cases: Sequence[tuple[AccuracyCase, CaseVerdict]], settings: Settings
+    store: str, cases: Sequence[tuple[AccuracyCase, CaseVerdict]], settings: SuiteSettings
 ) -> list[tuple[str, str]]:
     """(case, problem) for what a new process finds differently from what was committed."""
     asked = [{"path": str(verdict.path), "refs": [ref for ref in verdict.refs if ref]} for _, verdict in cases]
@@ -80,8 +77,7 @@ def judge_in_second_process(
     for (case, verdict), found in zip(cases, answers, strict=True):
         kept = [version for ref, version in zip(verdict.refs, case.versions, strict=True) if ref]
         for number, (version, answer) in enumerate(zip(kept, found, strict=True)):
-            expected = {name: tensor_digest(tensor) for name, tensor in version.items()}
-            if answer != expected:
+            if answer != model_digests(version):
                 what = answer if isinstance(answer, str) else "another value than was committed"
                 problems.append((case.name, f"second process, version {number}: {what}"))
     return problems
@@ -103,6 +99,6 @@ def _errors(expected: Tensor, found: Tensor | None) -> tuple[int, float, float]:
     numbers = np.isfinite(left) & np.isfinite(right)
     if not numbers.any():
         return count, 0.0, 0.0
-    apart = ordered(ours[unequal]).astype(np.float64) - ordered(theirs[unequal]).astype(np.float64)
+    apart = order_bits(ours[unequal]).astype(np.float64) - order_bits(theirs[unequal]).astype(np.float64)
     apart_abs = np.abs(left[numbers] - right[numbers])
     return count, float(apart_abs.max()), float(np.abs(apart[numbers]).max())

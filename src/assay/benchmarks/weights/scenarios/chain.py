@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
-from assay.benchmarks.weights.probes.memory_meter import settle_machine
-from assay.benchmarks.weights.scenarios.scenario_data import ScenarioData, Version
+from assay.benchmarks.weights.probes.settling import settle_machine
+from assay.benchmarks.weights.scenarios.scenario_data import ModelVersion, ScenarioData
 from assay.weights.dtype import bits_of
 from assay.weights.limit import RepositoryLimit, repository_limit
 from assay.weights.store import StoreStats, Tensor, WeightStore
@@ -25,7 +25,7 @@ BOOKKEEPING = 0.001
 
 
 @dataclass(frozen=True)
-class Chain:
+class VersionChain:
     """The versions, and the limit that they are judged by, which is worked out once for all stores."""
 
     data: ScenarioData
@@ -53,7 +53,7 @@ class ChainRun:
 
     committed_bytes: int
     checked_out_bytes: int
-    """Of the versions that were not refused: what the times belong to."""
+    """Bytes of the versions that were not refused: what the times belong to."""
 
     @property
     def ratio(self) -> float:
@@ -69,20 +69,19 @@ class ChainRun:
         return self.checked_out_bytes / 1e6 / max(sum(self.checkout_cpu_s), 1e-9)
 
 
-def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None = None) -> ChainRun:
-    """Once. What a store refuses with an error counts as wrong, and its time is not counted.
+def run_chain(store: str, chain: VersionChain, folder: Path, settings: SuiteSettings | None = None) -> ChainRun:
+    """One pass. What a store refuses with an error counts as wrong, and its time is not counted.
 
     The store is opened anew for every checkout: a cache that still holds what was committed would be measured instead.
     Free memory is given back before every step, so that none of the stores reads into pages another one has touched,
     and a little more than a step needs is fetched from the machine's host before, see `settle_machine`.
     """
-    handle = Handle(store_kind(store, settings), folder)
     commits: list[_Step] = []
     checkouts: list[_Step] = []
     wrong: list[str] = []
     refs: list[str] = []
     first_bytes = 0
-    try:
+    with Handle(store_kind(store, settings), folder) as handle:
         for version in chain.data.versions:
             step = _attempt(handle.store, version, partial(commit_version, handle.store, version, refs))
             refs.append(step.answer if step.done else "")
@@ -102,8 +101,6 @@ def run_chain(store: str, chain: Chain, folder: Path, settings: Settings | None 
                 continue
             checkouts.append(step)
             wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, step.answer)]
-    finally:
-        handle.close()
     return ChainRun(
         store,
         chain.data.logical_bytes,
@@ -129,11 +126,11 @@ class _Step:
     nbytes: int
 
 
-def _attempt(store: WeightStore, version: Version, call: Callable[[], Any]) -> _Step:
-    nbytes = sum(tensor.nbytes for tensor in version.tensors.values())
+def _attempt(store: WeightStore, version: ModelVersion, call: Callable[[], Any]) -> _Step:
+    nbytes = version.nbytes
     settle_machine(4 * nbytes)
     try:
-        answer, wall, cpu = timed(store, call)
+        answer, wall, cpu = time_call(store, call)
     except Exception as error:  # noqa: BLE001  whatever another store raises is its refusal
         return _Step(f"refused: {error}", False, 0.0, 0.0, nbytes)
     return _Step(answer, True, wall, cpu, nbytes)
@@ -156,7 +153,7 @@ def _fastest(rounds: list[tuple[float, ...]]) -> tuple[float, ...]:
     return tuple(min(times) for times in zip(*rounds, strict=False))
 
 
-def timed(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
+def time_call(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
     """Wall and CPU seconds; a store that works in a process of its own says its CPU time itself."""
     clock: Callable[[], float] = getattr(store, "cpu_seconds", time.process_time)
     cpu, wall = clock(), time.perf_counter()
@@ -164,7 +161,7 @@ def timed(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
     return answer, time.perf_counter() - wall, clock() - cpu
 
 
-def commit_version(store: WeightStore, version: Version, refs: list[str]) -> str:
+def commit_version(store: WeightStore, version: ModelVersion, refs: list[str]) -> str:
     """A version is committed on top of the one it was made from, where a store can say so."""
     parent = version.parent
     if parent is not None and refs[parent] and parent != len(refs) - 1:

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from assay.benchmarks.weights.orchestration.settings import Settings
-from assay.benchmarks.weights.orchestration.store_kind import close, store_kind
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict
 from assay.benchmarks.weights.scenarios.chain import differences
 
 
-def judge_merge(store: str, path: Path, settings: Settings) -> list[CaseVerdict]:
+def judge_merge(store: str, path: Path, settings: SuiteSettings) -> list[CaseVerdict]:
     """Two branches change different tensors and are merged; stores that cannot merge have no such case."""
-    opened: Any = store_kind(store, settings).open(path)
-    try:
+    opened: Any
+    with store_kind(store, settings).use(path) as opened:
         if not hasattr(opened, "merge"):
             return []
         rng = np.random.default_rng(0)
@@ -33,5 +33,3 @@ def judge_merge(store: str, path: Path, settings: Settings) -> list[CaseVerdict]
         wrong = differences(expected, opened.load(merged if isinstance(merged, str) else home))
         size = sum(tensor.size for tensor in expected.values())
         return [CaseVerdict("merge", path, (), tuple(wrong), (), size, size if wrong else 0)]
-    finally:
-        close(opened)

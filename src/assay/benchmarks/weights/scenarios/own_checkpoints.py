@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from assay.benchmarks.weights.compression import CompressionSuite, measure_chain
+from assay.benchmarks.weights.compression import CompressionSuite, exact_cell, measure_chain
 from assay.benchmarks.weights.orchestration.store_kind import FLOOR, OWN
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, Chain
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, VersionChain
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.scenarios.scenario_data import ScenarioData, Version
+from assay.benchmarks.weights.scenarios.scenario_data import ModelVersion, ScenarioData
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 from assay.errors import DataError
-from assay.record import Metric
 from assay.weights.files.model_source import open_model
 from assay.weights.files.torch_file import TorchFile
 
@@ -38,7 +38,7 @@ class OwnCheckpoints(CompressionSuite):
         self._notes: list[str] = []
         versions = tuple(self._version(number, file) for number, file in enumerate(files))
         dtypes = {tensor.dtype.name for version in versions for tensor in version.tensors.values()}
-        self.chain = Chain(ScenarioData(SCENARIO, dtypes.pop() if len(dtypes) == 1 else "mixed", versions))
+        self.chain = VersionChain(ScenarioData(SCENARIO, dtypes.pop() if len(dtypes) == 1 else "mixed", versions))
 
     def get_scenarios(self) -> list[str]:
         return [SCENARIO]
@@ -53,7 +53,7 @@ class OwnCheckpoints(CompressionSuite):
         for note in self._notes:
             readings.note(note)
         data = self.chain.data
-        largest = max(sum(tensor.nbytes for tensor in version.tensors.values()) for version in data.versions)
+        largest = max(version.nbytes for version in data.versions)
         if reason := config.too_big(largest * HELD):
             raise DataError(f"the largest file {reason}")
         _ = self.chain.limit  # reads every file once, so that no store is the one that waits for the disk
@@ -64,39 +64,38 @@ class OwnCheckpoints(CompressionSuite):
         return readings
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        for scenario in (one for one in result.scenarios if one.readings.rows):
-            lines = [(dict(labels)["store"], values) for labels, values in scenario.readings.groups().items()]
-            lines.sort(key=lambda line: line[1]["stored_bytes"].value)
-            data, limit = self.chain.data, self.chain.limit
-            rows = [(store, *_cells(values, len(data.versions))) for store, values in lines]
-            rows.append(("(limit)", _megabytes(limit.limit_bytes), f"{limit.ratio:.2f}x", *["-"] * 6))
-            columns = ("Store", "On Disk", "Compression", "Of Limit", "First", "Each Later", "Save", "Load", "Exact")
-            size = f"{len(data.versions)} versions, {_megabytes(data.logical_bytes)}, {data.dtype}"
-            yield Table(
-                f"Own Checkpoints ({size})", columns, tuple(rows), self.interpretation, tuple(scenario.readings.notes)
-            )
+        lines = sorted(result.lines(), key=lambda line: line["stored_bytes"])
+        if not lines:
+            return
+        data, limit = self.chain.data, self.chain.limit
+        rows = [_row(line, len(data.versions)) for line in lines]
+        rows.append(("(limit)", _megabytes(limit.limit_bytes), f"{limit.ratio:.2f}x", *["-"] * 6))
+        columns = ("Store", "On Disk", "Compression", "Of Limit", "First", "Each Later", "Save", "Load", "Exact")
+        size = f"{len(data.versions)} versions, {_megabytes(data.logical_bytes)}, {data.dtype}"
+        yield Table(f"Own Checkpoints ({size})", columns, tuple(rows), self.interpretation, result.notes)
 
-    def _version(self, number: int, file: str) -> Version:
+    def _version(self, number: int, file: str) -> ModelVersion:
         model = open_model(file)
         if not len(model):
             raise DataError(f"{file} has no tensors")
         if isinstance(model, TorchFile) and model.skipped:
             self._notes.append(f"{file}: {len(model.skipped)} values are no tensors, and left out")
         tensors = {name: model[name] for name in model}
-        return Version(f"{number + 1}:{Path(file).name}", number - 1 if number else None, "own", tensors)
+        return ModelVersion(f"{number + 1}:{Path(file).name}", number - 1 if number else None, "own", tensors)
 
 
-def _cells(values: Mapping[str, Metric], versions: int) -> tuple[str, ...]:
-    stored, first = values["stored_bytes"].value, values["first_bytes"].value
-    wrong = values["wrong_tensors"].value
+def _row(line: ResultLine, versions: int) -> tuple[str, ...]:
+    stored, first = line["stored_bytes"], line["first_bytes"]
     return (
+        line.store,
         _megabytes(stored),
-        f"{values['compression_ratio'].value:.2f}x",
-        f"{values['of_limit'].value:.1f}%",
+        line.figure("compression_ratio", "{:.2f}x"),
+        line.figure("of_limit", "{:.1f}%"),
         _megabytes(first),
         _megabytes((stored - first) / (versions - 1)) if versions > 1 else "-",
-        *(f"{values[what].value:,.0f} MB/s" if what in values else "-" for what in ("commit_speed", "checkout_speed")),
-        f"{wrong} WRONG" if wrong else "all",
+        line.figure("commit_speed", "{:,.0f} MB/s"),
+        line.figure("checkout_speed", "{:,.0f} MB/s"),
+        exact_cell(line),
     )
 
 

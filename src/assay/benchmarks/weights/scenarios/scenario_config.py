@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.weights.orchestration.settings import Settings
+from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
 from assay.benchmarks.weights.probes.machine import Machine
-from assay.benchmarks.weights.scenarios.budget import Budget
+from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.model_size import ModelSize, model_size
 
 
@@ -25,9 +26,9 @@ class ScenarioConfig(Mapping[str, Any]):
     stores: tuple[str, ...] = ("assay-balanced",)
     seed: int = 0
     strict: bool = False
-    settings: Settings = field(default_factory=Settings)
+    settings: SuiteSettings = field(default_factory=SuiteSettings)
     machine: Machine = field(default_factory=Machine)
-    budget: Budget = field(default_factory=lambda: Budget(600.0))
+    budget: ScenarioBudget = field(default_factory=lambda: ScenarioBudget(600.0))
 
     @property
     def sizes(self) -> list[ModelSize]:
@@ -42,6 +43,12 @@ class ScenarioConfig(Mapping[str, Any]):
         with tempfile.TemporaryDirectory(prefix="assay-weights-", dir=self.settings.temp_dir) as folder:
             yield Path(folder)
 
+    @contextmanager
+    def open_store(self, store: str) -> Iterator[Handle]:
+        """A new store in a folder that goes with it."""
+        with self.scratch() as folder, Handle(store_kind(store, self.settings), folder / "store") as handle:
+            yield handle
+
     def too_big(self, held_bytes: int) -> str | None:
         """Why something that holds this much in memory is not tried, or None."""
         limit = self.machine.available_mb
@@ -49,6 +56,12 @@ class ScenarioConfig(Mapping[str, Any]):
             limit = min(limit, self.settings.memory_limit_mb)
         needed = held_bytes / 1e6
         return None if needed <= limit else f"needs {needed:,.0f} MB of memory, {limit:,.0f} MB may be used"
+
+    def too_long(self, seconds: float, allowed_s: float = 0.0) -> str | None:
+        """Why something that takes this long is not tried, or None; `allowed_s` beyond the budget do not matter."""
+        if self.budget.affords(seconds - allowed_s):
+            return None
+        return f"would take about {seconds:.0f} s, {max(0.0, self.budget.left):.0f} s are left"
 
     def __getitem__(self, key: str) -> Any:
         if key not in self.__dataclass_fields__:

@@ -22,7 +22,7 @@ REFERENCE_PARAMETERS = 14_600_000
 
 
 @dataclass(frozen=True)
-class Version:
+class ModelVersion:
     label: str
     parent: int | None
     """The number of the version this one was made from."""
@@ -30,12 +30,16 @@ class Version:
     """Which original it descends from: what a clustering should find again."""
     tensors: Mapping[str, Tensor]
 
+    @property
+    def nbytes(self) -> int:
+        return sum(tensor.nbytes for tensor in self.tensors.values())
+
 
 @dataclass(frozen=True)
 class ScenarioData:
     name: str
     dtype: str
-    versions: tuple[Version, ...]
+    versions: tuple[ModelVersion, ...]
 
     @property
     def parents(self) -> list[int | None]:
@@ -47,7 +51,7 @@ class ScenarioData:
 
     @property
     def logical_bytes(self) -> int:
-        return sum(tensor.nbytes for version in self.versions for tensor in version.tensors.values())
+        return sum(version.nbytes for version in self.versions)
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class Maker:
     def normal(self, shape: tuple[int, ...], scale: float) -> Tensor:
         return self.rng.standard_normal(shape, dtype=np.float32) * np.float32(scale)
 
-    def moved(self, model: Model, amount: float, only: Callable[[str], bool] = lambda _: True) -> Model:
+    def move(self, model: Model, amount: float, only: Callable[[str], bool] = lambda _: True) -> Model:
         """Every weight moved by a normal step of `amount` times its tensor's spread."""
         return {
             name: tensor + self.normal(tensor.shape, amount * float(tensor.std())) if only(name) else tensor
@@ -98,46 +102,46 @@ def scenario_data(
     return ScenarioData(name, dtype, tuple(SCENARIOS[name](maker)))
 
 
-def _star(maker: Maker, change: Callable[[Model], Model]) -> list[Version]:
+def _star(maker: Maker, change: Callable[[Model], Model]) -> list[ModelVersion]:
     """One original and models made from it, each by itself."""
     original = maker.transformer()
-    versions = [Version("original", None, "original", maker.cast(original))]
+    versions = [ModelVersion("original", None, "original", maker.cast(original))]
     for number in range(1, maker.versions):
-        versions.append(Version(f"variant-{number}", 0, "original", maker.cast(change(original))))
+        versions.append(ModelVersion(f"variant-{number}", 0, "original", maker.cast(change(original))))
     return versions
 
 
-def _chain(maker: Maker, change: Callable[[Model, int], Model]) -> list[Version]:
+def _chain(maker: Maker, change: Callable[[Model, int], Model]) -> list[ModelVersion]:
     model = maker.transformer()
-    versions = [Version("step-0", None, "run", maker.cast(model))]
+    versions = [ModelVersion("step-0", None, "run", maker.cast(model))]
     for number in range(1, maker.versions):
         model = change(model, number)
-        versions.append(Version(f"step-{number}", number - 1, "run", maker.cast(model)))
+        versions.append(ModelVersion(f"step-{number}", number - 1, "run", maker.cast(model)))
     return versions
 
 
-def similar(maker: Maker) -> list[Version]:
+def similar(maker: Maker) -> list[ModelVersion]:
     """Fine-tunes in which every weight moved by 1e-3 of the spread."""
-    return _star(maker, lambda model: maker.moved(model, 1e-3))
+    return _star(maker, lambda model: maker.move(model, 1e-3))
 
 
-def finetune(maker: Maker) -> list[Version]:
+def finetune(maker: Maker) -> list[ModelVersion]:
     """Fine-tunes in which every weight moved by 5e-2 of the spread."""
-    return _star(maker, lambda model: maker.moved(model, 5e-2))
+    return _star(maker, lambda model: maker.move(model, 5e-2))
 
 
-def checkpoints(maker: Maker) -> list[Version]:
+def checkpoints(maker: Maker) -> list[ModelVersion]:
     """A training run saved at every step, with shrinking steps; the last save is an exact duplicate."""
-    versions = _chain(maker, lambda model, number: maker.moved(model, 1e-2 / 2**number))
+    versions = _chain(maker, lambda model, number: maker.move(model, 1e-2 / 2**number))
     last = versions[-1]
-    return [*versions, Version("final", len(versions) - 1, last.family, last.tensors)]
+    return [*versions, ModelVersion("final", len(versions) - 1, last.family, last.tensors)]
 
 
-def transfer(maker: Maker) -> list[Version]:
+def transfer(maker: Maker) -> list[ModelVersion]:
     """The body nearly unchanged (5e-3), the embedding for another vocabulary, a new head."""
 
     def change(model: Model) -> Model:
-        body = maker.moved(model, 5e-3, only=lambda name: name.startswith("layers."))
+        body = maker.move(model, 5e-3, only=lambda name: name.startswith("layers."))
         body["embedding.weight"] = maker.normal(model["embedding.weight"].shape, 0.02)
         body["head.weight"] = maker.normal((100, model["embedding.weight"].shape[1]), 0.05)
         return body
@@ -145,14 +149,14 @@ def transfer(maker: Maker) -> list[Version]:
     return _star(maker, change)
 
 
-def frozen(maker: Maker) -> list[Version]:
+def frozen(maker: Maker) -> list[ModelVersion]:
     """Only the last two layers are trained; the rest is the same to the bit."""
     return _chain(
-        maker, lambda model, _: maker.moved(model, 1e-2, only=lambda name: name.startswith(("layers.4", "layers.5")))
+        maker, lambda model, _: maker.move(model, 1e-2, only=lambda name: name.startswith(("layers.4", "layers.5")))
     )
 
 
-def lora_merged(maker: Maker) -> list[Version]:
+def lora_merged(maker: Maker) -> list[ModelVersion]:
     """A rank-8 update merged into the attention projections."""
 
     def change(model: Model) -> Model:
@@ -167,38 +171,38 @@ def lora_merged(maker: Maker) -> list[Version]:
     return _star(maker, change)
 
 
-def sparse(maker: Maker) -> list[Version]:
+def sparse(maker: Maker) -> list[ModelVersion]:
     """One weight in a hundred moved."""
 
     def change(model: Model, _: int) -> Model:
-        stepped = maker.moved(model, 5e-2)
+        stepped = maker.move(model, 5e-2)
         return {name: np.where(maker.rng.random(t.shape) < 0.01, stepped[name], t) for name, t in model.items()}
 
     return _chain(maker, change)
 
 
-def mixed(maker: Maker) -> list[Version]:
+def mixed(maker: Maker) -> list[ModelVersion]:
     """Two originals, fine-tunes and checkpoints of both, an exact duplicate."""
     first, second = maker.transformer(), maker.transformer()
-    near = maker.moved(first, 1e-3)
+    near = maker.move(first, 1e-3)
     parts: list[tuple[str, int | None, str, Model]] = [
         ("first", None, "first", first),
         ("second", None, "second", second),
         ("first-near", 0, "first", near),
-        ("second-far", 1, "second", maker.moved(second, 5e-2)),
-        ("first-next", 2, "first", maker.moved(near, 1e-2)),
+        ("second-far", 1, "second", maker.move(second, 5e-2)),
+        ("first-next", 2, "first", maker.move(near, 1e-2)),
         ("first-again", 0, "first", first),
     ]
-    return [Version(label, parent, family, maker.cast(model)) for label, parent, family, model in parts]
+    return [ModelVersion(label, parent, family, maker.cast(model)) for label, parent, family, model in parts]
 
 
-def training(maker: Maker) -> list[Version]:
+def training(maker: Maker) -> list[ModelVersion]:
     """A network really trained by Adam, saved with its moments. Moments stay float32 where float16 would lose them."""
-    versions: list[Version] = []
+    versions: list[ModelVersion] = []
     for number, (weights, moments) in enumerate(_adam(maker)):
         state = moments if maker.dtype == "float16" else maker.cast(moments)
         tensors: dict[str, Any] = {**maker.cast(weights), **state}
-        versions.append(Version(f"step-{number}", number - 1 if number else None, "run", tensors))
+        versions.append(ModelVersion(f"step-{number}", number - 1 if number else None, "run", tensors))
     return versions
 
 
@@ -233,7 +237,7 @@ def _adam(maker: Maker) -> list[tuple[Model, Model]]:
     return saved
 
 
-SCENARIOS: Mapping[str, Callable[[Maker], list[Version]]] = {
+SCENARIOS: Mapping[str, Callable[[Maker], list[ModelVersion]]] = {
     maker.__name__: maker
     for maker in (similar, finetune, checkpoints, transfer, mixed, frozen, lora_merged, sparse, training)
 }

@@ -2,30 +2,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 from assay.record import Metric
 
 
 def strategies_table(result: SuiteResult, titles: Mapping[str, str]) -> Table:
-    found = {scenario.name: scenario.readings for scenario in result.scenarios}
     rows = []
     for strategy, title in titles.items():
-        values = _of_strategy(found.get("strategy_comparison"), strategy)
-        growth = _of_strategy(found.get("scalability"), strategy)
+        line = _line_of(result, "strategy_comparison", strategy)
         rows.append(
             (
                 title,
-                _figure(values, "clusters", "{}"),
-                _figure(values, "compression_ratio", "{:.2f}x"),
-                _figure(values, "compression_improvement", "{:.2f}x"),
-                _figure(values, "clustering_time", "{:.3f}"),
-                _figure(values, "silhouette", "{:.2f}"),
-                _figure(values, "davies_bouldin", "{:.2f}"),
-                _figure(values, "adjusted_rand", "{:.2f}"),
-                _figure(values, "memory_overhead", "{:.1f}%"),
-                _exponent(growth),
+                line.figure("clusters"),
+                line.figure("compression_ratio", "{:.2f}x"),
+                line.figure("compression_improvement", "{:.2f}x"),
+                line.figure("clustering_time", "{:.3f}"),
+                line.figure("silhouette", "{:.2f}"),
+                line.figure("davies_bouldin", "{:.2f}"),
+                line.figure("adjusted_rand", "{:.2f}"),
+                line.figure("memory_overhead", "{:.1f}%"),
+                _line_of(result, "scalability", strategy).interval("time_exponent"),
             )
         )
     columns = ("Strategy", "Clusters", "Compression", "Improvement", "Time (s)", "Silhouette", "Davies-Bouldin")
@@ -33,46 +31,28 @@ def strategies_table(result: SuiteResult, titles: Mapping[str, str]) -> Table:
 
 
 def details_table(result: SuiteResult, titles: Mapping[str, str], interpretation: tuple[str, ...]) -> Table:
-    rows = []
-    for scenario in result.scenarios:
-        for labels, values in scenario.readings.groups().items():
-            place = dict(labels)
-            if "step" in place or "added" in place:
-                what = (
-                    f"members {place['step']} apart"
-                    if "step" in place
-                    else f"models of {place['added']} families added"
-                )
-                rows.append(
-                    (
-                        what,
-                        titles[place["strategy"]],
-                        _figure(values, "clusters", "{}"),
-                        _figure(values, "adjusted_rand", "{:.2f}"),
-                        _figure(values, "silhouette", "{:.2f}"),
-                        _figure(values, "of_whole_time", "{:.2f}x"),
-                    )
-                )
-    notes = tuple(note for scenario in result.scenarios for note in scenario.readings.notes)
+    rows = [
+        (
+            f"members {line.labels['step']} apart"
+            if "step" in line.labels
+            else f"models of {line.labels['added']} families added",
+            titles[line.labels["strategy"]],
+            line.figure("clusters"),
+            line.figure("adjusted_rand", "{:.2f}"),
+            line.figure("silhouette", "{:.2f}"),
+            line.figure("of_whole_time", "{:.2f}x"),
+        )
+        for line in result.lines()
+        if "step" in line.labels or "added" in line.labels
+    ]
     columns = ("Case", "Strategy", "Clusters", "Families", "Silhouette", "Rebalance / Anew")
-    return Table("Cluster Quality and Rebalancing", columns, tuple(sorted(rows)), interpretation, notes)
+    return Table("Cluster Quality and Rebalancing", columns, tuple(sorted(rows)), interpretation, result.notes)
 
 
-def _of_strategy(readings: Readings | None, strategy: str) -> dict[str, Metric]:
-    """Without points of a scan; of several stores the first."""
-    values: dict[str, Metric] = {}
-    for row in readings.where(strategy=strategy) if readings is not None else ():
-        if "point" not in row.labels:
-            values.setdefault(row.what, row.metric)
-    return values
-
-
-def _figure(values: Mapping[str, Metric], name: str, form: str) -> str:
-    return form.format(values[name].value) if name in values else "-"
-
-
-def _exponent(values: Mapping[str, Metric]) -> str:
-    if "time_exponent" not in values:
-        return "-"
-    fit, low, high = (values[f"time_exponent{part}"].value for part in ("", "_low", "_high"))
-    return f"{fit:.2f} [{low:.2f}, {high:.2f}]"
+def _line_of(result: SuiteResult, scenario: str, strategy: str) -> ResultLine:
+    """Readings of a strategy without the points of a scan; the first of several stores."""
+    metrics: dict[str, Metric] = {}
+    for line in result.lines():
+        if line.scenario == scenario and line.labels["strategy"] == strategy and "point" not in line.labels:
+            metrics = {**line.metrics, **metrics}
+    return ResultLine(scenario, {"strategy": strategy}, metrics)

@@ -25,25 +25,8 @@ class Readings(dict[str, Metric]):
         self.rows: list[Reading] = []
         self.notes: list[str] = []
 
-    def at(self, **labels: str) -> Place:
-        return Place(self, labels)
-
-    def add(
-        self,
-        what: str,
-        value: Any,
-        unit: str | None = None,
-        better: Better | None = None,
-        samples: Iterable[float] = (),
-        labels: Mapping[str, str] | None = None,
-        *,
-        exact: bool = False,
-        margin: float | None = None,
-    ) -> None:
-        name = ".".join([*(labels or {}).values(), what])
-        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples), exact, margin)
-        self[name] = metric
-        self.rows.append(Reading(labels or {}, what, metric))
+    def at(self, **labels: str) -> ReadingPlace:
+        return ReadingPlace(self, labels)
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -69,14 +52,14 @@ class Readings(dict[str, Metric]):
         readings = cls()
         for name, value in measured.items():
             metric = value if isinstance(value, Metric) else Metric.parse(name, value)
-            readings.add(
+            readings.at().add(
                 name, metric.value, metric.unit, metric.better, metric.samples, exact=metric.exact, margin=metric.margin
             )
         return readings
 
 
 @dataclass(frozen=True)
-class Place:
+class ReadingPlace:
     """Readings taken at one store, dtype, size or operation."""
 
     readings: Readings
@@ -94,4 +77,7 @@ class Place:
         margin: float | None = None,
     ) -> None:
         """`exact`: the same data gives the same value, however fast the machine is."""
-        self.readings.add(what, value, unit, better, samples, self.labels, exact=exact, margin=margin)
+        name = ".".join([*self.labels.values(), what])
+        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples), exact, margin)
+        self.readings[name] = metric
+        self.readings.rows.append(Reading(self.labels, what, metric))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.record import Metric
 
 
@@ -36,6 +37,20 @@ class SuiteResult:
                 full = f"{self.suite}.{scenario.name}.{name}"
                 yield replace(metric, name=full)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(note for scenario in self.scenarios for note in scenario.readings.notes)
+
+    @property
+    def stores(self) -> list[str]:
+        """Those that were measured, in their order."""
+        return list(dict.fromkeys(row.labels["store"] for s in self.scenarios for row in s.readings.rows))
+
+    def lines(self) -> Iterator[ResultLine]:
+        for scenario in self.scenarios:
+            for labels, metrics in scenario.readings.groups().items():
+                yield ResultLine(scenario.name, dict(labels), metrics)
+
     def __getitem__(self, scenario: str) -> ScenarioResult:
         return next(result for result in self.scenarios if result.name == scenario)
 
@@ -50,6 +65,17 @@ class BenchmarkResults:
     @property
     def success(self) -> bool:
         return all(suite.success for suite in self.suites)
+
+    @property
+    def failures(self) -> list[str]:
+        """Everything that failed, suite by suite, as it is told to a person."""
+        lines = []
+        for suite in self.suites:
+            lines += [f"{suite.suite}: {failure}" for failure in suite.failures]
+            lines += [
+                f"{suite.suite}/{s.name}: {s.error or s.skipped}" for s in suite.scenarios if s.error or s.skipped
+            ]
+        return lines
 
     def metrics(self) -> Iterator[Metric]:
         for suite in self.suites:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ class ResultsFolder:
 
     @classmethod
     def at(cls, output: str | None, contract: str | None, profile: Profile | None = None) -> ResultsFolder:
-        path = Path(output or contract or f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}")
+        path = Path(output or contract or new_folder_name())
         for folder in (path, Path(contract or path)):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -44,15 +44,12 @@ class ResultsFolder:
         (path / "tables.txt").unlink(missing_ok=True)
         return cls(path, Path(contract or path), profile)
 
-    def finished(self, suite: BenchmarkSuite, result: SuiteResult) -> None:
-        self._print(list(suite.tables(result)))
+    def add_suite(self, suite: BenchmarkSuite, result: SuiteResult) -> None:
+        self.print_tables(list(suite.tables(result)))
         self.suites.append(result)
-        self.failed()
+        self.write_unfinished()
 
-    def compared(self, tables: list[Table]) -> None:
-        self._print(tables)
-
-    def _print(self, tables: list[Table]) -> None:
+    def print_tables(self, tables: Iterable[Table]) -> None:
         with (self.path / "tables.txt").open("a") as out:
             for table in tables:
                 print(f"{table}\n", flush=True)
@@ -66,7 +63,7 @@ class ResultsFolder:
         written.metric("estimated_s", results.estimated_s, unit="s")
         written.finish(results.success)
 
-    def failed(self) -> None:
+    def write_unfinished(self) -> None:
         """A run that is cut short leaves the suites that have ended, and files that say so."""
         self._contract(self.suites).finish(success=False)
 
@@ -90,6 +87,10 @@ class ResultsFolder:
             if not scenario.skipped
         )
         return written
+
+
+def new_folder_name() -> str:
+    return f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}"
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.table import Table
-from assay.record import Metric
 
 TITLES = {
     "model_size": "Model Size",
@@ -13,42 +12,36 @@ TITLES = {
 
 
 def points_table(result: SuiteResult) -> Table:
-    rows = []
-    for scenario in result.scenarios:
-        for labels, values in scenario.readings.groups().items():
-            place = dict(labels)
-            if "point" in place:
-                rows.append(
-                    (
-                        TITLES[scenario.name],
-                        place["store"],
-                        place["point"],
-                        _figure(values, "commit_speed", "{:,.0f} MB/s"),
-                        _figure(values, "checkout_speed", "{:,.0f} MB/s"),
-                        _figure(values, "cores_used", "{:.2f} cores"),
-                        _figure(values, "bottleneck", "{}"),
-                    )
-                )
+    rows = tuple(
+        (
+            TITLES[line.scenario],
+            line.store,
+            line.labels["point"],
+            line.figure("commit_speed", "{:,.0f} MB/s"),
+            line.figure("checkout_speed", "{:,.0f} MB/s"),
+            line.figure("cores_used", "{:.2f} cores"),
+            line.figure("bottleneck"),
+        )
+        for line in result.lines()
+        if "point" in line.labels
+    )
     columns = ("Scenario", "Store", "Point", "Commit", "Checkout", "CPU", "Bottleneck")
-    return Table("Scalability Points", columns, tuple(rows))
+    return Table("Scalability Points", columns, rows)
 
 
-def fits_table(result: SuiteResult, interpretation: tuple[str, ...], notes: tuple[str, ...]) -> Table:
-    rows = []
-    for scenario in result.scenarios:
-        for labels, values in scenario.readings.groups().items():
-            if "point" in dict(labels):
-                continue
-            rows.append(
-                (
-                    TITLES[scenario.name],
-                    dict(labels)["store"],
-                    _exponent(values, "commit"),
-                    _exponent(values, "checkout"),
-                    _figure(values, "commit_degrades_at", "{}"),
-                    _figure(values, "checkout_degrades_at", "{}"),
-                )
-            )
+def fits_table(result: SuiteResult, interpretation: tuple[str, ...]) -> Table:
+    lines = [line for line in result.lines() if "point" not in line.labels]
+    rows = tuple(
+        (
+            TITLES[line.scenario],
+            line.store,
+            line.interval("commit_exponent"),
+            line.interval("checkout_exponent"),
+            line.figure("commit_degrades_at"),
+            line.figure("checkout_degrades_at"),
+        )
+        for line in lines
+    )
     columns = (
         "Scenario",
         "Store",
@@ -58,20 +51,8 @@ def fits_table(result: SuiteResult, interpretation: tuple[str, ...], notes: tupl
         "Checkout Degrades",
     )
     efficiency = tuple(
-        f"{dict(labels)['store']}: {values['parallel_efficiency'].value:.0%} of ideal speed-up with the most users"
-        for scenario in result.scenarios
-        for labels, values in scenario.readings.groups().items()
-        if "parallel_efficiency" in values
+        f"{line.store}: {line['parallel_efficiency']:.0%} of ideal speed-up with the most users"
+        for line in lines
+        if "parallel_efficiency" in line
     )
-    return Table("Scaling Coefficients", columns, tuple(rows), interpretation, (*notes, *efficiency))
-
-
-def _exponent(values: dict[str, Metric], what: str) -> str:
-    if f"{what}_exponent" not in values:
-        return "-"
-    fit, low, high = (values[f"{what}_exponent{part}"].value for part in ("", "_low", "_high"))
-    return f"{fit:.2f} [{low:.2f}, {high:.2f}]"
-
-
-def _figure(values: dict[str, Metric], name: str, form: str) -> str:
-    return form.format(values[name].value) if name in values else "-"
+    return Table("Scaling Coefficients", columns, rows, interpretation, (*result.notes, *efficiency))

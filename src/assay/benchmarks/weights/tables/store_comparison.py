@@ -66,9 +66,9 @@ def comparison(results: BenchmarkResults) -> list[Table]:
 
 def _lines(suite: SuiteResult) -> Iterable[Line]:
     figures: dict[str, dict[str, list[float]]] = {}
-    for scenario in suite.scenarios:
-        for row in scenario.readings.rows:
-            figures.setdefault(row.labels["store"], {}).setdefault(row.what, []).append(row.metric.value)
+    for line in suite.lines():
+        for what, metric in line.metrics.items():
+            figures.setdefault(line.store, {}).setdefault(what, []).append(metric.value)
     for store, found in figures.items():
         yield Line(
             store,
@@ -82,12 +82,11 @@ def _lines(suite: SuiteResult) -> Iterable[Line]:
 
 def _answers(accuracy: SuiteResult | None) -> dict[str, str]:
     counts: dict[str, list[int]] = {}
-    for scenario in accuracy.scenarios if accuracy else ():
-        for labels, values in scenario.readings.groups().items():
-            if "cases" in values:
-                total = counts.setdefault(dict(labels)["store"], [0, 0, 0])
-                for place, what in enumerate(("cases", "wrong_cases", "refused_cases")):
-                    total[place] += values[what].value
+    for line in accuracy.lines() if accuracy else ():
+        if "cases" in line:
+            total = counts.setdefault(line.store, [0, 0, 0])
+            for place, what in enumerate(("cases", "wrong_cases", "refused_cases")):
+                total[place] += line[what]
     return {
         store: f"{cases} exact" if not wrong + refused else f"{wrong} of {cases} WRONG, {refused} refused"
         for store, (cases, wrong, refused) in counts.items()
@@ -97,13 +96,10 @@ def _answers(accuracy: SuiteResult | None) -> dict[str, str]:
 def _ratio_table(suite: SuiteResult, lines: list[Line]) -> Table:
     stores = [line.store for line in lines]
     cells: dict[tuple[str, str], dict[str, str]] = {}
-    for scenario in suite.scenarios:
-        for row in scenario.readings.rows:
-            if row.what == "compression_ratio":
-                place = cells.setdefault((scenario.name, row.labels["dtype"]), {})
-                place[row.labels["store"]] = f"{row.metric.value:.2f}"
-            elif row.what == "limit_ratio":
-                cells.setdefault((scenario.name, row.labels["dtype"]), {})["limit"] = f"{row.metric.value:.2f}"
+    for line in suite.lines():
+        place = cells.setdefault((line.scenario, line.labels["dtype"]), {})
+        place[line.store] = line.figure("compression_ratio", "{:.2f}")
+        place["limit"] = line.figure("limit_ratio", "{:.2f}")
     rows = tuple(
         (scenario, dtype, *(found.get(name, "-") for name in ("limit", *stores)))
         for (scenario, dtype), found in cells.items()
@@ -114,11 +110,10 @@ def _ratio_table(suite: SuiteResult, lines: list[Line]) -> Table:
 def _against_older(suite: SuiteResult) -> Iterable[str]:
     """How many times as fast ours is, scenario by scenario, as the store that the suites were written for."""
     speeds: dict[tuple[str, str, str], dict[str, float]] = {}
-    for scenario in suite.scenarios:
-        for row in scenario.readings.rows:
-            if row.what in ("commit_speed", "checkout_speed"):
-                key = (scenario.name, row.labels["dtype"], row.what.removesuffix("_speed"))
-                speeds.setdefault(key, {})[row.labels["store"]] = row.metric.value
+    for line in suite.lines():
+        for what in ("commit", "checkout"):
+            if f"{what}_speed" in line:
+                speeds.setdefault((line.scenario, line.labels["dtype"], what), {})[line.store] = line[f"{what}_speed"]
     for what in ("commit", "checkout"):
         times = [
             found[OURS] / found[OLDER]

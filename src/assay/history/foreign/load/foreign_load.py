@@ -7,7 +7,7 @@ from typing import Any, Literal
 from assay.history.foreign.foreign_session import MalformedForeign
 from assay.record import Environment, Fingerprint, Outcome, Record
 from assay.record.surroundings.fingerprint import digest
-from assay.record.writing.shortened import shortened
+from assay.record.writing.shortened import shorten
 
 _LARGEST = 1e15
 PERCENTILES = ("p50", "p90", "p95", "p99")
@@ -61,12 +61,12 @@ class ForeignLoad:
 
 def number(written: Any, where: str) -> float:
     if isinstance(written, bool) or not isinstance(written, int | float) or not -_LARGEST < written < _LARGEST:
-        raise MalformedForeign(f"{where} is {shortened(repr(written), 60)}, which is not a number")
+        raise MalformedForeign(f"{where} is {shorten(repr(written), 60)}, which is not a number")
     return float(written)
 
 
 def count(written: Any, where: str) -> float:
-    """Of requests or tokens, seconds of a duration: not below 0."""
+    """A number that must not be below 0: of requests, of tokens, of a duration's seconds."""
     value = number(written, where)
     if value < 0:
         raise MalformedForeign(f"{where} is {value:g}, which is below 0")
@@ -74,6 +74,6 @@ def count(written: Any, where: str) -> float:
 
 
 def plain_params(**values: Any) -> dict[str, Any]:
-    """Settings that are plain values: of others and of what is not there nothing is kept."""
+    """Settings that are plain values; all others, and what is not there, are left out."""
     plain = {key: value for key, value in values.items() if isinstance(value, str | int | float | bool)}
-    return {key: shortened(value, 200) if isinstance(value, str) else value for key, value in plain.items()}
+    return {key: shorten(value, 200) if isinstance(value, str) else value for key, value in plain.items()}

@@ -28,22 +28,22 @@ def lanes(pipeline: PipelineOutcome, release: int) -> list[Lane]:
     gap //= 1 << 20
     while sum(_count(starts, ends, gap) for _, starts, ends in spans) > max(MOST_LANES, len(spans)):
         gap = 2 * gap + 1
-    return [lane for stage, starts, ends in spans for lane in _merged(stage, starts, ends, gap, release)]
+    return [lane for stage, starts, ends in spans for lane in _merge(stage, starts, ends, gap, release)]
 
 
-def _reached(ends: Ints) -> Ints:
+def _furthest_ends(ends: Ints) -> Ints:
     return np.asarray(np.maximum.accumulate(ends))
 
 
 def _count(starts: Ints, ends: Ints, gap: int) -> int:
-    return 1 + int((starts[1:] > _reached(ends)[:-1] + gap).sum())
+    return 1 + int((starts[1:] > _furthest_ends(ends)[:-1] + gap).sum())
 
 
-def _merged(stage: int, starts: Ints, ends: Ints, gap: int, release: int) -> Sequence[Lane]:
-    reached = _reached(ends)
+def _merge(stage: int, starts: Ints, ends: Ints, gap: int, release: int) -> Sequence[Lane]:
+    reached = _furthest_ends(ends)
     first = np.concatenate([[0], 1 + np.flatnonzero(starts[1:] > reached[:-1] + gap)])
     last = np.concatenate([first[1:], [len(starts)]]) - 1
-    # What a call adds to the time that is already covered.
+    # Time that a call adds to what earlier calls have covered.
     before = np.concatenate([[np.iinfo(np.int64).min], reached[:-1]])
     busy = np.cumsum(np.maximum(reached - np.maximum(starts, before), 0))
     busy_of = busy[last] - np.concatenate([[0], busy[last[:-1]]])

@@ -12,15 +12,15 @@ from assay.process.usage.processors import processors_problem
 
 
 def plan(request: Request, pipeline: PipelineConfig) -> tuple[PipelineConfig, str]:
-    """A pipeline whose processes are not started yet, as asked for; and why not, where it was refused. A delay is kept
-    by who releases it."""
+    """The pipeline as asked for, before its processes are started; and why not, where it was refused. A delay is not
+    done here: the release keeps it."""
     refused = ""
     update: dict[str, Any] = {}
     if request.action == "place":
         update = {"cpus": request.cpus or pipeline.cpus, "device": request.device or pipeline.device}
         refused = processors_problem(update["cpus"]) or _device_problem(update["device"])
     elif request.action == "resize":
-        update = {"limits": request.merged(pipeline.limits)}
+        update = {"limits": request.merge_limits(pipeline.limits)}
         refused = limits_problem()
     elif request.action in ("pause", "resume"):
         refused = "it has not started yet; it can be delayed"
@@ -36,8 +36,8 @@ def _device_problem(device: str | None) -> str:
 
 
 def carry_out(request: Request, process: PipelineProcess) -> str | None:
-    """Does to a pipeline that is set up what was asked: nothing said when it was done, else why it was refused. None
-    where there is nothing to do: it is so already, or the pipeline has ended."""
+    """Does to a running pipeline what was asked. Returns an empty text when it was done, why it was refused, or None
+    where there was nothing to do: it is so already, or the pipeline has ended."""
     if process.condition == "ended":
         return None
     try:
@@ -89,7 +89,7 @@ def _place(request: Request, process: PipelineProcess) -> str | None:
 
 
 def _resize(request: Request, process: PipelineProcess) -> str | None:
-    merged = request.merged(process.limits)
+    merged = request.merge_limits(process.limits)
     if process.limits == merged:
         return None
     if problem := limits_problem():

@@ -15,7 +15,7 @@ Call = Callable[[Control], None]
 
 
 class PolicyFailed(Exception):
-    """It raised, or does not come back."""
+    """The policy raised, or does not come back."""
 
 
 class PolicyThread:
@@ -55,7 +55,7 @@ class PolicyThread:
             return None
         self._asked_at = None
         if isinstance(answer, Exception):
-            raise PolicyFailed(f"{self._asked} raised {_worded(answer)}") from answer
+            raise PolicyFailed(f"{self._asked} raised {_describe(answer)}") from answer
         return answer
 
     def close(self) -> None:
@@ -76,8 +76,8 @@ class PolicyThread:
                 self._answers.put(control.requests)
 
 
-def _worded(error: Exception) -> str:
-    """With the line of the policy that it came from: there is no traceback to look at."""
+def _describe(error: Exception) -> str:
+    """The error in words, with the line of the policy that it came from: there is no traceback to look at."""
     frames = traceback.extract_tb(error.__traceback__)[1:]
     where = next((frame for frame in reversed(frames) if "/assay/loadgen/colocation/" not in frame.filename), None)
     at = f" ({where.filename}:{where.lineno})" if where else ""

@@ -39,7 +39,7 @@ class Recent:
             return
         self._ends = np.concatenate([self._ends, measured.queries["end"]])
         self._latencies = np.concatenate([self._latencies, measured.latency])
-        values = measured.streamed()
+        values = measured.stream_times()
         for n, objective in enumerate(self._objectives):
             mine = values[objective.of]
             having = mine[mine >= 0]

@@ -14,14 +14,14 @@ class Request:
     action: Action
     reason: str
     seconds: float | None = None
-    """Of a delay; None: until it is started."""
+    """Length of a delay; None: until it is started."""
     cpus: tuple[int, ...] | None = None
     device: str | None = None
     limits: LimitsConfig | None = None
 
     @property
     def value(self) -> str:
-        """In words, for people."""
+        """What is asked for beside the action, in words for people."""
         words = []
         if self.action == "delay":
             words.append("until it is started" if self.seconds is None else f"{self.seconds:g} s")
@@ -34,8 +34,8 @@ class Request:
             words += [f"{name} {value:g}" for name, value in given.items()]
         return ", ".join(words)
 
-    def merged(self, before: LimitsConfig | None) -> LimitsConfig:
-        """The limits asked for; where none was named, the one there was."""
+    def merge_limits(self, before: LimitsConfig | None) -> LimitsConfig:
+        """The limits that will hold: those asked for, and for a limit that was not named the one there was."""
         old = {} if before is None else before.model_dump(exclude_none=True)
         new = {} if self.limits is None else self.limits.model_dump(exclude_none=True)
         return LimitsConfig.model_validate({**old, **new})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.names import listed, unknown
+from assay.names import list_names, unknown
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ def listener_notes(names: Sequence[str], usage: Path) -> tuple[str, ...]:
         watched = LISTENERS[name.lower()]
         if not any(column.startswith(watched.columns) for column in columns):
             lacking.setdefault(watched.lacking, []).append(name)
-    return tuple(f"listeners: nothing of {listed(named)} in usage.csv: {why}" for why, named in lacking.items())
+    return tuple(f"listeners: nothing of {list_names(named)} in usage.csv: {why}" for why, named in lacking.items())
 
 
 def _columns(usage: Path) -> list[str]:
-    """Those with a value in any row; of a run too short for a row, all."""
+    """Columns with a value in any row; all columns where the run was too short for a row."""
     try:
         with usage.open(encoding="utf-8", newline="") as lines:
             header, *rows = csv.reader(lines)

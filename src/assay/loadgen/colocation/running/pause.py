@@ -19,7 +19,7 @@ class Pause:
         self._group = group
         self._freezer: Path | None = None
         self.since = 0
-        """On the monotonic clock in nanoseconds; 0 while it runs."""
+        """When the pause began, on the monotonic clock in nanoseconds; 0 while the pipeline runs."""
 
     @property
     def seconds(self) -> float:
@@ -28,9 +28,9 @@ class Pause:
 
     def begin(self) -> None:
         """Raises OSError where neither the freezer nor signals are permitted."""
-        # Noted first: an interrupt between the two must not leave it standing.
+        # Noted before it is done: an interrupt between the two must not leave the pipeline standing.
         self.since = monotonic_ns()
-        self._freezer = self._entered()
+        self._freezer = self._find_freezer()
         try:
             if self._freezer is not None:
                 set_frozen(str(self._freezer), True)
@@ -43,7 +43,7 @@ class Pause:
     def end(self) -> None:
         if not self.since:
             return
-        # Counted first: its time limit, which may have passed meanwhile, looks at it when it goes on.
+        # Counted before it goes on: its time limit, which may have passed meanwhile, looks at this number then.
         self._board.page[PAUSED_NS] += monotonic_ns() - self.since
         # A group or a tree that is gone has nothing left that could stand still.
         with suppress(OSError):
@@ -53,8 +53,8 @@ class Pause:
                 continue_tree(self._supervised.tree)
         self.since = 0
 
-    def _entered(self) -> Path | None:
-        """The freezer of the group that its processes are in; where they were not permitted to enter, none."""
+    def _find_freezer(self) -> Path | None:
+        """The freezer of the group that its processes are in; None where they were not permitted to enter one."""
         freezer = self._group.freezer
         with suppress(OSError):
             if freezer is not None and str(self._supervised.pid) in _inside(freezer.parent):

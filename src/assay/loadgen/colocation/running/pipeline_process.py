@@ -38,7 +38,7 @@ from assay.loadgen.colocation.policies.recent import Recent
 from assay.loadgen.colocation.policies.state_before import state_before
 from assay.loadgen.colocation.running.listeners import listener_notes
 from assay.loadgen.colocation.running.pause import Pause
-from assay.loadgen.colocation.running.progress import Progress
+from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
 from assay.loadgen.colocation.running.worker import BOARD, CONFIG, ENDING, REPORTS
 from assay.loadgen.drive.ending import Ending, How, where
 from assay.loadgen.early_stop import EarlyStop
@@ -57,22 +57,23 @@ from assay.untrusted.text_file import last_lines
 from assay.untrusted.unreadable import Unreadable
 
 _GRACE_S = 1.0
-"""A worker ends itself at its time limit; this much later it is ended."""
+"""Seconds after its time limit at which a worker is ended from outside; it ends itself at the limit."""
 GPU_SAMPLE_HZ = 5.0
-"""Energy is known between two samples only: more of them than of what the kernel counts exactly."""
+"""Samples a second with a GPU: its energy is known between two samples only, so there are more than the kernel's
+exact counts need."""
 _CLOSING_S = 10.0
-"""For tear-down after the last answer."""
+"""Seconds for tear-down after the last answer."""
 RELEASE_IN_NS = 50_000_000
-"""Pipelines are told their start this long before."""
+"""Nanoseconds before the start at which pipelines are told of it."""
 _TOLD_NS = 5_000_000
-"""A pipeline looks for its start every millisecond."""
+"""Nanoseconds that the start lies ahead at least when a pipeline is told; it looks for it every millisecond."""
 
 
 class PipelineProcess:
     """One pipeline from the outside: started, watched, drained, ended."""
 
     def __init__(self, config: PipelineConfig, results: Path, window_s: float | None = None) -> None:
-        """`window_s`: of the recent figures that a policy is told; None where there is no policy."""
+        """`window_s`: seconds that the recent figures for a policy are of; None where there is no policy."""
         self.config = config
         self.results = results
         self.cpus, self.limits = config.cpus, config.limits
@@ -148,12 +149,12 @@ class PipelineProcess:
 
     @property
     def over(self) -> bool:
-        """It has ended, or has said how it ended and is only closing."""
+        """Whether it has ended, or has said how it ended and is only closing."""
         return self.ended is not None or (self._folder / ENDING).exists()
 
     @property
     def failed(self) -> bool:
-        """It has ended, and not as it should."""
+        """Whether it has ended, and not as it should."""
         if self._why:
             return True
         written = self._folder / ENDING
@@ -171,16 +172,16 @@ class PipelineProcess:
 
     @property
     def released(self) -> bool:
-        """Its start is named to it, and can no longer be put off."""
+        """Whether it has been told its start, which can then no longer be put off."""
         return bool(self.board.page[START_AT])
 
     @property
     def held(self) -> bool:
-        """It stands still until somebody lets it go on."""
+        """Whether it stands still until somebody lets it go on."""
         return not self.over and (bool(self.pause.since) or (not self.released and self._release_at is None))
 
     def start(self, at: int | None) -> None:
-        """At this instant of the monotonic clock; None: not before another is named."""
+        """Sets the instant, on the monotonic clock, at which it starts; None: not before another is named."""
         self._release_at = at
         self.release_due()
 
@@ -204,7 +205,7 @@ class PipelineProcess:
 
     def resize(self, limits: LimitsConfig) -> None:
         paused = bool(self.pause.since)
-        # It may change groups, and out of a frozen one it would go on.
+        # Limits may put it into another group, and outside the frozen one it would go on.
         self.pause.end()
         try:
             self._group.resize(limits, self._supervised.tree)
@@ -241,7 +242,7 @@ class PipelineProcess:
             self.end(f"nothing has moved for {stall_timeout:g} s (stall_timeout)")
 
     def end(self, why: str) -> None:
-        """From outside, whatever it does."""
+        """Ends it from outside, whatever it is doing."""
         self._why = why
         if self.board.page[STATE] >= RUNNING:
             self._place = where(self.board, self._names)
@@ -304,11 +305,12 @@ class PipelineProcess:
 
     @property
     def _in_flight(self) -> int:
-        """A closed loop does not count every send as it happens, but the board says who is inside a stage."""
+        """Queries in flight. A closed loop does not count every send as it happens, but the board says who is in a
+        stage."""
         return max(self.board.in_flight, len(self.board.places()))
 
     def state(self, released_at: int) -> PipelineState:
-        """For a policy; with `window_s` only."""
+        """The pipeline as a policy sees it; only where `window_s` was given."""
         assert self._recent is not None
         now, page, condition = monotonic_ns(), self.board.page, self.condition
         started, ended = page[STARTED_AT], page[ENDED_AT]
@@ -336,11 +338,11 @@ class PipelineProcess:
             cpus=self.cpus,
         )
 
-    def progress(self) -> Progress:
+    def progress(self) -> PipelineProgress:
         page = self.board.page
         started, ended = page[STARTED_AT], page[ENDED_AT]
         seconds = max(((ended or monotonic_ns()) - started) / 1e9, 0.0) if started else 0.0
-        return Progress(
+        return PipelineProgress(
             pipeline=self.config.name,
             seconds=seconds,
             asked_rate=self._scheduler.rate,

@@ -46,7 +46,7 @@ class Answers:
         first = int(self.queries["start"].min()) - self.started_at
         return np.concatenate([[min(first, int(self.ends[0]))], self.ends]).astype(np.float64)
 
-    def answered_by(self, at: Floats) -> Floats:
+    def count_at(self, at: Floats) -> Floats:
         """How many answers were complete at each time, with the share of the one under way."""
         if not len(self.queries):
             return np.zeros(np.shape(at))
@@ -87,7 +87,7 @@ class Answers:
 
 
 def nth_call(calls: Rows) -> Ints:
-    """Of each call, how many of the same query came before it."""
+    """Number of earlier calls of the same query, for each call."""
     query = calls["query"]
     new = np.concatenate([[True], query[1:] != query[:-1]]) if len(query) else np.empty(0, np.bool_)
     at = np.arange(len(query))

@@ -35,7 +35,7 @@ class Contrast:
         if not all(outcome.success for outcome in (*alone, *together)):
             return cls(pipeline, tuple(beside), (), "a run of it, or of what ran beside it, did not end well")
         rounds = []
-        # A round that has one of the two runs only is not compared.
+        # A round that has only one of the two runs is not compared.
         for solo, group in zip(alone, together, strict=False):
             mine = Answers.of(group[pipeline])
             window = (float(group.window[0] - mine.started_at), float(group.window[1] - mine.started_at))
@@ -44,7 +44,7 @@ class Contrast:
 
     @property
     def seconds(self) -> float:
-        """Of the time beside the others that is compared, a round."""
+        """Length of the compared window beside the others, mean of the rounds."""
         spans = [one.window_beside[1] - one.window_beside[0] for one in self.rounds]
         return float(np.mean(spans)) / 1e9 if spans else 0.0
 
@@ -54,13 +54,13 @@ class Contrast:
 
     @cached_property
     def latencies(self) -> tuple[Ints, Ints]:
-        return _joined([one.latencies for one in self.rounds])
+        return _join([one.latencies for one in self.rounds])
 
     @cached_property
     def stages(self) -> dict[int, tuple[Ints, Ints]]:
         """Call times by stage id, alone and beside."""
         ids = self.rounds[0].beside.result.stages if self.rounds else ()
-        return {stage: _joined([one.stages[stage] for one in self.rounds]) for stage in ids}
+        return {stage: _join([one.stages[stage] for one in self.rounds]) for stage in ids}
 
     @cached_property
     def slowdowns(self) -> tuple[Slowdown, ...]:
@@ -99,7 +99,7 @@ def _percentile(one: RoundContrast, stage: int, what: str) -> RoundRatio:
     return percentile_ratio(*one.stages[stage], what, "calls")
 
 
-def _joined(rounds: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+def _join(rounds: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     empty = np.empty(0, np.int64)
     return (
         np.concatenate([empty, *(alone for alone, _ in rounds)]),

@@ -24,7 +24,7 @@ from assay.loadgen.colocation.slowdown.round_ratio import (
 from assay.loadgen.measured import Ints
 
 LEAST_QUERIES = {"p50": 20, "p99": 100}
-"""Below, a percentile is hardly more than the largest value."""
+"""Fewest queries for a percentile: with fewer it is hardly more than the largest value."""
 _SHARES = {"p50": 0.5, "p99": 0.99}
 
 Times = tuple[float, float]
@@ -53,7 +53,7 @@ class RoundContrast:
     @cached_property
     def _work(self) -> Times:
         """Without a schedule: the numbers of the first and last answer that both runs have, with fractions."""
-        first, last = self.beside.answered_by(np.asarray(self.together))
+        first, last = self.beside.count_at(np.asarray(self.together))
         return float(first), float(min(last, len(self.alone.queries)))
 
     @cached_property
@@ -74,7 +74,7 @@ class RoundContrast:
         return float(first), float(last)
 
     def throughput(self) -> RoundRatio:
-        """Of seconds for an answer: what was taken beside over what was taken alone."""
+        """Seconds for an answer, beside over alone."""
         if self.window_beside[1] <= self.window_beside[0]:
             raise TooLittle(self._nothing)
         return self._throughput_of_schedule() if self.scheduled else self._throughput_of_work()
@@ -87,13 +87,13 @@ class RoundContrast:
 
     def _throughput_of_schedule(self) -> RoundRatio:
         begin, end = self.window_beside
-        answered = [float(np.diff(side.answered_by(np.asarray([begin, end])))[0]) for side in (self.alone, self.beside)]
+        answered = [float(np.diff(side.count_at(np.asarray([begin, end])))[0]) for side in (self.alone, self.beside)]
         blocks = blocks_of(int(min(answered)), 2)
         if blocks < LEAST_BLOCKS:
             raise TooLittle(_few(int(min(answered)), 2 * LEAST_BLOCKS))
         edges = np.linspace(begin, end, blocks + 1)
-        alone, beside = (np.diff(side.answered_by(edges)) for side in (self.alone, self.beside))
-        # More answers are better: the sides change places, and seconds an answer come of it.
+        alone, beside = (np.diff(side.count_at(edges)) for side in (self.alone, self.beside))
+        # Counts of answers are better when higher: with the sides swapped, the ratio is that of seconds for an answer.
         found = ratio_of_sums(beside, alone)
         seconds = (end - begin) / blocks
         return RoundRatio(seconds / found.beside, seconds / found.alone, found.error, blocks)
@@ -111,7 +111,7 @@ class RoundContrast:
 
     @cached_property
     def latencies(self) -> tuple[Ints, Ints]:
-        """Of the queries of the window, alone and beside, by query."""
+        """Latencies of the queries of the window, alone and beside, in the order of the queries."""
         beside = self.beside.in_window(*self.window_beside)
         alone = self.alone.by_id if self.paired else self.alone.in_window(*self.window_alone)
         if self.paired:
@@ -121,8 +121,8 @@ class RoundContrast:
 
     @cached_property
     def stages(self) -> dict[int, tuple[Ints, Ints]]:
-        """Times of a stage's calls that began in the window, and of the same calls of the same queries alone: first
-        alone, then beside. Those that ended in it would be the shorter ones."""
+        """Times of a stage's calls, by stage: first alone, then beside. Beside, calls that began in the window count
+        (those that ended in it would be the shorter ones); alone, the same calls of the same queries."""
         return {stage: self._calls(stage) for stage in self.beside.result.stages}
 
     def _calls(self, stage: int) -> tuple[Ints, Ints]:

@@ -3,9 +3,9 @@
 Answers and latencies of neighbouring queries depend on each other, blocks of them hardly do, so blocks are what a
 bootstrap draws (batch means: Law, Simulation Modeling and Analysis, 9.5; block bootstrap: Künsch, Annals of Statistics
 17, 1989). The same blocks are drawn of both runs: they hold the same queries, and what one of them costs cancels out.
-The bootstrap gives the standard error of the ratio's logarithm. A t quantile for the number of blocks, and not the
-bootstrap's own quantiles, makes the interval of it: with 20 blocks these are too narrow, above all for a 99th
-percentile of few hundred queries.
+The bootstrap gives the standard error of the ratio's logarithm. The interval is made from it by a t quantile for the
+number of blocks, not by the bootstrap's own quantiles: with 20 blocks these are too narrow, above all for a 99th
+percentile of a few hundred queries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True)
 class RoundRatio:
-    """Of one figure that is worse when it is higher: seconds of work, latency."""
+    """One figure alone and beside others. It is worse when it is higher: seconds of work, latency."""
 
     alone: float
     beside: float
@@ -40,16 +40,17 @@ class RoundRatio:
 
 
 def ratio_of_sums(alone: Floats, beside: Floats, seed: int = 0) -> RoundRatio:
-    """Of blocks of the same work: the sum of one side over the sum of the other."""
-    drawn = _drawn(len(alone), seed)
+    """Ratio of the sums of both sides, over blocks of the same work."""
+    drawn = _draw(len(alone), seed)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log((drawn @ beside) / (drawn @ alone))
     return RoundRatio(float(alone.mean()), float(beside.mean()), _spread(logs, len(alone)), len(alone))
 
 
 def ratio_of_quantiles(alone: Ints, beside: Ints, share: float, blocks: int, seed: int = 0) -> RoundRatio:
-    """Values in the order of their queries, both sides cut into as many blocks: the n-th of each belong together."""
-    drawn = _drawn(blocks, seed)
+    """Ratio of a quantile of both sides. Values are in the order of their queries; both sides are cut into as many
+    blocks, and the n-th of each belong together."""
+    drawn = _draw(blocks, seed)
     before, after = (_quantiles(values, share, drawn) for values in (alone, beside))
     once = np.ones((1, blocks), np.int64)
     whole = [float(_quantiles(values, share, once)[0]) for values in (alone, beside)]
@@ -77,13 +78,14 @@ def _quantiles(values: Ints, share: float, drawn: Ints) -> Floats:
     return np.asarray(highest_in(buckets)[low], np.float64)
 
 
-def _drawn(blocks: int, seed: int) -> Ints:
+def _draw(blocks: int, seed: int) -> Ints:
     """How often each block is in each resample."""
     picks = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1 / blocks), _RESAMPLES)
     return np.asarray(picks, np.int64)
 
 
 def _spread(logs: Floats, blocks: int) -> float:
-    """A resample leaves out some of what a block adds; for few blocks that counts."""
+    """Standard deviation over the resamples, corrected: with few blocks a resample varies less than new blocks
+    would."""
     finite = logs[np.isfinite(logs)]
     return float(finite.std()) * sqrt(blocks / (blocks - 1))

@@ -21,18 +21,18 @@ class Slowdown:
 
     what: What
     stage: int | None
-    """None: of the whole pipeline."""
+    """Id of the stage; None: the whole pipeline."""
     rounds: tuple[RoundRatio, ...]
     reason: str = ""
     """Why there is no number."""
 
     @property
     def interval(self) -> Interval | None:
-        return combined(self.rounds) if self.rounds else None
+        return combine(self.rounds) if self.rounds else None
 
     @property
     def alone(self) -> float | None:
-        """Nanoseconds; for throughput, of a block of work. The geometric mean of the rounds."""
+        """Nanoseconds alone (for throughput: for an answer), geometric mean of the rounds."""
         return None if not self.rounds else _geometric([one.alone for one in self.rounds])
 
     @property
@@ -46,7 +46,7 @@ class Slowdown:
         return None if interval is None or not interval.excludes(1.0) else interval.low > 1.0
 
 
-def combined(rounds: Sequence[RoundRatio], confidence: float = CONFIDENCE) -> Interval:
+def combine(rounds: Sequence[RoundRatio], confidence: float = CONFIDENCE) -> Interval:
     """The geometric mean of the rounds, with an interval for the next rounds on the same machine.
 
     Blocks of one round share what the machine did then, so rounds are what is drawn from. With two or more the

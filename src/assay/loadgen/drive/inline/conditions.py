@@ -40,10 +40,10 @@ class Conditions:
 
     def _open(self, step: InlineStep, chosen: list[InlineStep]) -> list[InlineStep]:
         """A stage that has had its last visit is closed: the query takes the first of the other outputs instead."""
-        still = [target for target in chosen if not self._spent(target)]
+        still = [target for target in chosen if not self._is_spent(target)]
         if still or not chosen:
             return still
-        others = [target for target in step.outputs if target not in chosen and not self._spent(target)]
+        others = [target for target in step.outputs if target not in chosen and not self._is_spent(target)]
         if not others:
             raise ValueError(f"every output has had its last visit ({[each.id for each in step.outputs]})")
         self._page[CUT] += 1
@@ -51,7 +51,7 @@ class Conditions:
 
     def deliver(self, source: int | None, targets: Sequence[InlineStep], payload: Any, share: bool) -> None:
         for target, mine in zip(targets, branch_payloads(payload, len(targets), share), strict=True):
-            if self._spent(target):
+            if self._is_spent(target):
                 self._page[CUT] += 1
             elif target.join == "merge":
                 came = self.waiting.setdefault(target, {})
@@ -66,7 +66,7 @@ class Conditions:
                 self._send(target, mine)
 
     def merge_earliest(self) -> None:
-        """No branch is left that could still come: the earliest step that waits runs with what it has."""
+        """Lets the earliest step that waits run with what it has: no branch is left that could still come."""
         target = min(self.waiting, key=_rank)
         self._send(target, self.waiting.pop(target))
 
@@ -75,7 +75,7 @@ class Conditions:
             self.visits[target] = self.visits.get(target, 0) + 1
         self.ready.append((target, payload))
 
-    def _spent(self, target: InlineStep) -> bool:
+    def _is_spent(self, target: InlineStep) -> bool:
         return target.max_visits is not None and self.visits.get(target, 0) >= target.max_visits
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from assay.errors import AssayError, UsageError
 from assay.loadgen.http.addresses import Address, resolve
 from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.compiled.shared_rows import SharedRows, address_of, shared_page
-from assay.loadgen.http.compiled.structures import Page, PlanStructure, Settings, functions
+from assay.loadgen.http.compiled.shared_rows import SharedRows, address_of, map_shared_page
+from assay.loadgen.http.compiled.structures import ClientCounters, PlanStructure, Settings, functions
 from assay.loadgen.http.exchanges import NEW, Exchange, Exchanges
 from assay.loadgen.http.fault import Fault
 from assay.loadgen.http.http_client import HttpClient, OnEnd, TargetUnreachable
@@ -43,7 +43,7 @@ class CompiledClient(HttpClient):
         self._library = loaded
         self.target, self.limits = target, limits
         self._addresses = resolve(target)
-        self.page = cast(Page, shared_page(Page))
+        self.page = cast(ClientCounters, map_shared_page(ClientCounters))
         self._memory = SharedRows(limits.most_kept_bytes, shared)
         self._lent = False
         self._engine: int | None = None
@@ -200,7 +200,7 @@ class CompiledClient(HttpClient):
         return monotonic_ns() - self._start_ns
 
     def rows_now(self) -> NDArray[np.void]:
-        """Rows of the requests that have become due so far, while they change: for who looks on."""
+        """Rows of the requests that have become due so far, for a watcher; they still change."""
         count = self._plan.count if self._plan else 0
         if not self.page.later:
             return self._memory.rows[: self.page.plan_due]
@@ -299,7 +299,7 @@ def _sockaddr(address: Address) -> bytes:
 
 
 def _allow_sockets(wanted: int) -> None:
-    """As many open files as this process may have, where its soft limit is below what it may need."""
+    """Raises the limit of open files as far as this process may, where it is below what the client may need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted + 256:
         most = wanted + 256 if hard == resource.RLIM_INFINITY else min(hard, wanted + 256)

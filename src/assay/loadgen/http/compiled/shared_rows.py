@@ -62,5 +62,5 @@ def address_of(array: NDArray[np.generic]) -> int:
     return int(array.ctypes.data)
 
 
-def shared_page(kind: type[ctypes.Structure]) -> ctypes.Structure:
+def map_shared_page(kind: type[ctypes.Structure]) -> ctypes.Structure:
     return kind.from_buffer(mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS))

@@ -30,7 +30,7 @@ class Settings(Structure):
     )
 
 
-class Page(Structure):
+class ClientCounters(Structure):
     """Counters of a client that runs, in memory that the process which started it reads meanwhile."""
 
     _fields_ = tuple(

@@ -372,7 +372,7 @@ class PlainClient(HttpClient):
 
     def _end_closed(self, connection: PlainConnection, made: _Planned, fault: Fault | None, now: int) -> None:
         reader = connection.reader
-        reader.closed()
+        reader.feed_end()
         if reader.state == State.DONE and fault is None:
             self._end_exchange(connection, made, fault_of_status(reader.status), now, keep=False)
         elif not made.first_byte_ns and self._was_idle(connection, made) and made.attempts < _MOST_ATTEMPTS:

@@ -63,7 +63,8 @@ class ResponseReader:
         self._left = 0
 
     def feed(self, data: memoryview | bytes) -> int:
-        """How many bytes belonged to this response: fewer than were given when it ended or went wrong before."""
+        """Takes bytes; returns how many belonged to this response: fewer than given when it ended or went wrong
+        before."""
         data = memoryview(data)
         at, end = 0, len(data)
         while at < end and self.state < State.DONE:
@@ -81,8 +82,8 @@ class ResponseReader:
                 at = self._feed_line(data, at)
         return at
 
-    def closed(self) -> None:
-        """The connection ended: the end of a body that has no other, otherwise a cut."""
+    def feed_end(self) -> None:
+        """Notes that the connection was closed: that ends a body whose length is not told, and cuts any other short."""
         if self.state == State.UNTIL_CLOSE:
             self.state = State.DONE
 

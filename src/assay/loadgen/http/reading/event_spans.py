@@ -31,7 +31,7 @@ def event_spans(body: bytes) -> Iterator[tuple[int, int, int]]:
         yield start, stop, len(body)
 
 
-def joined_data(span: bytes) -> bytes:
+def join_data(span: bytes) -> bytes:
     """Data of an event, from its span: several lines of data are one text."""
     if b"\n" not in span and b"\r" not in span:
         return span

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.http.reading.deltas import DELTA, USAGE, Deltas, Kind
-from assay.loadgen.http.reading.event_spans import event_spans, joined_data
+from assay.loadgen.http.reading.event_spans import event_spans, join_data
 
 _DONE_TYPES = ("response.completed", "response.incomplete")
 _ERROR_TYPES = ("response.failed", "error")
@@ -34,7 +34,7 @@ def read_plain(exchanges: Exchanges) -> Deltas:
         whole = [(0, len(body), len(body))] if body else []
         for first, last, end in event_spans(body) if exchange.row["event_stream"] else whole:
             piece = int(np.searchsorted(ends, end))
-            said = _read(joined_data(body[first:last]) if exchange.row["event_stream"] else body, usage[request])
+            said = _read(join_data(body[first:last]) if exchange.row["event_stream"] else body, usage[request])
             reasoning, content = (_utf8(said.reasoning), _utf8(said.content))
             ns = int(arrived[min(piece, len(arrived) - 1)])
             where = (start + first, last - first, request, int(said.kind), said.choice)

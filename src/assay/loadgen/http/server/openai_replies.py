@@ -82,11 +82,11 @@ def null_replies(tokens: int, gap_s: float = 0.0) -> list[ScriptedReply]:
     vectors = [{"object": "embedding", "index": 0, "embedding": [0.01 * number for number in range(_DIMENSIONS)]}]
     models = {"object": "list", "data": [{"id": "null", "object": "model", "owned_by": "assay"}]}
     return [
-        ScriptedReply(_paced(chat, tokens, gap_s), path="chat/completions", streamed=True),
+        ScriptedReply(_pace(chat, tokens, gap_s), path="chat/completions", streamed=True),
         _whole(
             "chat/completions", {**_ABOUT, "object": "chat.completion", "choices": [message], "usage": usage(tokens)}
         ),
-        ScriptedReply(_paced(text, tokens, gap_s), path="completions", streamed=True),
+        ScriptedReply(_pace(text, tokens, gap_s), path="completions", streamed=True),
         _whole("completions", {**_ABOUT, "object": "text_completion", "choices": [plain], "usage": usage(tokens)}),
         ScriptedReply(_response(words, gap_s), path="responses", streamed=True),
         _whole("responses", _response_object("completed", whole, tokens)),
@@ -111,15 +111,15 @@ def _response(words: list[str], gap_s: float) -> list[tuple[float, bytes]]:
     whole = "".join(words)
     end = response_event("response.output_text.done", item_id="msg_0", output_index=0, content_index=0, text=whole)
     end += response_event("response.completed", response=_response_object("completed", whole, len(words)))
-    return _spaced(begun + first, others, end + STREAM_END, gap_s)
+    return _space_out(begun + first, others, end + STREAM_END, gap_s)
 
 
-def _paced(events: Iterable[bytes], tokens: int, gap_s: float) -> list[tuple[float, bytes]]:
+def _pace(events: Iterable[bytes], tokens: int, gap_s: float) -> list[tuple[float, bytes]]:
     first, *others = events
-    return _spaced(first, others, usage_event(tokens) + DONE + STREAM_END, gap_s)
+    return _space_out(first, others, usage_event(tokens) + DONE + STREAM_END, gap_s)
 
 
-def _spaced(first: bytes, others: list[bytes], end: bytes, gap_s: float) -> list[tuple[float, bytes]]:
+def _space_out(first: bytes, others: list[bytes], end: bytes, gap_s: float) -> list[tuple[float, bytes]]:
     """Events of a stream in one piece, or each in its own after `gap_s`, the end with the last of them."""
     if not gap_s:
         return [(0.0, STREAM_HEAD + first + b"".join(others) + end)]

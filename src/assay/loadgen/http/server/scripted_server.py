@@ -24,7 +24,7 @@ SENT = np.dtype([("request", "<i8"), ("piece", "<i8"), ("ns", "<i8")])
 """One line of the server's log: when it sent which piece of the answer to which request; piece -1: the request came."""
 
 
-class Ending(IntEnum):
+class ConnectionEnding(IntEnum):
     """What happens to the connection after the last piece."""
 
     KEEP = 0
@@ -37,7 +37,7 @@ class ScriptedReply:
     """An answer: pieces of bytes, each with a delay in seconds after the one before it."""
 
     pieces: Sequence[tuple[float, bytes]]
-    ending: Ending = Ending.KEEP
+    ending: ConnectionEnding = ConnectionEnding.KEEP
     path: str = "/"
     """Part of the path of requests that get this answer."""
     streamed: bool | None = None

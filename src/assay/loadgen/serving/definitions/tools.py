@@ -23,9 +23,9 @@ def tool_text(tool: str, point: LoadPoint) -> str:
     lines.append(f"  {'':<45}{'mean':>8}" + "".join(f"{f'p{percent}':>8}" for percent in _PERCENTS))
     for figure in TOOLS[tool](point):
         marks = [figure.mean_ms, *(figure.percentile_ms(percent) for percent in _PERCENTS)]
-        lines.append(f"  {figure.name:<45}" + "".join(f"{_shown(mark):>8}" for mark in marks))
+        lines.append(f"  {figure.name:<45}" + "".join(f"{_format_ms(mark):>8}" for mark in marks))
     return "\n".join(lines)
 
 
-def _shown(ms: float) -> str:
+def _format_ms(ms: float) -> str:
     return f"{ms:.4g}" if ms == ms else "–"

@@ -20,7 +20,7 @@ COLUMNS = (
     "first_output_token_s", "tpot_s", "latency_s", "latency_s_from_send", "chunks", "output_tokens", "input_tokens",
     "output_tokens_by_tokenizer", "met_objectives",
 )  # fmt: skip
-"""`…_s` are seconds, those of a clock from the start; empty where a request has none."""
+"""Columns of the file. Names in `_s` are seconds (points in time: from the start); empty where a request has none."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def request_columns(points: Sequence[LoadPoint]) -> dict[str, RowColumn]:
 
 
 def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowFormat | None = None) -> Path | None:
-    """`requests.parquet`, `.csv` or `.jsonl`; not said, Parquet where it can be written."""
+    """Writes `requests.parquet`, `.csv` or `.jsonl`; without `form`, Parquet where that can be written."""
     if form is None:
         form = "parquet" if find_spec("pyarrow") is not None else "csv"
     if form == "none":
@@ -75,7 +75,8 @@ def _write_parquet(columns: Mapping[str, RowColumn], path: Path) -> None:
 
 
 def _arrow_array(pa: Any, column: RowColumn) -> Any:
-    """The memory as it is: given an array of numpy or a list, pyarrow imports pandas, which takes half a second."""
+    """An Arrow array on the same memory: given a numpy array or a list, pyarrow imports pandas, which takes half a
+    second."""
     values, count = column.values, len(column.values)
     known = None if column.known.all() else pa.py_buffer(np.packbits(column.known, bitorder="little"))
     if values.dtype.kind == "O":
@@ -97,20 +98,20 @@ def _columns(number: int, point: LoadPoint) -> dict[str, RowColumn]:
         "point": _all(np.full(count, number)),
         "request": _all(np.arange(count)),
         "intended_s": _all((rows["intended_ns"] - start) / 1e9),
-        "sent_s": _known((rows["sent_ns"] - start) / 1e9, rows["sent_ns"] > 0),
+        "sent_s": _make_column((rows["sent_ns"] - start) / 1e9, rows["sent_ns"] > 0),
         "end_s": _all((rows["end_ns"] - start) / 1e9),
         "status": _all(rows["status"]),
         "error": _all(np.asarray(point.replies.failures, dtype=object)),
         "attempts": _all(rows["attempts"]),
         "chunks": _all(point.replies.chunks),
-        "output_tokens": _known(times.output_tokens, times.output_tokens >= 0),
-        "input_tokens": _known(point.tokens.input, point.tokens.input >= 0),
-        "output_tokens_by_tokenizer": _known(point.tokens.tokenizer_output, point.tokens.tokenizer_output >= 0),
+        "output_tokens": _make_column(times.output_tokens, times.output_tokens >= 0),
+        "input_tokens": _make_column(point.tokens.input, point.tokens.input >= 0),
+        "output_tokens_by_tokenizer": _make_column(point.tokens.tokenizer_output, point.tokens.tokenizer_output >= 0),
         "met_objectives": _all(point.met),
     }
     for name in ("ttft_s", "first_output_token_s", "tpot_s", "latency_s", "latency_s_from_send"):
         mine = times.per_request[name]
-        values[name] = _known(mine / 1e9, mine >= 0)
+        values[name] = _make_column(mine / 1e9, mine >= 0)
     return values
 
 
@@ -118,5 +119,5 @@ def _all(values: Any) -> RowColumn:
     return RowColumn(np.asarray(values), np.ones(len(values), np.bool_))
 
 
-def _known(values: Any, known: Any) -> RowColumn:
+def _make_column(values: Any, known: Any) -> RowColumn:
     return RowColumn(np.asarray(values), np.asarray(known, np.bool_))

@@ -45,13 +45,13 @@ class DeliveredLoad:
     """Connections made beyond one for each place of a closed loop: the server did not keep the others alive."""
 
 
-def delivered_load(exchanges: Exchanges, concurrency: int | None, cap: int | None) -> DeliveredLoad:
-    """`concurrency`: of a closed loop; `cap`: on the requests in flight of an open one."""
+def measure_delivered_load(exchanges: Exchanges, concurrency: int | None, cap: int | None) -> DeliveredLoad:
+    """`concurrency`: requests in flight of a closed loop; `cap`: most requests in flight of an open one."""
     rows = exchanges.rows
     sent_rows = rows[rows["sent_ns"] > 0]
     start = exchanges.start_ns
     late = sent_rows["sent_ns"] - sent_rows["intended_ns"]
-    held = _held_back(exchanges, cap)
+    held = _find_held_back(exchanges, cap)
     p50, p99 = quantiles(late, [0.5, 0.99])
     last = int(sent_rows["sent_ns"].max()) if len(sent_rows) else start
     share = _rate_share(rows["intended_ns"], rows["sent_ns"], start)
@@ -61,7 +61,7 @@ def delivered_load(exchanges: Exchanges, concurrency: int | None, cap: int | Non
         # The first request of each place goes out when the loop begins: nothing was in flight that it could follow.
         first = sent_rows["intended_ns"] <= start
         begin = int(sent_rows["sent_ns"][first].max()) if first.any() else start
-        own = share = _taken_share(sent_rows[~first])
+        own = share = _share_taken(sent_rows[~first])
         empty = float(late[~first].mean()) if not first.all() else 0.0
         reconnected = max(exchanges.connections - concurrency, 0)
     in_flight = _mean_in_flight(sent_rows, begin, last)
@@ -87,27 +87,27 @@ def _mean_in_flight(sent: NDArray[np.void], begin: int, last: int) -> float:
     return float(np.sum(np.clip(sent["end_ns"], begin, last) - np.clip(sent["sent_ns"], begin, last)) / (last - begin))
 
 
-def _taken_share(sent: NDArray[np.void]) -> float:
-    """Time in which the places of a closed loop held a request ÷ time from when each of them was free."""
+def _share_taken(sent: NDArray[np.void]) -> float:
+    """Time in which the places of a closed loop held a request ÷ that time and the time for which they stood empty."""
     free = float(np.sum(sent["end_ns"] - sent["intended_ns"]))
     return float(np.sum(sent["end_ns"] - sent["sent_ns"])) / free if free > 0 else 1.0
 
 
 def _rate_share(intended: Ints, sent: Ints, start: int) -> float:
-    """Sent ÷ scheduled, and less where the sends fell behind their times."""
+    """Share of the scheduled requests that were sent; less where the sends fell behind their times."""
     if not len(intended):
         return 1.0
     was = sent > 0
     span = int(intended.max()) - start
     order = np.argsort(intended[was], kind="stable")
     late = (sent - intended)[was][order]
-    # How late the last tenth was, by its median: one late send at the end is not a rate.
+    # Median lateness of the last tenth: one late send at the end is not a rate.
     behind = max(float(np.median(late[-max(len(late) // 10, 1) :])), 0.0) if len(late) else 0.0
     pace = span / (span + behind) if span > 0 else 1.0
     return float(was.mean()) * pace
 
 
-def _held_back(exchanges: Exchanges, cap: int | None) -> NDArray[np.bool_]:
+def _find_held_back(exchanges: Exchanges, cap: int | None) -> NDArray[np.bool_]:
     """Requests that found `cap` others unfinished when they were due; each process has its own part of the places."""
     rows = exchanges.rows
     held = np.zeros(len(rows), np.bool_)

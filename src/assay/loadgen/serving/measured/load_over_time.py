@@ -43,7 +43,7 @@ def load_over_time(times: RequestTimes) -> LoadOverTime:
     slots = max(int(np.ceil(ended / 1e9 / slot_s)), 1)
     slot_ns = int(slot_s * 1e9)
 
-    def counted(at: Ints, weights: Any = None) -> Ints:
+    def count(at: Ints, weights: Any = None) -> Ints:
         places = np.clip((at - start) // slot_ns, 0, slots - 1)
         return np.rint(np.bincount(places, weights, minlength=slots)).astype(np.int64)
 
@@ -56,10 +56,10 @@ def load_over_time(times: RequestTimes) -> LoadOverTime:
     return LoadOverTime(
         slot_s=slot_s,
         in_flight=begun - over,
-        sent=counted(rows["sent_ns"][was]),
-        answered=counted(rows["end_ns"][times.good]),
-        output_tokens=_tokens(times, counted),
-        errors={kind: counted(rows["end_ns"][failures == kind]) for kind in kinds},
+        sent=count(rows["sent_ns"][was]),
+        answered=count(rows["end_ns"][times.good]),
+        output_tokens=_tokens(times, count),
+        errors={kind: count(rows["end_ns"][failures == kind]) for kind in kinds},
     )
 
 

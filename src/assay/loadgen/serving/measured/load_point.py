@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.serving.load_asked import LoadAsked
-from assay.loadgen.serving.measured.delivered_load import DeliveredLoad, delivered_load
+from assay.loadgen.serving.measured.delivered_load import DeliveredLoad, measure_delivered_load
 from assay.loadgen.serving.measured.load_verdict import LoadVerdict, load_verdict
 from assay.loadgen.serving.measured.request_times import RequestTimes
 from assay.loadgen.serving.measured.saturation import Saturation
@@ -19,7 +19,7 @@ from assay.loadgen.serving.replies.replies import Replies
 
 NOT_ERRORS = ("", "cancelled")
 OF_THE_STOP = ("unfinished", "never_sent")
-"""What a run that was stopped leaves: nobody waited for it any longer."""
+"""Faults of requests that a stopped run leaves behind: nobody waited for them any longer."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class LoadPoint:
 
     @cached_property
     def delivered(self) -> DeliveredLoad:
-        return delivered_load(self.exchanges, self.asked.closed_places, self.asked.cap)
+        return measure_delivered_load(self.exchanges, self.asked.closed_places, self.asked.cap)
 
     @property
     def answered(self) -> int:
@@ -104,5 +104,5 @@ class LoadPoint:
         """Requests that were answered within every objective."""
         met = self.times.good.copy()
         for objective in self.asked.objectives:
-            met &= objective.met_by(self.times)
+            met &= objective.find_met(self.times)
         return met

@@ -1,8 +1,8 @@
 """A server that is asked for more than it can do: requests pile up, and latency grows for as long as the load lasts.
 
-Any mean or percentile of such a run says how long the run was, not how fast the server is. Looked for is a number of
-requests in flight that grew through three windows in a row while fewer were answered than came. The first answers say
-how long a request takes in an idle server: until requests have been in flight for that long, growth says nothing.
+Any mean or percentile of such a run says how long the run was, not how fast the server is. A server counts as saturated
+when the requests in flight grew through three windows in a row while fewer were answered than came. The first answers
+say how long a request takes in an idle server: until requests have been in flight for that long, growth says nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def find_saturation(intended: Ints, ended: Ints, latency: Ints, now: int) -> Sat
     return Saturation(now / 1e9, int(flying[-1]), float(arrivals.mean()) / seconds, float(answers.mean()) / seconds)
 
 
-def joined_saturation(seen: Sequence[Saturation]) -> Saturation:
+def join_saturation(seen: Sequence[Saturation]) -> Saturation:
     """What each of several client processes saw of one server, as of all of them."""
     return Saturation(
         min(one.at_s for one in seen),

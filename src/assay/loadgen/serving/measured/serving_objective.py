@@ -51,7 +51,7 @@ class ServingObjective:
         return f"{self.quantity}:p{self.percentile * 100:g}={self.seconds:g}"
 
     def judge(self, times: RequestTimes, lost: int) -> ObjectiveResult:
-        """`lost` requests failed: none of them was within anything."""
+        """Judges the objective. `lost`: number of requests that failed; none of them met it."""
         from assay.stats.early_stopping import within_bound
 
         values = times.values(self.quantity)
@@ -60,8 +60,8 @@ class ServingObjective:
         met = total > 0 and over <= (1 - self.percentile) * total + 1e-9
         return ObjectiveResult(self, over, total, met, met and within_bound(over, total, self.percentile))
 
-    def met_by(self, times: RequestTimes) -> NDArray[np.bool_]:
-        """Which requests met it. One with many values of its own (gaps) if enough of them did."""
+    def find_met(self, times: RequestTimes) -> NDArray[np.bool_]:
+        """Which requests met the objective. A request with many values (gaps) met it if enough of them did."""
         import numpy as np
 
         if not is_pooled(self.quantity):

@@ -22,8 +22,8 @@ _SHOWN = 160
 
 
 def read_replies(exchanges: Exchanges, endpoint: str) -> Replies:
-    """All bodies of a run. A body that is not what the endpoint answers makes its request an error, whatever its
-    status: nothing that is not an answer counts as a fast one."""
+    """What all bodies of a run say. A body that is not what the endpoint answers makes its request an error, whatever
+    its status, so that it does not count as a fast answer."""
     count = len(exchanges)
     failures = [_NAMES[fault] for fault in exchanges.rows["fault"].tolist()]
     messages = [""] * count
@@ -79,29 +79,29 @@ def _judge(exchanges: Exchanges, place: int, held: Kind, endpoint: str) -> tuple
     exchange = exchanges[place]
     streamed = bool(exchange.row["event_stream"])
     if held & Kind.ERROR:
-        return ERROR_EVENT, said_of_error(exchange.body)
+        return ERROR_EVENT, read_error(exchange.body)
     if held & Kind.MALFORMED:
         if streamed and held & _TOKENS:
             return MALFORMED_CHUNK, "a chunk of the stream is not JSON"
-        return NOT_AN_ANSWER, f"the answer is not JSON: {said_of_error(exchange.body)}"
+        return NOT_AN_ANSWER, f"the answer is not JSON: {read_error(exchange.body)}"
     if not exchange.body:
         return CUT, "the answer is empty"
     if streamed:
         return CUT, "the stream ended without a finish_reason or [DONE]"
     if endpoint == "embeddings" and b'"embedding"' in exchange.body:
         return "", ""
-    return NOT_AN_ANSWER, f"the answer is not one of {endpoint}: {said_of_error(exchange.body)}"
+    return NOT_AN_ANSWER, f"the answer is not one of {endpoint}: {read_error(exchange.body)}"
 
 
 def _fault_message(exchanges: Exchanges, place: int) -> str:
     """What the client saw, and what the server said to it."""
     exchange = exchanges[place]
     if exchange.status >= 300:
-        return f"{exchange.status}: {said_of_error(exchange.body) or exchange.fault.sentence}"
+        return f"{exchange.status}: {read_error(exchange.body) or exchange.fault.sentence}"
     return exchange.fault.sentence
 
 
-def said_of_error(body: bytes) -> str:
+def read_error(body: bytes) -> str:
     """The server's words for what went wrong; the beginning of whatever it sent where it has none.
 
     In use are `{"error": {"message"}}`, `{"error"}`, `{"detail"}` and `{"message"}`.

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from assay.errors import DataError
 from assay.history.instant import microseconds
 from assay.record.writing.atomic_file import write_atomic
-from assay.record.writing.strict_json import encode, untagged
+from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 from assay.untrusted.unreadable import Unreadable
@@ -26,8 +26,8 @@ _WRITING = threading.Lock()
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """Of an entry on a class of machines: what began no later than `through` needs nobody any more. What begins
-    afterwards does, so an entry that passed in between and fails again is shown again."""
+    """Somebody has seen to an entry on a class of machines: what began no later than `through` needs nobody any more.
+    What begins afterwards does, so an entry that passed in between and fails again is shown again."""
 
     matter: Matter
     entry: str
@@ -59,7 +59,7 @@ def load_acknowledged(results_dir: Path) -> tuple[Acknowledgement, ...]:
     """Raises a `DataError` that names the file where it is damaged."""
     path = results_dir / FILE_NAME
     try:
-        written = read_json(path, SESSION, untagged, own=True)
+        written = read_json(path, SESSION, untag, own=True)
         items = written["acknowledged"] if isinstance(written, dict) else None
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise DataError("it has no list `acknowledged`")

@@ -27,21 +27,21 @@ class ChangeCounter:
             try:
                 stat = self._path.stat()
             except OSError:
-                return self._closed()
+                return self._close()
             # Made anew (`--rebuild`), it is another file under the same name.
             if self._file != (stat.st_dev, stat.st_ino):
-                self._closed()
+                self._close()
             try:
                 if self._open is None:
                     self._open = Database(self._path, read_only=True)
                     self._file = (stat.st_dev, stat.st_ino)
                 [[version]] = self._open.rows("PRAGMA data_version")
             except (DataError, sqlite3.Error):
-                self._closed()
+                self._close()
                 return (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             return (stat.st_ino, int(version))
 
-    def _closed(self) -> tuple[int, ...]:
+    def _close(self) -> tuple[int, ...]:
         if self._open is not None:
             self._open.close()
         self._open = self._file = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from assay.errors import AssayError
-from assay.report.dashboard.board import Board
+from assay.report.dashboard.status_board import StatusBoard
 
 _QUICK_S = 0.2
 """Processor time: a board that takes no more of it is made while its reader waits."""
@@ -22,12 +22,12 @@ class KeptBoard:
 
     def __init__(self) -> None:
         self._key: Hashable = None
-        self._board: Board | None = None
+        self._board: StatusBoard | None = None
         self._took_s = 0.0
         self._numbers = count(1)
         self._making = threading.Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Board]) -> Board:
+    def get(self, key: Hashable, make: Callable[[], StatusBoard]) -> StatusBoard:
         board = self._board
         if board is not None and self._key == key:
             return board
@@ -36,18 +36,18 @@ class KeptBoard:
                 threading.Thread(target=self._remake, args=(key, make), daemon=True).start()
             return board
         with self._making:
-            return self._made(key, make)
+            return self._make(key, make)
 
-    def _remake(self, key: Hashable, make: Callable[[], Board]) -> None:
+    def _remake(self, key: Hashable, make: Callable[[], StatusBoard]) -> None:
         try:
-            self._made(key, make)
+            self._make(key, make)
         except AssayError:
             # The next reader waits for it, and is told what is wrong.
             self._board = None
         finally:
             self._making.release()
 
-    def _made(self, key: Hashable, make: Callable[[], Board]) -> Board:
+    def _make(self, key: Hashable, make: Callable[[], StatusBoard]) -> StatusBoard:
         if self._board is None or self._key != key:
             # Processor time: on a busy machine a small board is still made at once.
             begun = time.thread_time()

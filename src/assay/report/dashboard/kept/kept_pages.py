@@ -11,7 +11,7 @@ _LOCKS = 32
 
 
 @dataclass(frozen=True)
-class Page:
+class KeptPage:
     """An answer as it is sent."""
 
     status: int
@@ -27,12 +27,12 @@ class KeptPages:
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, tuple[Hashable, Page]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Hashable, KeptPage]] = OrderedDict()
         self._bytes = 0
         self._guard = threading.Lock()
         self._making = [threading.Lock() for _ in range(_LOCKS)]
 
-    def get(self, key: Hashable, state: Hashable, make: Callable[[], Page]) -> Page:
+    def get(self, key: Hashable, state: Hashable, make: Callable[[], KeptPage]) -> KeptPage:
         known = self._find(key, state)
         if known is not None:
             return known
@@ -44,7 +44,7 @@ class KeptPages:
                     self._keep(key, state, known)
             return known
 
-    def _find(self, key: Hashable, state: Hashable) -> Page | None:
+    def _find(self, key: Hashable, state: Hashable) -> KeptPage | None:
         with self._guard:
             known = self._kept.get(key)
             if known is None or known[0] != state:
@@ -52,7 +52,7 @@ class KeptPages:
             self._kept.move_to_end(key)
             return known[1]
 
-    def _keep(self, key: Hashable, state: Hashable, page: Page) -> None:
+    def _keep(self, key: Hashable, state: Hashable, page: KeptPage) -> None:
         with self._guard:
             self._drop(key)
             self._kept[key] = state, page

@@ -13,12 +13,12 @@ from assay.analysis.comparing.surroundings import with_surroundings
 from assay.errors import UsageError
 from assay.history import History
 from assay.record import Metric, Record
-from assay.report.dashboard.asked import Asked, NotThere, opened_session
+from assay.report.dashboard.asked import Asked, NotThere, open_session
 from assay.report.dashboard.colour import colours
 from assay.report.dashboard.scatter import Scatter, scatter_of
 from assay.report.dashboard.store import Store
 from assay.report.quantity import quantity
-from assay.report.text.comparison_order import ordered
+from assay.report.text.comparison_order import order_rows
 
 MOST_SIDES = 12
 MOST_RANKINGS = 60
@@ -38,10 +38,10 @@ class Side:
 class Compared:
     sides: tuple[Side, ...]
     comparisons: tuple[Comparison, ...]
-    """Of the first side with each of the others."""
+    """Comparisons of the first side with each of the others."""
     rankings: tuple[Ranking, ...]
     metrics: tuple[str, ...]
-    """That could be chosen."""
+    """Metrics that could be chosen."""
     scatter: Scatter | None
     places: tuple[tuple[str, tuple[str, ...]], ...]
     """Entries that a scatter can be drawn of, and their metrics."""
@@ -53,13 +53,13 @@ class Compared:
 
     @property
     def comparison(self) -> Comparison | None:
-        """Of two sides."""
+        """The comparison, where there are two sides; None for more."""
         return self.comparisons[0] if len(self.comparisons) == 1 else None
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """What regressed first."""
-        return tuple(ordered(self.comparison)) if self.comparison else ()
+        return tuple(order_rows(self.comparison)) if self.comparison else ()
 
 
 def compare(store: Store, asked: Asked) -> Compared:
@@ -80,21 +80,21 @@ def compare(store: Store, asked: Asked) -> Compared:
             said.sort(key=lambda name: min((record.started_at for record in found_of[name]), default=""))
         records = [found_of[name] for name in said]
         series = _series(history, records)
-    comparisons = tuple(_compared(store, said, records, at, "anyway" in asked) for at in range(1, len(said)))
+    comparisons = tuple(_compare(store, said, records, at, "anyway" in asked) for at in range(1, len(said)))
     given = colours(said)
     sides = tuple(
         Side(LETTERS[at], name, given[name], records[at][0].session if records[at] else name)
         for at, name in enumerate(said)
     )
     found = rankings(records, comparisons)
-    return _shown(asked, Compared(
+    return _choose_metrics(asked, Compared(
         sides, comparisons, tuple(found), tuple(dict.fromkeys(one.metric for one in found)), None, (),
         _side_by_side(records) if len(said) == 2 else (), names, series,
     ))  # fmt: skip
 
 
-def _shown(asked: Asked, compared: Compared) -> Compared:
-    """With the metrics that were chosen, and with the scatter."""
+def _choose_metrics(asked: Asked, compared: Compared) -> Compared:
+    """The sides with the metrics that were chosen, and with the scatter."""
     chosen = set(asked.get("metric", "").split("\n")) - {""}
     wanted = [one for one in compared.rankings if not chosen or one.metric in chosen]
     by_entry: dict[str, list[str]] = {}
@@ -115,12 +115,12 @@ def _shown(asked: Asked, compared: Compared) -> Compared:
 
 
 def _first(found: Sequence[Ranking], entry: str, metrics: Sequence[str], without: str) -> str:
-    """One that has a direction, so that a front can be told, if there is any."""
+    """A metric with a direction if there is one, so that a front can be told."""
     directed = [one.metric for one in found if one.entry == entry and one.better and one.metric != without]
     return next(iter([*directed, *(metric for metric in metrics if metric != without)]), "")
 
 
-def _compared(store: Store, names: Sequence[str], records: Sequence[list[Record]], at: int, anyway: bool) -> Comparison:
+def _compare(store: Store, names: Sequence[str], records: Sequence[list[Record]], at: int, anyway: bool) -> Comparison:
     base, head = records[0], records[at]
 
     def make() -> Comparison:
@@ -129,7 +129,7 @@ def _compared(store: Store, names: Sequence[str], records: Sequence[list[Record]
         return with_surroundings(found, base, head, *folders)
 
     runs = tuple((record.run_id, record.started_at, str(record.outcome)) for record in (*base, *head))
-    made = store.kept((names[0], names[at], anyway, runs), make)
+    made = store.keep_comparison((names[0], names[at], anyway, runs), make)
     assert made is not None
     return made
 
@@ -142,11 +142,11 @@ def _records(store: Store, history: History, name: str) -> list[Record]:
     run = history.record(name)
     if run is not None:
         return [run]
-    return [record for entry in opened_session(store, history, name).view.entries for record in entry.runs]
+    return [record for entry in open_session(store, history, name).view.entries for record in entry.runs]
 
 
 def _series(history: History, sides: Sequence[Sequence[Record]]) -> dict[tuple[str, str], int]:
-    """Of each entry and metric of the newest side that has them."""
+    """Id of the series of each entry and metric, from the last side that has the entry."""
     keys = {record.name: record.fingerprint.key for side in sides for record in side}
     return {(name, one.metric): one.id for name, key in keys.items() for one in history.series_of(key)}
 

@@ -8,16 +8,16 @@ from functools import cached_property
 
 from assay.analysis.comparing.comparison import OWN
 from assay.report.dashboard.asked import Asked, Listed, number_asked
-from assay.report.dashboard.board import Board, GridRow
 from assay.report.dashboard.colour import colours
 from assay.report.dashboard.concern import Concern
 from assay.report.dashboard.pages.live import LiveSession
 from assay.report.dashboard.pages.session_pages import live_words
+from assay.report.dashboard.status_board import GridRow, StatusBoard
 from assay.report.dashboard.store import Store
 from assay.report.dashboard.trend import Trend
 
 ROWS = 100
-"""Of the grid on one page."""
+"""Rows of the grid on one page."""
 MOST_COLUMNS = 8
 _SHARED = 0.5
 """Share of the rows that must have a metric before it gets a column unasked."""
@@ -36,18 +36,18 @@ class Column:
 
 @dataclass(frozen=True)
 class HomePage:
-    board: Board
+    board: StatusBoard
     running: tuple[LiveSession, ...]
     open: tuple[Concern, ...]
     done: tuple[Concern, ...]
-    """Acknowledged."""
+    """Concerns that are acknowledged."""
     columns: tuple[Column, ...]
     rows: Listed
     found: int
     """Rows that fit what is asked for, on all pages."""
     may_acknowledge: bool = False
     more_files: tuple[str, ...] = ()
-    """Of a published site: where the other rows are."""
+    """Files that hold the other rows, on a published site."""
 
     def cell(self, row: GridRow, column: Column) -> Trend | None:
         return row.trends.get(row.main or "" if column.metric == MAIN else column.metric)
@@ -95,7 +95,7 @@ def fits(row: GridRow, asked: Asked) -> bool:
     return not asked.get("machine") or asked["machine"] == row.machine
 
 
-def _columns(board: Board, rows: list[GridRow], asked: Asked) -> Iterator[Column]:
+def _columns(board: StatusBoard, rows: list[GridRow], asked: Asked) -> Iterator[Column]:
     """Those asked for; otherwise each entry's main metric, what many entries have, time and memory."""
     wanted = [metric for metric in asked.get("metric", "").split("\n") if metric]
     known = {metric for metric, _ in board.metrics}

@@ -85,7 +85,7 @@ def live_session(folder: SessionFolder, expected: Expected) -> LiveSession:
 def _left(
     planned: Mapping[str, int], times: Mapping[str, list[float]], expected: Expected, now: LiveEntry | None
 ) -> tuple[float | None, int]:
-    """Seconds that what is still to run takes if it takes as long as before, and of how many entries nobody knows."""
+    """Seconds that are left if entries take as long as before, and the number of entries of which that is not known."""
     left, known, unknown = 0.0, False, 0
     for name, count in planned.items():
         more = count - len(times.get(name, ()))
@@ -118,7 +118,7 @@ def live_entry(folder: SessionFolder, info: SessionInfo, ended: set[str]) -> Liv
         return None
     _, name, log = newest
     lines = _end_of(log)
-    used = _used(log.parent / "usage.csv")
+    used = _read_usage(log.parent / "usage.csv")
     shown = printable(Masker(os.environ).text("\n".join(lines[-_LINES:])), keep_lines=True)
     return LiveEntry(name, shown, used.elapsed_s, info.limits_s.get(name), used.cpus, used.rss_mb)
 
@@ -130,8 +130,9 @@ class _Used:
     rss_mb: float | None = None
 
 
-def _used(path: Path) -> _Used:
-    """From the end of usage.csv: seconds, processor seconds and memory stand first in each of its lines."""
+def _read_usage(path: Path) -> _Used:
+    """What a running program uses, from the end of usage.csv: seconds, processor seconds and memory stand first in each
+    of its lines."""
     rows = []
     for line in _end_of(path, USAGE):
         try:

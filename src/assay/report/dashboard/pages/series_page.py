@@ -62,7 +62,8 @@ class SeriesShown:
     points: tuple[Point, ...]
     changes: tuple[ChangePoint, ...]
     commits: dict[str, tuple[str, ...]]
-    """By session of a change point: `<hash> <subject>` of each commit it may be, where git knows them."""
+    """Commits that may have caused each change, as `<hash> <subject>` where git knows them; by session of the change
+    point."""
     environments: tuple[EnvironmentChange, ...]
     others: tuple[tuple[Series, tuple[str, ...]], ...]
     """The same metric under other fingerprints, and why they are not one series."""
@@ -95,7 +96,7 @@ class SeriesShown:
         return Markup(drawn + opening + attributes + end + self._behind() + inside)
 
     def _behind(self) -> str:
-        plot = self.plot.ordered()
+        plot = self.plot.sort()
         across = Axis.of(plot.x, time=True)
         up = Axis.of([value for _, line in plot.lines for value in line if value is not None], pad=0.08)
 

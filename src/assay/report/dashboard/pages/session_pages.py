@@ -9,10 +9,10 @@ from assay.analysis import Comparison, Insight, extract
 from assay.errors import DataError
 from assay.history import History, SessionRow
 from assay.record.session_files.session_kind import EXPERIMENTS
-from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, opened_session
+from assay.report.dashboard.asked import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, open_session
 from assay.report.dashboard.pages.live import LiveEntry, LiveSession, live_session
 from assay.report.dashboard.store import Opened, Store
-from assay.report.limits import MOST_INSIGHTS, Limits
+from assay.report.page_limits import MOST_INSIGHTS, PageLimits
 from assay.report.pages.entry_page import EntryPage
 from assay.report.quantity import duration, quantity
 
@@ -51,7 +51,7 @@ class SessionShown:
     insights: tuple[Insight, ...]
     live: LiveSession | None
     series: dict[tuple[str, str], int]
-    """Of each entry and metric, where there is one."""
+    """Id of the series of each entry and metric that has one."""
     problem: str = ""
     """Why it cannot be told what changed, or empty."""
 
@@ -66,7 +66,7 @@ class SessionShown:
 
 def session(store: Store, asked: Asked) -> SessionShown:
     with store.history() as history:
-        opened = opened_session(store, history, asked.get("name", ""))
+        opened = open_session(store, history, asked.get("name", ""))
         comparison, problem = _changes(store, opened, history)
         marks = {run.name: run.fingerprint.key for entry in opened.view.entries for run in entry.measured}
         series = (
@@ -104,14 +104,14 @@ class SessionEntryShown:
 
 def session_entry(store: Store, asked: Asked) -> SessionEntryShown:
     with store.history() as history:
-        opened = opened_session(store, history, asked.get("session", ""))
+        opened = open_session(store, history, asked.get("session", ""))
         view = next((entry for entry in opened.view.ended if entry.name == asked.get("entry")), None)
         if view is None:
             raise NotThere(f"{opened.view.info.name} has no entry {asked.get('entry', '')!r} that has ended")
         comparison, _ = _changes(store, opened, history)
         keys = {run.fingerprint.key for run in view.runs}
         found = history.series(entry=view.name) if history else []
-    page = EntryPage.of(view, opened.folder, "entry", comparison, Limits(points=400, log_lines=200, metrics=500))
+    page = EntryPage.of(view, opened.folder, "entry", comparison, PageLimits(points=400, log_lines=200, metrics=500))
     return SessionEntryShown(opened, page, {s.metric: s.id for s in found if s.fingerprint in keys})
 
 

@@ -8,10 +8,10 @@ from assay.analysis.colocation.group_run import GroupRun
 from assay.report.exhibits.colocation.findings import ColocationFinding, findings
 from assay.report.exhibits.colocation.group_detail import GroupDetail, RunDetail, group_detail, run_detail
 from assay.report.exhibits.colocation.heat_map import HeatMap, heat_maps
-from assay.report.exhibits.colocation.rate_curve import RateCurve, rate_curve
+from assay.report.exhibits.colocation.rate_curve import RateCurveExhibit, rate_curve
 from assay.report.exhibits.colocation.stage_bars import PipelineBars, pipeline_bars
 from assay.report.exhibits.plot import Plot
-from assay.report.limits import Limits
+from assay.report.page_limits import PageLimits
 
 _MOST_GROUPS = 80
 _MOST_RUNS = 120
@@ -28,7 +28,7 @@ class ColocationExhibit:
     maps: tuple[HeatMap, ...]
     compared: str
     """What slowdowns rest on: windows and rounds."""
-    rates: RateCurve | None
+    rates: RateCurveExhibit | None
     bars: tuple[PipelineBars, ...]
     groups: tuple[GroupDetail, ...]
     trials: tuple[RunDetail, ...]
@@ -37,8 +37,8 @@ class ColocationExhibit:
     left_out: tuple[str, ...]
 
     @classmethod
-    def of(cls, result: ColocationResult, prefix: str, limits: Limits) -> ColocationExhibit:
-        """`prefix`: of its anchors, which are unique in a page."""
+    def of(cls, result: ColocationResult, prefix: str, limits: PageLimits) -> ColocationExhibit:
+        """`prefix`: beginning of its anchors, which are unique in a page."""
         searched = result.rates is not None
         members = result.groups[:_MOST_GROUPS] if not searched else ()
         drawn = min(limits.rounds, max(0, limits.runs // max(1, len(members))))
@@ -61,7 +61,7 @@ class ColocationExhibit:
             findings=findings(result),
             warnings=_warnings(result, groups),
             maps=heat_maps(result.estimates, [one.name for one in result.pipelines], anchors),
-            compared=_compared(result),
+            compared=_describe_comparison(result),
             rates=rate_curve(result),
             bars=pipeline_bars(result),
             groups=groups,
@@ -76,7 +76,7 @@ class ColocationExhibit:
 
     @property
     def plots(self) -> tuple[Plot, ...]:
-        """In the order of the page."""
+        """Plots in the order of the page."""
         curves = self.rates.plots if self.rates else ()
         groups = (plot for one in self.groups for plot in one.plots)
         return (*curves, *groups, *(plot for one in self.trials for plot in one.plots))
@@ -105,7 +105,7 @@ def _warnings(result: ColocationResult, groups: tuple[GroupDetail, ...]) -> tupl
     )
 
 
-def _compared(result: ColocationResult) -> str:
+def _describe_comparison(result: ColocationResult) -> str:
     seconds = [one.seconds for one in result.estimates if one.seconds is not None]
     rounds = {one.rounds for one in result.estimates if one.rounds}
     if not seconds or not rounds:

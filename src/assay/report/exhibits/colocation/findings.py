@@ -24,7 +24,7 @@ def findings(result: ColocationResult) -> tuple[ColocationFinding, ...]:
     for one in result.estimates:
         if one.stage is None and one.estimate is not None:
             pairs.setdefault((one.pipeline, column_of(one)), []).append(one)
-    told = [*_told(pairs.values(), "slower"), *_told(pairs.values(), "faster")]
+    told = [*_tell(pairs.values(), "slower"), *_tell(pairs.values(), "faster")]
     found = told[:_MOST]
     if len(told) > _MOST:
         found.append(ColocationFinding("none", f"{len(told) - _MOST} more are in the tables below."))
@@ -34,7 +34,7 @@ def findings(result: ColocationResult) -> tuple[ColocationFinding, ...]:
     return (*found, *_unsure(list(pairs.values()), bool(told)))
 
 
-def _told(pairs: Iterable[Sequence[SlowdownEstimate]], tone: Literal["slower", "faster"]) -> list[ColocationFinding]:
+def _tell(pairs: Iterable[Sequence[SlowdownEstimate]], tone: Literal["slower", "faster"]) -> list[ColocationFinding]:
     """One for each pair with a measure that is certain, the largest difference first."""
     found = []
     for estimates in pairs:

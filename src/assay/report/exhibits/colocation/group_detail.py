@@ -12,7 +12,7 @@ from assay.report.exhibits.colocation.over_time import over_time
 from assay.report.exhibits.colocation.stage_rows import PipelineStageRows, group_scale, pipeline_stage_rows
 from assay.report.exhibits.colocation.time_line import TimeLine, time_line
 from assay.report.exhibits.plot import Plot
-from assay.report.limits import Limits
+from assay.report.page_limits import PageLimits
 from assay.report.svg.lanes import lanes_svg
 from assay.report.svg.tick import Tick
 
@@ -44,7 +44,7 @@ class GroupDetail:
     title: str
     warnings: tuple[str, ...]
     ticks: tuple[Tick, ...]
-    """Of the scale that all its distributions share."""
+    """Ticks of the scale that all its distributions share."""
     stages: tuple[PipelineStageRows, ...]
     rounds: tuple[RunDetail, ...]
     left_out: int
@@ -57,7 +57,7 @@ class GroupDetail:
 
 
 def group_detail(
-    result: ColocationResult, members: tuple[str, ...], anchor: str, limits: Limits, drawn: int, open: bool
+    result: ColocationResult, members: tuple[str, ...], anchor: str, limits: PageLimits, drawn: int, open: bool
 ) -> GroupDetail:
     """`drawn`: rounds that are shown as they went."""
     runs = result.rounds(members)
@@ -76,7 +76,7 @@ def group_detail(
     )
 
 
-def run_detail(result: ColocationResult, run: GroupRun, limits: Limits) -> RunDetail:
+def run_detail(result: ColocationResult, run: GroupRun, limits: PageLimits) -> RunDetail:
     line = time_line(result, run, limits.spans)
     return RunDetail(run, line, lanes_svg(line) if line else Markup(""), over_time(run, limits.series))
 
@@ -89,7 +89,7 @@ def _warnings(runs: Sequence[GroupRun]) -> tuple[str, ...]:
             found.setdefault(words, []).append(run.round)
     if len(runs) < 2:
         return tuple(found)
-    return tuple(f"{_named(rounds, len(runs))}: {words}" for words, rounds in found.items())
+    return tuple(f"{_name_rounds(rounds, len(runs))}: {words}" for words, rounds in found.items())
 
 
 def _of_pipeline(one: PipelineRun) -> list[str]:
@@ -102,7 +102,7 @@ def _of_pipeline(one: PipelineRun) -> list[str]:
     return [*found, *(f"{one.pipeline}: {warning}" for warning in one.warnings)]
 
 
-def _named(rounds: Sequence[int], of: int) -> str:
+def _name_rounds(rounds: Sequence[int], of: int) -> str:
     once = list(dict.fromkeys(rounds))
     if len(once) == of:
         return "both rounds" if of == 2 else f"all {of} rounds"

@@ -25,7 +25,7 @@ class RateRow:
 
 
 @dataclass(frozen=True)
-class RateCurve:
+class RateCurveExhibit:
     """Latency of one pipeline against the rate that is asked of it, over each whole run, as objectives are judged."""
 
     pipeline: str
@@ -35,7 +35,7 @@ class RateCurve:
     plots: tuple[Plot, ...]
 
 
-def rate_curve(result: ColocationResult) -> RateCurve | None:
+def rate_curve(result: ColocationResult) -> RateCurveExhibit | None:
     if result.rates is None:
         return None
     search = result.rates
@@ -43,7 +43,7 @@ def rate_curve(result: ColocationResult) -> RateCurve | None:
     found = ((trial, runs.get(trial.run)) for trial in search.trials)
     rows = [RateRow(trial, run.of(search.pipeline) if run else None) for trial, run in found]
     mark, says = _answer(search, rows)
-    return RateCurve(
+    return RateCurveExhibit(
         search.pipeline, says, tuple(rows[:_MOST_ROWS]), max(0, len(rows) - _MOST_ROWS), _plots(rows, mark)
     )
 

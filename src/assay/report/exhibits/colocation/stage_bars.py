@@ -19,9 +19,9 @@ class BarPart:
     colour: int
     """Number of the colour, 0 to 7; -1: several stages together."""
     seconds: float
-    """Of a query."""
+    """Seconds of a query in this stage."""
     share: float
-    """Of its bar."""
+    """Share of its bar, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class StageBar:
     label: str
     seconds: float
     length: float
-    """Of the longest bar of its pipeline."""
+    """Length as a share of the longest bar of its pipeline."""
     parts: tuple[BarPart, ...]
     basis: str
     """What it was measured over."""
@@ -44,7 +44,7 @@ class Company:
     label: str
     bars: tuple[StageBar, ...]
     relative: float | None
-    """Together to alone."""
+    """Time together over time alone."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PipelineBars:
 
 
 def pipeline_bars(result: ColocationResult) -> tuple[PipelineBars, ...]:
-    """None of a search of rates: there is nothing that they are beside."""
+    """Bars of all pipelines; none for a search of rates, in which nothing runs beside anything."""
     if result.rates is not None:
         return ()
     named = [one.name for one in result.pipelines] or list(result.names)
@@ -90,7 +90,7 @@ def _bars(result: ColocationResult, name: str) -> PipelineBars:
         if drawn:
             found.append((label, drawn))
     longest = max((math.fsum(busy.values()) for _, drawn in found for _, busy, _ in drawn), default=0.0)
-    kept = _kept(order, [busy for _, drawn in found for _, busy, _ in drawn])
+    kept = _choose_stages(order, [busy for _, drawn in found for _, busy, _ in drawn])
     companies = []
     for label, drawn in found[:_MOST_COMPANIES]:
         bars = tuple(_bar(words, busy, basis, longest, order, kept, names) for words, busy, basis in drawn)
@@ -106,7 +106,7 @@ def _a_query(stages: Sequence[StageWindow], queries: int) -> dict[int, float]:
     return {id: math.fsum(stage.busy_s for stage in stages if stage.id == id) / queries for id in ids}
 
 
-def _kept(order: Sequence[int], bars: Sequence[Mapping[int, float]]) -> set[int]:
+def _choose_stages(order: Sequence[int], bars: Sequence[Mapping[int, float]]) -> set[int]:
     """Stages with a part of their own: all, or those that take longest if there are more than colours."""
     if len(order) <= _COLOURS:
         return set(order)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate, original
 from assay.analysis.colocation.stage_window import StageWindow
-from assay.analysis.colocation.time_histogram import pooled_shares
+from assay.analysis.colocation.time_histogram import pool_shares
 from assay.report.exhibits.colocation.heat_map import HeatCell
 from assay.report.exhibits.colocation.stage_sides import StageSides
 from assay.report.exhibits.colocation.time_scale import TimeScale
@@ -42,7 +42,7 @@ class StageRow:
     alone: StageFigures | None
     beside: StageFigures | None
     slowdowns: tuple[HeatCell, ...]
-    """By p50 and by p99, as far as they were estimated."""
+    """Slowdowns of p50 and of p99, as far as they were estimated."""
     drawing: Markup
 
 
@@ -66,7 +66,7 @@ class PipelineStageRows:
 
 
 def group_scale(result: ColocationResult, members: Sequence[str], bins: int) -> TimeScale | None:
-    """From the shortest to the longest call of any stage of a group, alone and together."""
+    """A scale from the shortest to the longest call of any stage of a group, alone and together."""
     sides = [StageSides.of(result, members, name) for name in members]
     stages = [stage for side in sides for stage in (*side.alone, *side.together)]
     return TimeScale.of([ends for stage in stages if (ends := stage.histogram.ends)], bins)
@@ -75,7 +75,7 @@ def group_scale(result: ColocationResult, members: Sequence[str], bins: int) -> 
 def pipeline_stage_rows(
     result: ColocationResult, members: Sequence[str], name: str, scale: TimeScale | None, most: int
 ) -> PipelineStageRows:
-    """Of more than `most` stages those that take longest."""
+    """Rows of a pipeline's stages; where there are more than `most`, those that take longest."""
     sides = StageSides.of(result, members, name)
     order = result.stage_order(name)
     longest = sorted(order, key=lambda id: -sum(one.busy_s for one in sides.together if one.id == id))
@@ -108,6 +108,6 @@ def _drawing(
 ) -> Markup:
     if scale is None:
         return Markup("")
-    alone = pooled_shares((one.histogram for one in before), scale.edges)
-    beside = pooled_shares((one.histogram for one in after), scale.edges)
+    alone = pool_shares((one.histogram for one in before), scale.edges)
+    beside = pool_shares((one.histogram for one in after), scale.edges)
     return two_distributions(alone, beside, scale, label)

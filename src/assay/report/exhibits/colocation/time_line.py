@@ -79,11 +79,12 @@ def _lane(
         if id in busy
     )
     mine = tuple(mark for mark in marks if mark.pipeline == one.pipeline)
-    return Lane(one.pipeline, one.span, stages, _held(mine, one.span or ends), mine)
+    return Lane(one.pipeline, one.span, stages, _find_held(mine, one.span or ends), mine)
 
 
-def _held(marks: Sequence[PolicyMark], span: Stretch) -> tuple[Stretch, ...]:
-    """From a pause to what let it go on or to its end, from a delay to its start; what was refused held nothing."""
+def _find_held(marks: Sequence[PolicyMark], span: Stretch) -> tuple[Stretch, ...]:
+    """Stretches for which a policy held it: from a pause until it went on or ended, from a delay to its start. What was
+    refused held nothing."""
     found: list[Stretch] = []
     since: float | None = None
     until = span[1]

@@ -22,7 +22,7 @@ def rate_plots(curve: ServingCurve) -> tuple[Plot, ...]:
     plots = [
         Plot(title, "ms", x, lines, f"against {axis}", axis, marks=marks)
         for name, title in _SHOWN
-        if (lines := tuple((share, times(points, f"{name}_{share}")) for share in _SHARES)) and _drawn(lines)
+        if (lines := tuple((share, times(points, f"{name}_{share}")) for share in _SHARES)) and _has_values(lines)
     ]
     answered = ("answered", tuple(point.answered_per_s for point in points))
     asked = (("asked", x),) if curve.by_rate else ()
@@ -40,7 +40,7 @@ def axis_name(curve: ServingCurve) -> str:
     return "requests/s asked" if curve.by_rate else "requests in flight"
 
 
-def _drawn(lines: Sequence[tuple[str, tuple[float | None, ...]]]) -> bool:
+def _has_values(lines: Sequence[tuple[str, tuple[float | None, ...]]]) -> bool:
     return any(value is not None for _, values in lines for value in values)
 
 

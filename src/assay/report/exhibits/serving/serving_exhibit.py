@@ -7,13 +7,13 @@ from markupsafe import Markup
 from assay.analysis.serving.serving_curve import CurvePoint
 from assay.analysis.serving.serving_point import ServingPoint
 from assay.analysis.serving.serving_result import ServingResult
-from assay.analysis.serving.time_histogram import TimeHistogram
+from assay.analysis.serving.time_distribution import TimeDistribution
 from assay.report.exhibits.distribution import Bin, Distribution
 from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.serving.figure import Figure, figures
 from assay.report.exhibits.serving.load_plots import load_plots
 from assay.report.exhibits.serving.rate_plots import axis_name, peak_sentence, rate_plots
-from assay.report.limits import Limits
+from assay.report.page_limits import PageLimits
 from assay.report.svg.histogram import histogram_svg
 
 SHARES = ("p50", "p90", "p95", "p99")
@@ -55,7 +55,7 @@ class ServingExhibit:
     """Loads that there was no room for."""
 
     @classmethod
-    def of(cls, result: ServingResult, limits: Limits) -> ServingExhibit:
+    def of(cls, result: ServingResult, limits: PageLimits) -> ServingExhibit:
         shown = result.points[: max(1, limits.runs)]
         curve = result.curve
         return cls(
@@ -76,11 +76,11 @@ class ServingExhibit:
 
     @property
     def plots(self) -> tuple[Plot, ...]:
-        """In the order of the page."""
+        """Plots in the order of the page."""
         return (*self.curve, *(plot for load in self.loads for plot in load.plots))
 
 
-def _detail(point: ServingPoint, result: ServingResult, limits: Limits) -> LoadDetail:
+def _detail(point: ServingPoint, result: ServingResult, limits: PageLimits) -> LoadDetail:
     drawn = [_distribution(one) for one in point.histograms if one.name in _DRAWN and len(one.counts) > 1]
     return LoadDetail(
         point=point,
@@ -91,7 +91,7 @@ def _detail(point: ServingPoint, result: ServingResult, limits: Limits) -> LoadD
     )
 
 
-def _distribution(shown: TimeHistogram) -> Distribution:
+def _distribution(shown: TimeDistribution) -> Distribution:
     bins = [Bin(low, high, count) for low, high, count in zip(shown.edges, shown.edges[1:], shown.counts, strict=False)]
     return Distribution(shown.name, "s", shown.count, tuple(bins), shown.quantiles)
 

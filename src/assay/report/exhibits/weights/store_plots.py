@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from assay.report.exhibits.grid import Cell, Grid
 from assay.report.exhibits.plot import Plot
-from assay.report.quantity import quantity, rounded
+from assay.report.quantity import quantity, round_quantity
 from assay.report.view import MetricView
 
 _OPERATION = re.compile(r"performance\.[^.]+\.(?P<store>.+)\.(?P<operation>[^.]+)\.latency_p50")
 _POINT = re.compile(r"scalability\.(?P<scenario>[^.]+)\.(?P<store>.+)\.(?P<point>[^.]+)\.(?P<what>[a-z]+_speed|size)")
 _GROWTH = re.compile(r"memory\.[^.]+\.(?P<store>.+)\.growth_per_(?P<what>commit|checkout)")
 _MOST_WORSE = 10.0
-"""Times as long as the fastest that is as red as it gets."""
+"""Factor over the fastest at which a cell is as red as it gets."""
 
 
 def operation_grid(metrics: Sequence[MetricView]) -> Grid | None:
@@ -41,7 +41,7 @@ def _time(milliseconds: float | None, least: float) -> Cell:
     if milliseconds is None:
         return Cell("–", number=True)
     heat = min(1.0, math.log(milliseconds / least) / math.log(_MOST_WORSE))
-    return Cell(rounded(milliseconds / 1e3, "s"), number=True, heat=heat)
+    return Cell(round_quantity(milliseconds / 1e3, "s"), number=True, heat=heat)
 
 
 def scaling_plots(metrics: Sequence[MetricView]) -> tuple[Plot, ...]:

@@ -10,7 +10,7 @@ from assay.report.exhibits.plot import Plot
 from assay.report.exhibits.weights.store_plots import memory_plots, operation_grid, scaling_plots
 from assay.report.exhibits.weights.store_point import StorePoint, store_points
 from assay.report.exhibits.weights.store_reading import StoreReading, store_readings
-from assay.report.quantity import rounded
+from assay.report.quantity import round_quantity
 from assay.report.svg.scatter import scatter_svg
 from assay.report.view import MetricView
 
@@ -45,7 +45,7 @@ class WeightExhibit:
 
     @classmethod
     def of(cls, metrics: Sequence[MetricView]) -> tuple[WeightExhibit | None, list[MetricView]]:
-        """And the metrics that it does not tell. None where there are no sizes of stores."""
+        """The exhibit, None where there are no sizes of stores; and the metrics that it does not show."""
         readings, rest = store_readings(metrics)
         if not readings:
             return None, list(metrics)
@@ -76,7 +76,7 @@ def _answer(points: dict[str, tuple[StorePoint, ...]]) -> Iterable[str]:
     for found, what in ((commits, "commits"), (checkouts, "checks out")):
         if found:
             fast = max(found, key=lambda point: point.speed)
-            yield f"{what.capitalize()} fastest: {fast.store}, {rounded(fast.speed)} MB per CPU-second (median)."
+            yield f"{what.capitalize()} fastest: {fast.store}, {round_quantity(fast.speed)} MB per CPU-second (median)."
     worse = [point.store for point in commits if not point.best]
     if worse:
         yield f"Another store is both smaller and commits faster than: {', '.join(worse)}."

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from assay.errors import UsageError
-from assay.names import load, quoted
+from assay.names import load, quote
 from assay.stages.llm_huggingface.answers.answer_models import RouterAnswer, Score
 from assay.stages.pytorch.libraries import library
 
@@ -20,7 +20,7 @@ _STAND_INS: dict[str, type[BaseModel]] = {
     "utils.schemas.rag.RouterAnswer": RouterAnswer,
     "utils.schemas.rag.Score": Score,
 }
-"""What files name that were written beside that module, and are used without it."""
+"""Stand-ins for models that files name by a module of the colocation benchmark, where that module is not there."""
 
 
 class AnswerSchema:
@@ -38,14 +38,12 @@ class AnswerSchema:
             found = _STAND_INS[given]
             self.note = f"{given} is not found here: Assay's own {found.__name__} stood in for it"
         if found is None:
-            raise ValueError(
-                f"data_model: nothing is at {quoted(given)}; give the path of a pydantic model or a schema"
-            )
+            raise ValueError(f"data_model: nothing is at {quote(given)}; give the path of a pydantic model or a schema")
         if not (isinstance(found, type) and issubclass(found, BaseModel)):
-            raise ValueError(f"data_model: {quoted(given)} is no pydantic model (it does not inherit from BaseModel)")
+            raise ValueError(f"data_model: {quote(given)} is no pydantic model (it does not inherit from BaseModel)")
         self.data_model = found
         self.name = found.__name__
-        self.schema = _closed(found.model_json_schema())
+        self.schema = _close(found.model_json_schema())
 
     def setup(self, tokenizer: Any, vocabulary: int) -> None:
         """`vocabulary`: the width of the model's last layer, which may be more than the tokenizer has."""
@@ -64,7 +62,7 @@ class AnswerSchema:
         """Follows one answer: `compute_logit_bias` says which tokens may come, `consume_token` which came."""
         return self._matcher(self._tokenizer, self._grammar)
 
-    def parsed(self, text: str, whole: bool) -> Any:
+    def parse(self, text: str, whole: bool) -> Any:
         """An instance of the data model, or the JSON value; None for an answer that does not follow the schema, such
         as one that was cut off (not `whole`)."""
         try:
@@ -75,13 +73,13 @@ class AnswerSchema:
             return None
 
 
-def _closed(schema: Any) -> Any:
-    """With the model's fields and no others, where it says nothing of others."""
+def _close(schema: Any) -> Any:
+    """The schema with the model's fields and no others, where it says nothing of others."""
     if isinstance(schema, list):
-        return [_closed(each) for each in schema]
+        return [_close(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {key: _closed(value) for key, value in schema.items()}
+    closed = {key: _close(value) for key, value in schema.items()}
     if "properties" in closed and closed.get("type") == "object":
         closed.setdefault("additionalProperties", False)
     return closed

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from assay.stages.llm_huggingface.conversations.token_batch import TokenBatch, mask_of, padded
+from assay.stages.llm_huggingface.conversations.token_batch import TokenBatch, mask_of, pad
 from assay.stages.llm_huggingface.language_model import LanguageModel
 from assay.stages.pytorch.prompt_batch import PromptBatch
 
@@ -29,7 +29,7 @@ class PromptTokens:
         same = {field.name: getattr(batch, field.name) for field in fields(PromptBatch)}
         return TokenBatch(
             **same,
-            input_ids=padded(ids, tokenizer.pad_token_id or 0, left=True),
+            input_ids=pad(ids, tokenizer.pad_token_id or 0, left=True),
             attention_mask=mask_of(ids, left=True),
             tokens=sum(map(len, ids)),
         ).to(device)

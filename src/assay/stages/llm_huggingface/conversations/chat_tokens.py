@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.stages.llm_huggingface.conversations.chat_row import ChatRow
-from assay.stages.llm_huggingface.conversations.token_batch import IGNORED, TokenBatch, mask_of, padded
+from assay.stages.llm_huggingface.conversations.token_batch import IGNORED, TokenBatch, mask_of, pad
 
 
 class ChatTokens:
@@ -20,12 +20,12 @@ class ChatTokens:
         self._system = self._template and _takes_system(tokenizer)
 
     def prompt(self, row: ChatRow) -> str:
-        return self._applied(row.messages, add_generation_prompt=True)
+        return self._apply_template(row.messages, add_generation_prompt=True)
 
     def prompts(self, rows: Sequence[ChatRow], split: str) -> TokenBatch:
         """Padded on the left, so that every answer begins where its prompt ends."""
         texts = [self.prompt(row) for row in rows]
-        ids = [self._counted(one)[-self.most :] for one in self._tokens(texts)]
+        ids = [self._count_cut(one)[-self.most :] for one in self._tokens(texts)]
         return self._batch(rows, texts, split, ids, left=True)
 
     def examples(self, rows: Sequence[ChatRow], split: str) -> TokenBatch:
@@ -38,7 +38,7 @@ class ChatTokens:
         tokens = self._tokens([*texts, *answers])
         ids, labels = [], []
         for asked, answered in zip(tokens[: len(rows)], tokens[len(rows) :], strict=True):
-            ids.append(self._counted([*asked, *answered])[: self.most])
+            ids.append(self._count_cut([*asked, *answered])[: self.most])
             labels.append([*([IGNORED] * len(asked)), *answered][: self.most])
         return self._batch(rows, texts, split, ids, left=False, labels=labels)
 
@@ -55,15 +55,15 @@ class ChatTokens:
             prompts=tuple(texts),
             split=split,
             references=tuple(row.assistant for row in rows),
-            input_ids=padded(ids, self.tokenizer.pad_token_id or 0, left),
+            input_ids=pad(ids, self.tokenizer.pad_token_id or 0, left),
             attention_mask=mask_of(ids, left),
-            labels=None if labels is None else padded(labels, IGNORED, left),
+            labels=None if labels is None else pad(labels, IGNORED, left),
             tokens=sum(map(len, ids)),
             # The first token of a row follows nothing that could predict it.
             label_tokens=sum(label != IGNORED for row in labels or () for label in row[1:]),
         )
 
-    def _counted(self, ids: list[int]) -> list[int]:
+    def _count_cut(self, ids: list[int]) -> list[int]:
         self.cut += len(ids) > self.most
         return ids
 
@@ -72,12 +72,12 @@ class ChatTokens:
         return found
 
     def _answer(self, row: ChatRow, prompt: str) -> str:
-        whole = self._applied([*row.messages, {"role": "assistant", "content": row.assistant}])
+        whole = self._apply_template([*row.messages, {"role": "assistant", "content": row.assistant}])
         if self._template and whole.startswith(prompt):
             return whole[len(prompt) :]
         return row.assistant + (self.tokenizer.eos_token or "")
 
-    def _applied(self, messages: list[dict[str, str]], **options: Any) -> str:
+    def _apply_template(self, messages: list[dict[str, str]], **options: Any) -> str:
         if not self._template:
             return "\n\n".join(message["content"] for message in messages) + "\n\n"
         if not self._system and messages[0]["role"] == "system":

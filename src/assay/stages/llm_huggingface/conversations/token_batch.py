@@ -34,7 +34,7 @@ class TokenBatch(PromptBatch):
         )
 
 
-def padded(rows: Sequence[Sequence[int]], filler: int, left: bool) -> Any:
+def pad(rows: Sequence[Sequence[int]], filler: int, left: bool) -> Any:
     """A tensor as wide as the longest row."""
     width = max(map(len, rows))
     gaps = [[filler] * (width - len(row)) for row in rows]
@@ -43,4 +43,4 @@ def padded(rows: Sequence[Sequence[int]], filler: int, left: bool) -> Any:
 
 
 def mask_of(rows: Sequence[Sequence[int]], left: bool) -> Any:
-    return padded([[1] * len(row) for row in rows], 0, left)
+    return pad([[1] * len(row) for row in rows], 0, left)

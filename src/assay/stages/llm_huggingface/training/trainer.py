@@ -6,7 +6,7 @@ from typing import Any
 from assay.stages.llm_huggingface.conversations.token_batch import TokenBatch
 from assay.stages.llm_huggingface.training.schedule_options import ScheduleOptions
 from assay.stages.pytorch.device import Device
-from assay.stages.pytorch.gradient_window import GradientWindow, summed_loss
+from assay.stages.pytorch.gradient_window import GradientWindow, sum_loss
 from assay.stages.pytorch.libraries import library
 from assay.stages.pytorch.optimizer_options import OptimizerOptions
 from assay.stages.pytorch.train_step import TrainStep
@@ -43,8 +43,8 @@ class Trainer:
 
     def learn(self, batch: TokenBatch, log: TrainingLog) -> TrainStep:
         window, tokens = self.window, batch.label_tokens
-        loss = summed_loss(self._logits(batch), batch.labels)
-        self._backward(window.weighted(loss, tokens))
+        loss = sum_loss(self._logits(batch), batch.labels)
+        self._backward(window.weigh(loss, tokens))
         value = loss.item()
         last = window.add(value, tokens)
         if last:
@@ -53,7 +53,7 @@ class Trainer:
 
     def judge(self, batch: TokenBatch, log: TrainingLog) -> TrainStep:
         with library("torch", "llm").inference_mode():
-            loss = summed_loss(self._logits(batch), batch.labels).item()
+            loss = sum_loss(self._logits(batch), batch.labels).item()
         log.judged_loss += loss
         log.judged_tokens += batch.label_tokens
         return TrainStep(loss / max(batch.label_tokens, 1), False, batch.tokens)
@@ -69,7 +69,7 @@ class Trainer:
         torch = library("torch", "llm")
         self.model.train()
         ids = torch.zeros((2, 8), dtype=torch.long, device=device.torch)
-        self._backward(summed_loss(self.model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits, ids))
+        self._backward(sum_loss(self.model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits, ids))
         self._clip(self.parameters, self._longest)
         self._step_optimizer.zero_grad()
         weight = torch.nn.Parameter(torch.zeros(1, device=device.torch))

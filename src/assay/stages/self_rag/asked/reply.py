@@ -13,7 +13,7 @@ def question_of(payload: Any) -> Question:
     if isinstance(payload, Question):
         return payload
     if isinstance(payload, AnswerBatch) and isinstance(payload.context, Question):
-        return _answered(payload.context, payload)
+        return _answer(payload.context, payload)
     raise TypeError(f"expected a question, or a model's answer to one, not {type(payload).__name__}")
 
 
@@ -25,7 +25,7 @@ def fields_of(parsed: Any) -> dict[str, Any]:
     return dict(dump()) if callable(dump) else {}
 
 
-def _answered(question: Question, batch: AnswerBatch) -> Question:
+def _answer(question: Question, batch: AnswerBatch) -> Question:
     text = batch.texts[0] if batch.texts else ""
     parsed = batch.parsed[0] if batch.parsed else None
     told = replace(

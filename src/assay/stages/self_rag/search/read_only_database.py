@@ -25,7 +25,7 @@ _MOST_PATTERN = 200
 
 
 @dataclass(frozen=True)
-class Rows:
+class SelectedRows:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[object, ...], ...] = ()
     refused: str = ""
@@ -33,7 +33,7 @@ class Rows:
 
 
 class ReadOnlyDatabase:
-    """Over a connection that it closes."""
+    """A database on a connection, which it closes."""
 
     def __init__(self, connection: sqlite3.Connection, most_rows: int, seconds: float) -> None:
         self._connection = connection
@@ -47,19 +47,19 @@ class ReadOnlyDatabase:
         connection.set_progress_handler(lambda: int(monotonic() > self._until), _STEPS)
         connection.set_authorizer(_authorize)
 
-    def select(self, statement: str, parameters: tuple[object, ...] = ()) -> Rows:
+    def select(self, statement: str, parameters: tuple[object, ...] = ()) -> SelectedRows:
         self._until = monotonic() + self._seconds
         try:
             cursor = self._connection.execute(statement, parameters)
             rows = cursor.fetchmany(self._most_rows)
             if cursor.description is None:
-                return Rows(refused="it is empty")
+                return SelectedRows(refused="it is empty")
             columns = tuple(column[0] for column in cursor.description)
             cursor.close()
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             late = monotonic() > self._until
-            return Rows(refused=f"it took more than {self._seconds:g} s" if late else str(error))
-        return Rows(columns, tuple(map(tuple, rows)))
+            return SelectedRows(refused=f"it took more than {self._seconds:g} s" if late else str(error))
+        return SelectedRows(columns, tuple(map(tuple, rows)))
 
     def close(self) -> None:
         self._connection.close()

@@ -31,7 +31,7 @@ class TownLibrary:
     @property
     def documents(self) -> list[Passage]:
         """Those with answers and the wrong ones, mixed."""
-        found = [document for town in self.towns for document in (_planted(town), self._wrong(town))]
+        found = [document for town in self.towns for document in (_plant(town), self._wrong(town))]
         Random(f"documents {self.seed}").shuffle(found)
         return found
 
@@ -42,7 +42,7 @@ class TownLibrary:
         found = []
         for town in self.towns:
             a, b = rng.randrange(10, 50), rng.randrange(10, 50)
-            planted = planted_id(town)
+            planted = town_id(town)
             found += [
                 KnownQuestion(f"What is the town of {town.name} known for?", (town.product,), planted),
                 KnownQuestion(f"How many people live in {town.name}?", (str(town.inhabitants),), row_id(town)),
@@ -60,7 +60,7 @@ class TownLibrary:
         )
 
 
-def planted_id(town: Town) -> str:
+def town_id(town: Town) -> str:
     return f"town-{town.number:03d}"
 
 
@@ -72,9 +72,9 @@ def row_id(town: Town) -> str:
     return f"row-{town.number:03d}"
 
 
-def _planted(town: Town) -> Passage:
+def _plant(town: Town) -> Passage:
     return Passage(
-        planted_id(town),
+        town_id(town),
         f"{town.name} is a town on the river {town.river}, founded in {town.founded}. Its mayor is {town.mayor}. It is "
         f"known for its {town.product}.",
     )

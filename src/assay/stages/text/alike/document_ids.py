@@ -58,7 +58,7 @@ class JsonIds(Ids):
         loads = import_orjson().loads
         return [loads(token) for token in self.tokens(rows)]
 
-    def replaced(self, rows: NDArray[Any], tokens: Sequence[bytes]) -> JsonIds:
+    def replace(self, rows: NDArray[Any], tokens: Sequence[bytes]) -> JsonIds:
         import numpy as np
 
         every = self.tokens(np.arange(len(self)))

@@ -47,14 +47,14 @@ class KeyRanges(Source):
 
     def read(self, split: Split) -> Iterator[Pairs]:
         # Nothing of the keys stays mapped while the pairs are confirmed.
-        if (found := self._shared(split)) is not None:
+        if (found := self._find_pairs(split)) is not None:
             yield found
 
-    def _shared(self, split: Split) -> Pairs | None:
+    def _find_pairs(self, split: Split) -> Pairs | None:
         first, last = (BUCKETS * at // self._count() for at in (split.index, split.index + 1))
         if not (parts := self.store.buckets()):
             return None
-        found = pairs.shared(parts, first, last)
+        found = pairs.find_pairs(parts, first, last)
         return plain_shared(parts, first, last) if found is None else Pairs(*found)
 
     def _count(self) -> int:
@@ -70,10 +70,10 @@ def plain_shared(parts: Sequence[tuple[int, Any, Any, Any]], first: int, last: i
     documents = np.concatenate([rows[s].astype(np.uint64) | np.uint64(split << SHIFT) for split, _, rows, s in spans])
     # Parts come in order and documents of a bucket too, so a stable sort leaves each key's documents in order.
     order = np.argsort(keys, kind="stable")
-    return shared(keys[order], documents[order])
+    return pair_documents(keys[order], documents[order])
 
 
-def shared(keys: NDArray[Any], documents: NDArray[Any]) -> Pairs:
+def pair_documents(keys: NDArray[Any], documents: NDArray[Any]) -> Pairs:
     """Each document with the first of its key and with the one before it: enough to connect those that are alike."""
     import numpy as np
 
@@ -147,12 +147,12 @@ def duplicates(found: Pairs) -> Pairs:
 
 
 def _earliest(count: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """For each of `count` documents the earliest that its pairs lead to, over however many others."""
+    """The earliest document that pairs lead to, over however many others, for each of `count` documents."""
     import numpy as np
 
     earliest = np.arange(count)
     while len(one):
-        # Of two that are a pair, what the later one stands for now stands for what the earlier one does.
+        # Joins the groups of a pair: the later group's representative now points to the earlier group's.
         np.minimum.at(earliest, np.maximum(earliest[one], earliest[other]), np.minimum(earliest[one], earliest[other]))
         while (earliest[earliest] != earliest).any():
             earliest = earliest[earliest]

@@ -27,7 +27,7 @@ def signatures(texts: TextColumn) -> NDArray[np.uint32]:
     rows = np.empty((len(texts), BINS), np.uint32)
     for at, text in enumerate(texts.plain()):
         normal = _SPACES.sub(b" ", text.translate(_LOWERED)).lstrip(b" ")
-        hashes = _mixed(_grams(np.frombuffer(normal, np.uint8).astype(np.uint64) + np.uint64(1)))
+        hashes = _mix(_grams(np.frombuffer(normal, np.uint8).astype(np.uint64) + np.uint64(1)))
         rows[at] = _EMPTY
         np.minimum.at(rows[at], (hashes >> np.uint64(_BIN_SHIFT)).astype(np.intp), (hashes & np.uint64(_LOW)))
         _borrow(rows[at])
@@ -70,7 +70,7 @@ def _turns() -> NDArray[np.uint16]:
     turn = 0
     while not turns.all():
         turn += 1
-        tried = _mixed(((bins << np.uint64(32)) + np.uint64(turn)) * np.uint64(_BASE)) >> np.uint64(_BIN_SHIFT)
+        tried = _mix(((bins << np.uint64(32)) + np.uint64(turn)) * np.uint64(_BASE)) >> np.uint64(_BIN_SHIFT)
         at = (tried.astype(np.intp), bins.astype(np.intp))
         turns[at] = np.where(turns[at] == 0, turn, turns[at])
     return turns
@@ -83,11 +83,11 @@ def band_keys(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64]:
     keys = np.repeat(np.arange(1, bands + 1, dtype=np.uint64)[None, :], len(rows), axis=0)
     cut = rows.reshape(len(rows), bands, per_band)
     for at in range(per_band):
-        keys = _mixed(keys ^ cut[:, :, at])
+        keys = _mix(keys ^ cut[:, :, at])
     return keys
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of splitmix64 (Steele, Lea, Flood, 2014)."""
     import numpy as np
 

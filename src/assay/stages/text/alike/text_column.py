@@ -54,8 +54,8 @@ def ids_and_texts(rows: Rows, id_field: str, text_field: str) -> tuple[Ids, Text
     if isinstance(rows, ArrowRows):
         return ValueIds(rows.column(id_field)), _arrow_texts(rows, text_field)
     if isinstance(rows, JsonLines) and library() is not None:
-        return _scanned(rows, id_field, text_field)
-    return _parsed(rows, id_field, text_field)
+        return _scan(rows, id_field, text_field)
+    return _parse(rows, id_field, text_field)
 
 
 def _arrow_texts(rows: ArrowRows, field: str) -> TextColumn:
@@ -75,7 +75,7 @@ def _arrow_texts(rows: ArrowRows, field: str) -> TextColumn:
     return TextColumn(data, bounds[:-1], bounds[1:])
 
 
-def _scanned(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
+def _scan(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
     import numpy as np
 
     names = [id_field] if id_field == text_field else [id_field, text_field]
@@ -88,20 +88,20 @@ def _scanned(rows: JsonLines, id_field: str, text_field: str) -> tuple[Ids, Text
     odd = np.flatnonzero(~np.isin(kinds, (PLAIN, ESCAPED, NULL)) | (np.asarray(id_kinds) == MISSING))
     if len(odd):
         # The strict parser decides what the scanner is not sure of; what it reads goes behind the block.
-        their_ids, their_texts = _parsed(rows.pick(odd.tolist()), id_field, text_field)
+        their_ids, their_texts = _parse(rows.pick(odd.tolist()), id_field, text_field)
         starts[odd], ends[odd] = their_texts.starts + len(data), their_texts.ends + len(data)
         data = np.concatenate([data, their_texts.data])
-        tokens = tokens.replaced(odd, their_ids.tokens(np.arange(len(odd))))
+        tokens = tokens.replace(odd, their_ids.tokens(np.arange(len(odd))))
     return tokens, TextColumn(data, starts, ends, (kinds == ESCAPED).view(np.uint8))
 
 
-def _parsed(rows: Rows, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
-    """By the strict parser, which also says what is wrong."""
+def _parse(rows: Rows, id_field: str, text_field: str) -> tuple[Ids, TextColumn]:
+    """Ids and texts read by the strict parser, which also says what is wrong."""
     ids, texts = rows.columns(id_field, text_field)
-    return ValueIds(ids), TextColumn.packed([_encoded(rows, at, text_field, text) for at, text in enumerate(texts)])
+    return ValueIds(ids), TextColumn.packed([_encode(rows, at, text_field, text) for at, text in enumerate(texts)])
 
 
-def _encoded(rows: Rows, at: int, field: str, text: Any) -> bytes:
+def _encode(rows: Rows, at: int, field: str, text: Any) -> bytes:
     if text is None:
         return b""
     if not isinstance(text, str):

@@ -48,7 +48,7 @@ class DigestWriter(Writer[TextDigests]):
 @dataclass(frozen=True)
 class DigestStore:
     parts: Sequence[Part]
-    """In the order of their splits."""
+    """Parts in the order of their splits."""
 
     def __len__(self) -> int:
         return sum(part.rows for part in self.parts)
@@ -68,7 +68,7 @@ class DigestStore:
 
     def ids(self, documents: Iterable[int]) -> Iterator[bytes]:
         """The id of each document, as JSON."""
-        starts, files = self._starts, [_mapped(part) for part in self.parts]
+        starts, files = self._starts, [_map(part) for part in self.parts]
         for document in documents:
             at = bisect_right(starts, document) - 1
             content, ends, ids = files[at]
@@ -76,7 +76,7 @@ class DigestStore:
             yield content[ids + (ends[row - 1] if row else 0) : ids + ends[row]]
 
 
-def _mapped(part: Part) -> tuple[mmap.mmap | bytes, memoryview, int]:
+def _map(part: Part) -> tuple[mmap.mmap | bytes, memoryview, int]:
     """The file (mapped, not read: few ids are asked for), where each id ends, and where ids begin in the file."""
     if not part.rows:
         return b"", memoryview(b"").cast("q"), 0

@@ -14,7 +14,7 @@ DOCUMENTS_A_RANGE = 4_000_000
 
 
 @dataclass(frozen=True)
-class Repeats(Batch):
+class RepeatedDocuments(Batch):
     """Documents that repeat an earlier one, by number: `first` has the text first, `second` repeats it, in order."""
 
     first: array[int]
@@ -28,7 +28,7 @@ class Repeats(Batch):
 
     @classmethod
     def concat(cls, batches: Sequence[Self]) -> Self:
-        """In order of the documents that repeat, wherever the batches come from."""
+        """Joins batches, in the order of the documents that repeat, wherever the batches come from."""
         if len(batches) == 1:
             return batches[0]
         first, second = array("q"), array("q")
@@ -49,28 +49,28 @@ class DigestRanges(Source):
     def splits(self) -> Sequence[Split]:
         return [Split(index) for index in range(self._count())]
 
-    def read(self, split: Split) -> Iterator[Repeats]:
+    def read(self, split: Split) -> Iterator[RepeatedDocuments]:
         gathered = RangeOfDigests(split.index, self._count())
         for digests, first in self.store.digests():
             gathered.add(digests, first)
         pairs = gathered.repeats()
-        yield Repeats(array("q", pairs[0::2]), array("q", pairs[1::2]))
+        yield RepeatedDocuments(array("q", pairs[0::2]), array("q", pairs[1::2]))
 
     def _count(self) -> int:
         return max(1, -(-len(self.store) // DOCUMENTS_A_RANGE))
 
 
-class GatherRepeats(Collector[Repeats, Repeats]):
+class GatherRepeats(Collector[RepeatedDocuments, RepeatedDocuments]):
     """Repeats of a range go back as arrays, 16 bytes each."""
 
     name = "gather"
 
     def begin(self, split: Split) -> None:
-        self._held: list[Repeats] = []
+        self._held: list[RepeatedDocuments] = []
 
-    def process(self, data: Repeats) -> None:
+    def process(self, data: RepeatedDocuments) -> None:
         self._held.append(data)
 
-    def finish(self) -> Repeats:
+    def finish(self) -> RepeatedDocuments:
         held, self._held = self._held, []
-        return Repeats.concat(held) if held else Repeats(array("q"), array("q"))
+        return RepeatedDocuments.concat(held) if held else RepeatedDocuments(array("q"), array("q"))

@@ -82,13 +82,13 @@ class DigestTexts(Stage[Rows, TextDigests]):
             if not isinstance(text, str | None):
                 place = data.place(at) if isinstance(data, JsonLines) else getattr(data, "where", "")
                 raise DataError(f"{place}: {self.text_field}: not text")
-        block, ranges = _joined([(text or "").encode() for text in texts])
+        block, ranges = _join([(text or "").encode() for text in texts])
         made, _ = native.digests(block, ranges, memoryview(bytearray([PLAIN]) * len(texts)), self.key)
         written = [dumps(one) for one in ids]
         return TextDigests(bytes(made), b"".join(written), array("q", accumulate(map(len, written))))
 
 
-def _joined(texts: list[bytes]) -> tuple[bytes, memoryview]:
+def _join(texts: list[bytes]) -> tuple[bytes, memoryview]:
     ranges, at = int64s(2 * len(texts)), 0
     for row, text in enumerate(texts):
         ranges[2 * row], ranges[2 * row + 1] = at, at + len(text)

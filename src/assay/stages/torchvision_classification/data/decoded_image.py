@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def decoded(image: Any) -> Any:
+def decode_image(image: Any) -> Any:
     """A uint8 tensor (3, height, width), from what a data set holds: an image of PIL's, an array or a tensor."""
     # Called for every image, long after set-up has imported both through `library`, which takes longer.
     import torch

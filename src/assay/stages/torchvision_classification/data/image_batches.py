@@ -51,12 +51,12 @@ class ImageBatches:
             if n < len(split) // self._batch_size:
                 break
             n -= len(split) // self._batch_size
-        chosen = self._ordered(split, epoch)[n * self._batch_size : (n + 1) * self._batch_size]
+        chosen = self._draw_order(split, epoch)[n * self._batch_size : (n + 1) * self._batch_size]
         images, labels = zip(*(split.image(index) for index in chosen.tolist()), strict=True)
         made = images if self._preprocess is None else self._preprocess(images)
         return ImageBatch(made, torch.tensor(labels), split.name, epoch, split.classes)
 
-    def _ordered(self, split: ImageSplit, epoch: int) -> Any:
+    def _draw_order(self, split: ImageSplit, epoch: int) -> Any:
         if not split.trains:
             return split.indices
         if self._order[0] != epoch:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DataError
-from assay.stages.torchvision_classification.data.decoded_image import decoded
+from assay.stages.torchvision_classification.data.decoded_image import decode_image
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class ImageSplit:
         """A uint8 tensor (3, height, width), and the label."""
         try:
             image, label = self.data[index]
-            return decoded(image), int(label)
+            return decode_image(image), int(label)
         except Exception as error:  # noqa: BLE001  (data sets raise what they like; its words are kept)
             what = f"{type(error).__name__}: {error}"
             raise DataError(f"image {index} of the split {self.name!r} cannot be read: {what}") from None
 
-    def preloaded(self) -> ImageSplit:
+    def preload(self) -> ImageSplit:
         """The same, read and decoded, in memory."""
         return ImageSplit(self.name, {i: self.image(i) for i in self.indices.tolist()}, self.indices, self.classes)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import DataError, UsageError
-from assay.names import quoted, unknown
+from assay.names import quote, unknown
 from assay.stages.pytorch.component import component
 from assay.stages.torchvision_classification.data.data_set_options import GeneratedOptions, LibraryOptions
 from assay.stages.torchvision_classification.data.generated_images import GeneratedImages
@@ -20,7 +20,7 @@ _CUT_SEED = 20
 
 
 def open_splits(options: GeneratedOptions | LibraryOptions) -> list[ImageSplit]:
-    """Those asked for, those that train first. Nothing is downloaded unless the options say so."""
+    """The splits asked for, those that train first. Nothing is downloaded unless the options say so."""
     if isinstance(options, GeneratedOptions):
         drawn = GeneratedImages(
             options.images, options.num_classes, options.image_size, options.difficulty, options.seed
@@ -60,7 +60,7 @@ def _library_split(options: LibraryOptions, name: str) -> ImageSplit:
     if "download" in parameters:
         # Some data sets download unless they are told not to.
         arguments.setdefault("download", False)
-    data = _opened(options, kind, arguments, folder)
+    data = _open_data(options, kind, arguments, folder)
     if whole:
         return _cut(options.component, data, name)
     return ImageSplit(name, data, np.arange(len(data)), _classes(data))
@@ -72,7 +72,7 @@ def _kind(path: str) -> Any:
     except ValueError as error:
         raise UsageError(f"dataset.component: {error}") from None
     if not callable(found):
-        raise UsageError(f"dataset.component: {quoted(path)} is not a data set")
+        raise UsageError(f"dataset.component: {quote(path)} is not a data set")
     return found
 
 
@@ -85,7 +85,7 @@ def _refuse_unknown(path: str, arguments: Mapping[str, Any], parameters: Mapping
             raise UsageError(f"dataset: {unknown('key', name, own, of=path)}")
 
 
-def _opened(options: LibraryOptions, kind: Any, arguments: dict[str, Any], folder: Path) -> Any:
+def _open_data(options: LibraryOptions, kind: Any, arguments: dict[str, Any], folder: Path) -> Any:
     try:
         return kind(**arguments)
     except (RuntimeError, OSError) as error:

@@ -17,8 +17,8 @@ from assay.stages.torchvision_classification.model.timm_name import TIMM, timm_n
 
 
 def build_model(options: ClassifierOptions) -> Any:
-    """The module, on the CPU: its classifier replaced, and only then a checkpoint loaded, as one of a training with the
-    replaced classifier has it."""
+    """The module, on the CPU. Its classifier is replaced first and a checkpoint loaded then: a checkpoint of an earlier
+    training has the replaced classifier."""
     if options.name is not None and options.name.startswith(TIMM):
         model = _from_timm(options, timm_name(options.name, "model.name"))
     else:
@@ -51,7 +51,7 @@ def _from_timm(options: ClassifierOptions, name: str) -> Any:
 
 def _from_torchvision_or_own(options: ClassifierOptions) -> Any:
     nn = library("torch.nn", "vision")
-    build = _named(options.name) if options.name is not None else _component(str(options.component))
+    build = _find_builder(options.name) if options.name is not None else _component(str(options.component))
     arguments: dict[str, Any] = {}
     weights = None
     if options.weights is not None:
@@ -86,7 +86,7 @@ def _load_published(model: Any, weights: Any) -> None:
         model.transform_input = True
 
 
-def _named(name: str) -> Callable[..., Any]:
+def _find_builder(name: str) -> Callable[..., Any]:
     models = library("torchvision.models", "vision")
     known = models.list_models(module=models)
     if name not in known:

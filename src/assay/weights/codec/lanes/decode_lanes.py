@@ -1,7 +1,7 @@
-"""From words to bit patterns in one loop over all lanes: context, token, noise, and what the token was made of undone.
+"""Decodes words to bit patterns, in one loop over all lanes: context, token, noise, and the element they stand for.
 
 Interleaving lanes over one stream of words, so that a vector unit advances all of them at once, is by Giesen
-(arXiv:1402.3392). States are 32 bits wide; what is done to elements of 8 and 16 bits is done to 32 of them at a time.
+(arXiv:1402.3392). States are 32 bits wide; elements of 8 and 16 bits are worked on 32 at a time.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from assay.weights.codec.lanes.lanes import (
     Loop,
     all_lanes,
     count,
-    flagged,
     gather,
     halves,
-    joined,
-    looked_up,
+    is_bit_set,
+    join_halves,
+    look_up,
     note,
     prefetch,
-    refilled,
-    shifted,
+    refill,
+    shift_pairs,
     with_words,
 )
 from assay.weights.codec.tokens import DIRECT
@@ -64,19 +64,19 @@ class _Words:
 
     def refill(self, state: Any) -> Any:
         empty = self.builder.icmp_unsigned("<", state, all_lanes(I32, LOWEST_STATE))
-        state = refilled(self.builder, self._words, self.place, empty, state)
+        state = refill(self.builder, self._words, self.place, empty, state)
         self.place = self.builder.add(self.place, count(self.builder, empty))
         return state
 
     def take(self, value: Any, mask: Any) -> Any:
-        """A word in each lane of the mask, where the value is 0."""
+        """The value with the next words put into the lanes of the mask, where it must be 0."""
         value = with_words(self.builder, self._words, self.place, mask, value)
         self.place = self.builder.add(self.place, count(self.builder, mask))
         return value
 
 
 def _residual(words: _Words, found: Any, state: Any, content: int) -> tuple[Any, Any]:
-    """What a slot and the state say, and the state after; see `frequency_table.read_tables`."""
+    """The residual that slot and state stand for, and the next state; see `frequency_table.read_tables`."""
     builder = words.builder
     frequency = builder.lshr(found, all_lanes(I32, SHARE_AT))
     share = builder.mul(builder.lshr(state, all_lanes(I32, PROBABILITY_BITS)), frequency)
@@ -85,14 +85,14 @@ def _residual(words: _Words, found: Any, state: Any, content: int) -> tuple[Any,
     if content != NOISE:
         return builder.and_(head, all_lanes(I32, 0xFF)), words.refill(state)
     head = builder.and_(head, all_lanes(I32, DIRECT - 1))
-    # What is above the length is a multiple of 32, which a shift of pairs of numbers does not see.
+    # The bits above the length add a multiple of 32 to it, and a shift of pairs of numbers is modulo 32.
     length = builder.lshr(found, all_lanes(I32, NOISE_AT))
-    rest, turned = shifted(builder, "r", _NONE, state, length), shifted(builder, "r", state, state, length)
-    return shifted(builder, "l", head, turned, length), words.refill(rest)
+    rest, turned = shift_pairs(builder, "r", _NONE, state, length), shift_pairs(builder, "r", state, state, length)
+    return shift_pairs(builder, "l", head, turned, length), words.refill(rest)
 
 
-def _fixed(words: _Words, length: Any, state: Any) -> tuple[Any, Any]:
-    """The next so many bits, or a word if they are all set, and the state after."""
+def _read_fixed(words: _Words, length: Any, state: Any) -> tuple[Any, Any]:
+    """A residual of `length` bits, or the next word if those are all set; and the next state."""
     builder = words.builder
     mask = builder.sub(builder.shl(all_lanes(I32, 1), length), all_lanes(I32, 1))
     bits = builder.and_(state, mask)
@@ -109,10 +109,10 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     states_at, rounds_at = (builder.inttoptr(arguments[i], POINTER) for i in (7, 9))
     elements = Elements(builder, width)
     field = [elements.splat(builder.shl(argument, exponent_at)) for argument in arguments[12:15]]
-    # From where the exponent is to above the bits of a slot: down in 32 bits, up in fewer. Integers have none.
+    # Shift that moves the exponent above the bits of a slot: right for 32 bits, left for fewer. Integers have none.
     way = (exponent_at, I64(PROBABILITY_BITS)) if width == 32 else (I64(PROBABILITY_BITS), exponent_at)
     by = elements.splat(builder.select(builder.icmp_signed(">", *way), builder.sub(*way), I64(0)))
-    is_float, xor = (None if everyday else elements.chosen(argument) for argument in arguments[15:17])
+    is_float, xor = (None if everyday else elements.is_flag_set(argument) for argument in arguments[15:17])
     lanes = lanes_of.py_func(content)
     leading, fixed = content == LEADING, content == FIXED
     lengths = elements.load(slots, I64(0)) if fixed else None
@@ -138,7 +138,7 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
                 context = elements.context(under[-1], *field)
             if fixed:
                 index = builder.lshr(context, elements.splat(exponent_at))
-                found += halves(builder, looked_up(builder, lengths, index), together)
+                found += halves(builder, look_up(builder, lengths, index), together)
                 continue
             move = builder.lshr if width == 32 else builder.shl
             for vector, part in enumerate(halves(builder, move(context, by), together), first):
@@ -146,28 +146,28 @@ def _decode_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
                 found.append(gather(builder, slots, slot, I32))
         residuals = []
         for vector, (slot, state) in enumerate(zip(found, before, strict=True), begin):
-            residual, state = _fixed(words, slot, state) if fixed else _residual(words, slot, state, content)
+            residual, state = _read_fixed(words, slot, state) if fixed else _residual(words, slot, state, content)
             residuals.append(residual)
             states.append(state)
             if content == NOISE:
                 place = builder.add(builder.mul(loop.round, I64(lanes // WIDTH)), I64(vector))
-                note(builder, flagged(builder, slot, ESCAPED_AT), notes, place)
+                note(builder, is_bit_set(builder, slot, ESCAPED_AT), notes, place)
         for number, place in enumerate(places):
-            coded = joined(builder, residuals[number * together : (number + 1) * together])
+            coded = join_halves(builder, residuals[number * together : (number + 1) * together])
             low = elements.load_planes(planes_at, place, stride, planes)
             if leading:
-                value = elements.led(low, coded, is_float)
+                value = elements.assemble(low, coded, is_float)
             else:
                 residual = builder.or_(builder.shl(coded, elements.constant(8 * planes)), low)
-                value = elements.undone(under[number], residual, xor)
+                value = elements.undo_residual(under[number], residual, xor)
             elements.store(value, out, place)
     return loop.end(words.place, states, rounds_at)
 
 
 @intrinsic(prefer_literal=True)
 def _decode(typing, arguments, width, content, planes, everyday):  # type: ignore[no-untyped-def]
-    """A loop for each width of an element and kind of stream; without choices for what is everyday: leading bytes of
-    floats, or differences."""
+    """A loop for each width of an element and kind of stream. `everyday`: leading bytes of floats, or differences; its
+    loop need not choose between floats and integers, or differences and XOR."""
     return types.int64(arguments, width, content, planes, everyday), _decode_lanes
 
 
@@ -178,10 +178,9 @@ def decode_lanes(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Addresses in, the number of words read out. Stops before a round that begins beyond word `limit`.
 
-    `base` may be `out`. `slots`: see `frequency_table.read_tables`, or the lengths of the contexts as elements. At
-    `notes` is left which lanes had escapes, see `escapes`; at `rounds`, how many rounds there were. At `low` are as
-    many planes of low bytes, `stride` apart. `m`, `e`, `lo`, `hi`: see `tokens.context_of`. What is common has a loop
-    of its own.
+    `base` may be `out`. `slots`: see `frequency_table.read_tables`; or, at fixed lengths, the length of each context,
+    as elements. `notes` is set to which lanes had escapes, see `escapes`; `rounds` to how many rounds there were.
+    `low`: `planes` planes of low bytes, `stride` bytes apart. `m`, `e`, `lo`, `hi`: see `tokens.context_of`.
     """
     everything = (words, notes, slots, base, low, out, steps, states, limit, rounds, stride)
     arguments = (*everything, m, e, lo, hi, is_float, xor)

@@ -1,4 +1,4 @@
-"""From elements and their bases to words in one loop over all lanes, backwards: residual, context, and their code."""
+"""Codes elements and their bases as words, in one loop over all lanes, backwards: residual, context, and their code."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from assay.weights.codec.lanes.lanes import (
     WIDTH,
     Loop,
     all_lanes,
-    flagged,
     halves,
-    looked_up,
+    is_bit_set,
+    look_up,
     note,
     prefetch,
 )
@@ -40,7 +40,7 @@ def _difference_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> 
     steps, stride, exponent_at = arguments[7:10]
     elements = Elements(builder, width)
     field = [elements.splat(builder.shl(argument, exponent_at)) for argument in arguments[10:13]]
-    xor = elements.chosen(arguments[13]) if may_be_xor else None
+    xor = elements.is_flag_set(arguments[13]) if may_be_xor else None
     lengths = elements.load(table, I64(0)) if content == FIXED else None
     loop = Loop(builder, LANES, steps, states_at)
     words = SpilledWords(builder, words_at, loop.place)
@@ -59,7 +59,7 @@ def _difference_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> 
         residual = builder.lshr(residual, elements.constant(8 * planes))
         code = builder.lshr(elements.context(under, *field), elements.splat(exponent_at))
         if content == FIXED:
-            code = looked_up(builder, lengths, code)
+            code = look_up(builder, lengths, code)
         else:
             code = builder.or_(builder.shl(code, elements.constant(8)), elements.token(residual))
         codes += halves(builder, code, together)
@@ -72,14 +72,15 @@ def _difference_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> 
     found = [found_in(builder, table, code) for code in codes]
     for v, (_, span) in enumerate(found):
         place = builder.add(builder.mul(turn, I64(LANES // WIDTH)), I64(v))
-        note(builder, flagged(builder, span, ENCODER_ESCAPED_AT), notes, place)
+        note(builder, is_bit_set(builder, span, ENCODER_ESCAPED_AT), notes, place)
     for v in reversed(range(len(states))):
         states[v] = with_symbol(words, states[v], *found[v], residuals[v])
     return loop.end(words.place, states)
 
 
 def _with_bits(words: SpilledWords, state: Any, length: Any, residual: Any) -> Any:
-    """The state with so many bits in it: the residual, or all of them set and the residual as a word."""
+    """The state with `length` more bits: the residual; or, if it does not fit, all bits set and the residual as a
+    word."""
     builder = words.builder
     top = builder.lshr(state, builder.sub(all_lanes(I32, STATE_BITS), length))
     state = words.spill(state, builder.icmp_unsigned("!=", top, all_lanes(I32, 0)))
@@ -100,9 +101,9 @@ def difference_lanes(  # type: ignore[no-untyped-def]
 ):
     """Addresses in, minus the number of words out, which are written downwards from the address `words`.
 
-    As many low bytes of the residuals as there are `planes` go to `low`, by planes `stride` apart, and what is above
-    them is coded by `table`: ranges, see `frequency_table.fill_encoder`, or the lengths of the contexts as elements. At
-    `notes` is left which lanes had escapes, see `escapes`. `m`, `e`, `lo`, `hi`: see `tokens.context_of`.
+    The `planes` lowest bytes of the residuals go to `low`, a plane each, `stride` bytes apart. What is above them is
+    coded by `table`: ranges, see `frequency_table.fill_encoder`; or, at fixed lengths, the length of each context, as
+    elements. `notes` is set to which lanes had escapes, see `escapes`. `m`, `e`, `lo`, `hi`: see `tokens.context_of`.
     """
     arguments = (bits, base, low, table, words, notes, states, steps, stride, m, e, lo, hi, xor)
     if content == FIXED:

@@ -17,7 +17,7 @@ from assay.weights.codec.lanes.lanes import (
     all_lanes,
     function_of,
     halves,
-    joined,
+    join_halves,
     splat,
     vector_of,
 )
@@ -28,9 +28,9 @@ _FLOAT_BIAS = 127
 
 @dataclass(frozen=True)
 class Elements:
-    """As many as fill a register: 32 of up to 16 bits, or 16 of 32.
+    """Elements that fill a register: 32 of up to 16 bits, or 16 of 32 bits.
 
-    `is_float` and `xor` below may be None: it is known that they are floats, that it is a difference.
+    `is_float` and `xor` below may be None: then the elements are known to be floats, the residual a difference.
     """
 
     builder: Any
@@ -58,8 +58,8 @@ class Elements:
     def splat(self, value: Any) -> Any:
         return splat(self.builder, value, self.kind)
 
-    def chosen(self, flag: Any) -> Any:
-        """In every lane whether a 64-bit number is not 0."""
+    def is_flag_set(self, flag: Any) -> Any:
+        """Whether a 64-bit number is not 0, in every lane."""
         return self.builder.icmp_unsigned("!=", self.splat(flag), self.constant(0))
 
     def load(self, start: Any, place: Any) -> Any:
@@ -69,7 +69,7 @@ class Elements:
         return found if self.width == self.bits else self.builder.zext(found, self.kind)
 
     def load_planes(self, planes: Any, place: Any, stride: Any, count: int) -> Any:
-        """So many low bytes, each from a plane of its own, `stride` bytes apart."""
+        """Elements of `count` low bytes, each byte from a plane of its own, `stride` bytes apart."""
         builder, rest = self.builder, self.constant(0)
         for number in range(count):
             at = builder.gep(planes, [builder.add(place, builder.mul(stride, I64(number)))], source_etype=I8)
@@ -78,7 +78,7 @@ class Elements:
         return rest
 
     def store_planes(self, value: Any, planes: Any, place: Any, stride: Any, count: int) -> None:
-        """The opposite; what is above them is not stored."""
+        """Stores the `count` low bytes of the elements as `load_planes` reads them; the bytes above are not stored."""
         builder = self.builder
         for number in range(count):
             at = builder.gep(planes, [builder.add(place, builder.mul(stride, I64(number)))], source_etype=I8)
@@ -91,39 +91,40 @@ class Elements:
         self.builder.store(narrow, self.builder.gep(start, [place], source_etype=element), align=1)
 
     def context(self, base: Any, mask: Any, below: Any, last: Any) -> Any:
-        """As `tokens.context_of`, but left where the exponent is, for which mask and bounds are given too."""
+        """The same as `tokens.context_of`, but left at the place of the exponent; so are mask and bounds."""
         builder = self.builder
         name = f"llvm.usub.sat.v{self.lanes}i{self.bits}"
         function = function_of(builder, name, self.kind, [self.kind] * 2)
         above = builder.call(function, [builder.and_(base, mask), below])
         return builder.select(builder.icmp_unsigned("<", above, last), above, last)
 
-    def raised(self, value: Any) -> Any:
-        """In the top bits of a lane, so that its sign is the element's at every width."""
+    def shift_up(self, value: Any) -> Any:
+        """The value in the top bits of a lane, so that the lane's sign is the element's at every width."""
         up = self.bits - self.width
         return self.builder.shl(value, self.constant(up)) if up else value
 
-    def lowered(self, value: Any) -> Any:
+    def shift_down(self, value: Any) -> Any:
         up = self.bits - self.width
         return self.builder.lshr(value, self.constant(up)) if up else value
 
-    def undone(self, base: Any, residual: Any, xor: Any) -> Any:
-        """The bit pattern whose difference with (or XOR to) the base this is."""
+    def undo_residual(self, base: Any, residual: Any, xor: Any) -> Any:
+        """The bit pattern that has this residual (difference or XOR) with the base."""
         builder = self.builder
         half, odd = builder.lshr(residual, self.constant(1)), builder.trunc(residual, self.flags)
         value = builder.add(base, builder.select(odd, builder.not_(half), half))
         return value if xor is None else builder.select(xor, builder.xor(base, residual), value)
 
     def residual(self, bits: Any, base: Any, xor: Any) -> Any:
-        """The opposite."""
+        """The residual of a bit pattern with its base; `undone` takes it back."""
         builder = self.builder
-        step = self.raised(builder.sub(bits, base))
+        step = self.shift_up(builder.sub(bits, base))
         sign = builder.ashr(step, self.constant(self.bits - 1))
-        zigzag = self.lowered(builder.xor(builder.shl(step, self.constant(1)), sign))
+        zigzag = self.shift_down(builder.xor(builder.shl(step, self.constant(1)), sign))
         return zigzag if xor is None else builder.select(xor, builder.xor(bits, base), zigzag)
 
     def token(self, residual: Any) -> Any:
-        """As `tokens.token_of`. Octave and quarter are the leading bits of a float."""
+        """The same as `tokens.token_of`. Octave and quarter are read off the leading bits of the residual as a
+        float."""
         if self.width == 8:
             return residual
         builder, quarters = self.builder, []
@@ -131,15 +132,15 @@ class Elements:
             as_float = builder.uitofp(part, ir.VectorType(ir.FloatType(), WIDTH))
             quarters.append(builder.lshr(builder.bitcast(as_float, vector_of(I32)), all_lanes(I32, 21)))
         first = 4 * (_FLOAT_BIAS + DIRECT_BITS) - DIRECT
-        above = builder.sub(joined(builder, quarters), self.constant(first))
+        above = builder.sub(join_halves(builder, quarters), self.constant(first))
         if self.width > 16:
             most = self.constant(ESCAPE)
             above = builder.select(builder.icmp_signed("<", above, most), above, most)
         plain = builder.icmp_unsigned("<", residual, self.constant(DIRECT))
         return builder.select(plain, residual, above)
 
-    def led(self, rest: Any, token: Any, is_float: Any) -> Any:
-        """The element whose bytes these are; a float was rotated left by one."""
+    def assemble(self, rest: Any, token: Any, is_float: Any) -> Any:
+        """The element, from its first byte (`token`) and the others (`rest`); a float was rotated left by one bit."""
         builder, one, last = self.builder, self.constant(1), self.constant(self.bits - 1)
         value = builder.or_(rest, builder.shl(token, self.constant(self.bits - 8)))
         turned = builder.or_(builder.lshr(value, one), builder.shl(value, last))

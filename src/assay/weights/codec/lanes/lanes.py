@@ -14,7 +14,7 @@ from numba import config
 
 WIDTH = 16
 AHEAD, _LINE_BYTES = 3072, 64
-"""Bytes between what is read and what is prefetched, and of a line of the caches."""
+"""How far ahead of reading to prefetch, and the length of a line of the caches; both in bytes."""
 
 I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 ELEMENTS = {8: I8, 16: I16, 32: I32}
@@ -64,8 +64,8 @@ def halves(builder: Any, value: Any, parts: int) -> list[Any]:
     return [builder.and_(pairs, all_lanes(I32, 0xFFFF)), builder.lshr(pairs, all_lanes(I32, 16))]
 
 
-def joined(builder: Any, parts: list[Any]) -> Any:
-    """The opposite; they are below 2**16."""
+def join_halves(builder: Any, parts: list[Any]) -> Any:
+    """Joins what `halves` took apart; the elements are below 2**16."""
     if len(parts) == 1:
         return parts[0]
     even, odd = parts
@@ -107,8 +107,8 @@ def gather_pairs(builder: Any, table: Any, index: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def looked_up(builder: Any, table: Any, index: Any) -> Any:
-    """The elements of one register that another one names, which are among the first sixteen."""
+def look_up(builder: Any, table: Any, index: Any) -> Any:
+    """Elements of the register `table`, picked by the numbers in `index`; only its first sixteen can be."""
     kind = table.type
     if _LOOKS_UP:
         name = f"llvm.x86.avx512.permvar.{'si' if kind.element.width == 32 else 'hi'}.512"
@@ -128,12 +128,12 @@ def wide_halves(builder: Any, value: Any) -> tuple[Any, Any]:
 
 
 def wide_joined(builder: Any, even: Any, odd: Any) -> Any:
-    """The opposite, of the low halves."""
+    """Joins the low halves of what `wide_halves` took apart."""
     pairs = builder.or_(builder.and_(even, wide_lanes(0xFFFFFFFF)), builder.shl(odd, wide_lanes(32)))
     return builder.bitcast(pairs, vector_of(I32))
 
 
-def shifted(builder: Any, way: str, high: Any, low: Any, by: Any) -> Any:
+def shift_pairs(builder: Any, way: str, high: Any, low: Any, by: Any) -> Any:
     """Pairs of numbers shifted to the left or right by `by` modulo 32: the high or the low one of the result."""
     name = f"llvm.fsh{way}.v{WIDTH}i32"
     return builder.call(function_of(builder, name, vector_of(I32), [vector_of(I32)] * 3), [high, low, by])
@@ -145,11 +145,11 @@ def count(builder: Any, mask: Any) -> Any:
 
 
 def note(builder: Any, mask: Any, notes: Any, place: Any) -> None:
-    """A bit a lane."""
+    """Stores the mask at `place` of the notes, one bit for each lane."""
     builder.store(builder.bitcast(mask, I16), builder.gep(notes, [place], source_etype=I16), align=1)
 
 
-def flagged(builder: Any, value: Any, bit: int) -> Any:
+def is_bit_set(builder: Any, value: Any, bit: int) -> Any:
     return builder.icmp_unsigned("!=", builder.and_(value, all_lanes(I32, 1 << bit)), all_lanes(I32, 0))
 
 
@@ -161,7 +161,7 @@ def expand_words(builder: Any, words: Any, place: Any, mask: Any) -> Any:
     return builder.zext(found, vector_of(I32))
 
 
-def refilled(builder: Any, words: Any, place: Any, mask: Any, state: Any) -> Any:
+def refill(builder: Any, words: Any, place: Any, mask: Any, state: Any) -> Any:
     """The state, in the lanes of the mask moved up by 16 bits and the next word put below."""
     more = builder.select(mask, builder.shl(state, all_lanes(I32, 16)), state)
     return with_words(builder, words, place, mask, more)
@@ -182,8 +182,8 @@ def with_words(builder: Any, words: Any, place: Any, mask: Any, value: Any) -> A
 
 
 def prefetch(builder: Any, start: Any, place: Any, count: int, element: Any) -> None:
-    """So many elements that will be read soon: a processor does not look by itself at the next page. Beyond the end of
-    what there is it does nothing."""
+    """Prefetches `count` elements that will be read soon: a processor does not look at the next page by itself. Beyond
+    the end of memory it does nothing."""
     function = function_of(builder, "llvm.prefetch.p0", ir.VoidType(), [POINTER, I32, I32, I32])
     for line in range(0, count * element.width // 8, _LINE_BYTES):
         at = builder.gep(builder.gep(start, [place], source_etype=element), [I64(line)], source_etype=I8)
@@ -191,7 +191,7 @@ def prefetch(builder: Any, start: Any, place: Any, count: int, element: Any) -> 
 
 
 def compress_words(builder: Any, value: Any, words: Any, place: Any, mask: Any) -> None:
-    """The low words of the lanes of the mask, side by side from `place` on."""
+    """Stores the low words of the lanes of the mask side by side, from `place` on."""
     name, kind = f"llvm.masked.compressstore.v{WIDTH}i16", vector_of(I16)
     function = function_of(builder, name, ir.VoidType(), [kind, POINTER, vector_of(I1)])
     builder.call(function, [builder.trunc(value, kind), builder.gep(words, [place], source_etype=I16), mask])
@@ -227,7 +227,7 @@ class Loop:
         return self.builder.gep(self._states, [I64(4 * WIDTH * vector)], source_etype=I8)
 
     def end(self, place: Any, states: list[Any], rounds_at: Any = None) -> Any:
-        """The place after the last round; how many there were is stored."""
+        """The place after the last round; the number of rounds is stored at `rounds_at`."""
         builder = self.builder
         after = [builder.add(self.round, I64(1)), place, *states]
         last = builder.block

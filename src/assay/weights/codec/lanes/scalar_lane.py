@@ -8,7 +8,7 @@ from typing import Any
 import numba as nb
 from numba import njit, types
 
-from assay.weights.codec.escapes import got_escape
+from assay.weights.codec.escapes import get_escape
 from assay.weights.codec.frequency_table import (
     ENCODER_NOISE_AT,
     ESCAPED_AT,
@@ -40,7 +40,7 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
     cache=True,
 )
 def encode_lane(symbols, residuals, ranges, words, end):  # type: ignore[no-untyped-def]
-    """Writes words downwards from `end`: the place of the first, and the final state."""
+    """Writes words downwards from `end`; returns the place of the first, and the final state."""
     state, place = _u64(LOWEST_STATE), end
     for i in range(symbols.shape[0] - 1, -1, -1):
         symbol, residual = symbols[i], _u64(residuals[i])
@@ -59,7 +59,7 @@ def encode_lane(symbols, residuals, ranges, words, end):  # type: ignore[no-unty
 
 @njit(inline="always")
 def _word(data, at, end):  # type: ignore[no-untyped-def]
-    """Beyond the end there are zeros: the caller sees by the place that they were read."""
+    """The word at a place; zero beyond the end, which the caller notices by the place."""
     return _u64(data[at]) | (_u64(data[at + 1]) << _u64(8)) if at + 1 < end else _u64(0)
 
 
@@ -94,7 +94,7 @@ def decode_lane(  # type: ignore[no-untyped-def]
             residual = ((residual & _u64(DIRECT - 1)) << length) | noise
             state >>= length
             if (found >> _u64(ESCAPED_AT)) & _u64(1):
-                whole, escape = got_escape(data, escape, apart_end, False)
+                whole, escape = get_escape(data, escape, apart_end, False)
                 residual = _u64(whole)
         if state < _u64(LOWEST_STATE):
             state = (state << _u64(16)) | _word(data, place, end)

@@ -1,4 +1,4 @@
-"""From elements and their bases to residuals and symbols, a register at a time."""
+"""Makes residuals and symbols of elements and their bases, a register at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _symbol_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
     elements = Elements(builder, width)
     field = [elements.splat(builder.shl(argument, arguments[7])) for argument in arguments[8:11]]
     exponent_at = elements.splat(arguments[7])
-    xor = elements.chosen(arguments[11]) if may_be_xor else None
+    xor = elements.is_flag_set(arguments[11]) if may_be_xor else None
     entry = builder.block
     body, done = builder.append_basic_block("symbols"), builder.append_basic_block("symbols_done")
     builder.cbranch(builder.icmp_signed("<=", I64(elements.lanes), size), body, done)
@@ -58,8 +58,8 @@ def _symbols(typing, arguments, width, planes, may_be_xor):  # type: ignore[no-u
 
 @njit(types.int64(*_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
 def symbol_lanes(bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, xor, width, planes):  # type: ignore[no-untyped-def]
-    """Addresses in, the number of elements done out: all that fill a register. As many low bytes of the residuals as
-    there are `planes` go to `low`, by planes `stride` apart, and the symbols are of what is above."""
+    """Addresses in, the number of elements done out: as many as fill whole registers. The `planes` lowest bytes of the
+    residuals go to `low`, a plane each, `stride` bytes apart; the symbols are those of what is above."""
     arguments = (bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, xor)
     if width == 8:
         return _symbols(arguments, 8, 0, True)

@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 from numba import njit, types
 
-from assay.weights.codec.escapes import MOST_WORDS, larger_than_not, put_noted
+from assay.weights.codec.escapes import MOST_WORDS, larger_than_not, put_noted_escapes
 from assay.weights.codec.lanes.coder_state import LANES, LOWEST_STATE, NOISE, TOKENS
 from assay.weights.codec.lanes.difference_lanes import difference_lanes
 from assay.weights.codec.streams.scratch import scratch
@@ -26,7 +26,7 @@ from assay.weights.store import Tensor
 
 _BLOCK = 2048
 _COUNTED, _QUICKLY_COUNTED = 1 << 17, 1 << 15
-"""Symbols that are counted, about, where there are more: the frequencies of all would hardly differ."""
+"""About how many symbols of a larger chunk are counted: the frequencies of all would hardly differ."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 
@@ -34,7 +34,7 @@ _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (
 def encode_difference(
     bits: Tensor, base: Tensor, kind: ElementType, window: Window, xor: bool, quick: bool = False
 ) -> Tensor:
-    """Bytes, good until this thread codes the next stream. Quick: a little larger, for fewer symbols counted."""
+    """The stream's bytes, good until this thread codes the next. `quick`: counts fewer symbols, a little larger."""
     planes = noise_planes(bits, base, kind, xor)
     room = room_for(bits.size, planes)
     if kind.bits == 8 or bits.size < FEWEST_FOR_LANES:
@@ -48,7 +48,7 @@ def encode_difference(
 
 
 @njit(nogil=True)
-def _counted(bits, base, field, xor, planes, every):  # type: ignore[no-untyped-def]
+def _count_symbols(bits, base, field, xor, planes, every):  # type: ignore[no-untyped-def]
     """Counts of symbols, from one block of elements out of every `every`."""
     counts = np.zeros((COUNTERS, (field[3] + 1) * 256), np.uint32)
     symbols, residuals = np.empty(_BLOCK, np.uint16), np.empty(_BLOCK, bits.dtype)
@@ -63,7 +63,8 @@ def _counted(bits, base, field, xor, planes, every):  # type: ignore[no-untyped-
 
 @njit(nogil=True)
 def _rounds(bits, base, low, table, words, end, noted, states, steps, stride, field, xor, content, planes):  # type: ignore[no-untyped-def]
-    """Where the words now begin. A function of arrays: they live until it returns."""
+    """Codes rounds; returns where the words now begin. Takes arrays, not addresses, so that they live until it
+    returns."""
     sources = (bits.ctypes.data, base.ctypes.data, low.ctypes.data, table.ctypes.data)
     to = (words.ctypes.data + nb.uint64(2 * end), noted.ctypes.data, states.ctypes.data)
     return end + difference_lanes(*sources, *to, steps, stride, *field, xor, bits.itemsize * 8, content, planes)
@@ -71,8 +72,8 @@ def _rounds(bits, base, low, table, words, end, noted, states, steps, stride, fi
 
 @njit(nogil=True)
 def code_elements(bits, base, table, noted, states, field, xor, content, planes, room):  # type: ignore[no-untyped-def]
-    """Fills `room` from its end: where the words begin in it and where they end, and the elements of the last round,
-    which is made whole by more of its last one."""
+    """Fills `room` from its end. Returns where in it the words begin and end, and the elements and bases of the last
+    round; a round that is not full repeats its last element."""
     size, whole = bits.shape[0], bits.shape[0] // LANES
     rest = size - whole * LANES
     end = (room.shape[0] - planes * size) // 2
@@ -98,9 +99,11 @@ def code_elements(bits, base, table, noted, states, field, xor, content, planes,
     cache=True,
 )
 def _encode(bits, base, mantissa, mask, below, last, xor, planes, every, noted, apart, room):  # type: ignore[no-untyped-def]
-    """Where the stream begins in `room`."""
+    """Writes the stream to the end of `room`; returns where it begins."""
     field = (mantissa, mask, below, last)
-    ranges, tables, begins, written = tables_of(_counted(bits, base, field, xor, planes, every), every, last + 1, NOISE)
+    ranges, tables, begins, written = tables_of(
+        _count_symbols(bits, base, field, xor, planes, every), every, last + 1, NOISE
+    )
     states = np.full(LANES, LOWEST_STATE, np.uint32)
     how = (field, xor, NOISE, planes)
     first, end, last_bits, last_base = code_elements(bits, base, ranges, noted, states, *how, room)
@@ -108,7 +111,7 @@ def _encode(bits, base, mantissa, mask, below, last, xor, planes, every, noted, 
     noted, last_noted = noted[:whole], noted[whole : (bits.shape[0] + LANES - 1) // LANES]
     wide = larger_than_not(noted, bits, base, planes, xor)
     wide += larger_than_not(last_noted, last_bits, last_base, planes, xor)
-    escapes = put_noted(noted, bits, base, planes, xor, apart, 0, wide > 0)
-    escapes = put_noted(last_noted, last_bits, last_base, planes, xor, apart, escapes, wide > 0)
+    escapes = put_noted_escapes(noted, bits, base, planes, xor, apart, 0, wide > 0)
+    escapes = put_noted_escapes(last_noted, last_bits, last_base, planes, xor, apart, escapes, wide > 0)
     head = (last + 1, tables, begins, below, NOISE | (planes << 4) | (int(wide > 0) << 7))
     return put_head(head, states, written, apart[:escapes], room, first, end - first)

@@ -1,7 +1,7 @@
 """A stream whose residuals have a fixed number of bits for each exponent of the base: no table to count or to look up.
 
-About one bit an element more than the entropy coder needs, for a third of the time. All bits set say that the residual
-did not fit: it is the next word. Of elements of 32 bits, the two low bytes are planes.
+It takes about one bit per element more than the entropy coder, and a third of its time. If all bits are set, the
+residual did not fit and is the next word. The two low bytes of elements of 32 bits are kept apart, as planes.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from assay.weights.store import Tensor
 
 _WORD = 16
 _LOW_BYTES = {16: 0, 32: 2}
-"""Planes of low bytes below the residuals of elements of so many bits, which then fit a word."""
+"""Low bytes that are kept apart as planes, by the bits of an element: what is left of a residual then fits a word."""
 _FEWEST_BITS = 7.0
 """Fewest bits per element at which fixed lengths pay: one bit more is then at most a seventh."""
 _SMALL = 0.5
-"""The share of residuals that may be below the low bytes."""
+"""Largest share of residuals that may lie wholly in the low bytes."""
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 
 
-def fixed_lengths(bits: Tensor, base: Tensor, kind: ElementType, window: Window) -> Tensor | None:
-    """How many bits each context gets, by a sample; none where coding tokens would be much smaller."""
+def choose_lengths(bits: Tensor, base: Tensor, kind: ElementType, window: Window) -> Tensor | None:
+    """Bits that each context gets, from a sample; None where coding tokens would be much smaller."""
     if kind.bits not in _LOW_BYTES or bits.size < FEWEST_FOR_LANES:
         return None
     lengths = np.zeros(MOST_CONTEXTS, np.uint8)
@@ -40,7 +40,7 @@ def fixed_lengths(bits: Tensor, base: Tensor, kind: ElementType, window: Window)
 
 
 def encode_fixed(bits: Tensor, base: Tensor, kind: ElementType, window: Window, lengths: Tensor) -> Tensor:
-    """Bytes, good until this thread codes the next stream."""
+    """The stream's bytes, good until this thread codes the next stream."""
     planes = _LOW_BYTES[kind.bits]
     room = room_for(bits.size, planes)
     begin = _encode(bits, base, *field_of(kind, window), planes, lengths, room)
@@ -53,7 +53,8 @@ def encode_fixed(bits: Tensor, base: Tensor, kind: ElementType, window: Window, 
     cache=True,
 )
 def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type: ignore[no-untyped-def]
-    """Fills them: the bits of an element then, and the share of residuals that are nothing above the planes below."""
+    """Fills `lengths` from a sample; returns the bits per element, and the share of residuals that lie wholly in the
+    planes below."""
     counts = np.zeros((MOST_CONTEXTS, _WORD + 2), np.int64)
     size, width = bits.shape[0], bits.itemsize * 8
     runs = RUNS if size > RUNS * RUN else 1
@@ -64,7 +65,7 @@ def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type:
             b = nb.uint32(base[i])
             residual = residual_of(nb.uint32(bits[i]), b, width, 0) >> nb.uint32(8 * planes)
             context = context_of(b, nb.uint32(mantissa), nb.uint32(mask), nb.uint32(below), nb.uint32(last))
-            # As many bits as leave one value above it.
+            # Bits that the residual needs if the largest value, all bits set, is to stay free for escapes.
             counts[context, nb.uint32(32) - leading_zeros(residual + nb.uint32(1))] += 1
             taken += 1
     total, small = 0, counts[:, 1].sum() if planes else 0
@@ -88,7 +89,7 @@ def _lengths(bits, base, mantissa, mask, below, last, planes, lengths):  # type:
     cache=True,
 )
 def _encode(bits, base, mantissa, mask, below, last, planes, lengths, room):  # type: ignore[no-untyped-def]
-    """Where the stream begins in `room`."""
+    """Writes the stream to the end of `room`; returns where it begins."""
     by_context = np.zeros(64 // bits.itemsize, bits.dtype)
     for context in range(MOST_CONTEXTS):
         by_context[context] = lengths[context]

@@ -1,4 +1,4 @@
-"""From a stream back to bit patterns. Everything in it may have been written by a stranger, and is checked."""
+"""Decodes a stream to bit patterns. Everything in it may have been written by a stranger, and is checked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.escapes import get_noted
+from assay.weights.codec.escapes import get_noted_escapes
 from assay.weights.codec.frequency_table import read_tables, share_slots
 from assay.weights.codec.lanes.coder_state import (
     FIXED,
@@ -41,7 +41,7 @@ _PROBLEMS = {
 
 
 def decode_stream(data: memoryview, base: Tensor | None, kind: ElementType, xor: bool, out: Tensor) -> None:
-    """`base` may be `out`. Without one the stream is of leading bytes."""
+    """Decodes a stream into `out`. `base` may be `out`; without one the stream is of leading bytes."""
     slots = scratch("slots", MOST_CONTEXTS * PROBABILITY_SUM + WIDTH, np.uint32)
     noted = scratch("noted", 0 if base is None else out.size // LANES + 1, np.uint64)
     mask = (1 << kind.exponent) - 1
@@ -53,7 +53,7 @@ def decode_stream(data: memoryview, base: Tensor | None, kind: ElementType, xor:
 
 
 @njit(inline="always")
-def _got(data, place, count):  # type: ignore[no-untyped-def]
+def _get(data, place, count):  # type: ignore[no-untyped-def]
     value = nb.uint64(0)
     for i in range(count):
         value |= nb.uint64(data[place + i]) << nb.uint64(8 * i)
@@ -61,8 +61,8 @@ def _got(data, place, count):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _copied(data, start, end, room):  # type: ignore[no-untyped-def]
-    """With zeros behind, so that nothing reads beyond the end of the data."""
+def _copy(data, start, end, room):  # type: ignore[no-untyped-def]
+    """A copy with `room` zeros behind it, so that nothing reads beyond the end of the data."""
     copy = np.zeros(end - start + room, np.uint8)
     copy[: end - start] = data[start:end]
     return copy
@@ -70,7 +70,8 @@ def _copied(data, start, end, room):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _read_lengths(data, itemsize, slots):  # type: ignore[no-untyped-def]
-    """Side by side as elements, which is how the loop looks them up. False if there are others than can be."""
+    """Puts the length of each context into `slots`, side by side as elements: so the loop looks them up. False if a
+    length is larger than can be, or their number is wrong."""
     if data.shape[0] != MOST_CONTEXTS:
         return False
     slots[:WIDTH] = 0
@@ -84,9 +85,10 @@ def _read_lengths(data, itemsize, slots):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _rounds(words, low, base, out, first, steps, states, slots, noted, rounds, how):  # type: ignore[no-untyped-def]
-    """The number of words read. `words` and `low` are an array, where to begin in it, and what bounds it.
+    """Decodes rounds; returns the number of words read. `words` is an array, where to begin in it, and the word before
+    which to stop; `low` an array, where to begin, and the bytes from plane to plane.
 
-    A function of arrays: they live until it returns, which their addresses would not see to.
+    It takes arrays, not addresses, so that they live until it returns.
     """
     at = nb.uint64(first)
     from_words, below = words[0].ctypes.data + nb.uint64(words[1]), low[0].ctypes.data + nb.uint64(low[1]) + at
@@ -97,7 +99,8 @@ def _rounds(words, low, base, out, first, steps, states, slots, noted, rounds, h
 
 @njit(nogil=True)
 def _decode_lanes(data, apart_at, escapes, wide, words, states, slots, noted, base, field, content, planes, out):  # type: ignore[no-untyped-def]
-    """The last words are read from a copy."""
+    """Decodes all lanes; the last words are read from a copy, so that nothing reads beyond the data. False if the
+    stream does not end where it should."""
     size, lanes = out.shape[0], states.shape[0]
     whole = size // lanes
     words_at = apart_at + 2 * escapes
@@ -107,14 +110,14 @@ def _decode_lanes(data, apart_at, escapes, wide, words, states, slots, noted, ba
     most = 2 * lanes if content == FIXED else lanes  # words that a round takes
     read = _rounds((data, words_at, words - most), low, base, out, 0, whole, states, slots, noted, rounds, how)
     done, left, place, taken = rounds[0], words - read, 0, apart_at
-    last = _copied(data, words_at + 2 * read, low_at, 2 * most)
+    last = _copy(data, words_at + 2 * read, low_at, 2 * most)
     if done < whole:
         begin, noted_here = done * lanes, noted[done:]
         place = _rounds((last, 0, left), low, base, out, begin, whole - done, states, slots, noted_here, rounds, how)
         if done + rounds[0] != whole or place > left:
             return False
     if content == NOISE:
-        taken = get_noted(noted[:whole], data, taken, words_at, wide, *low, planes, xor, out)
+        taken = get_noted_escapes(noted[:whole], data, taken, words_at, wide, *low, planes, xor, out)
     rest = size - whole * lanes
     if rest:
         last_base, last_out = np.zeros(lanes, out.dtype), np.empty(lanes, out.dtype)
@@ -127,7 +130,7 @@ def _decode_lanes(data, apart_at, escapes, wide, words, states, slots, noted, ba
         low, source = (last_low, 0, lanes), (last, 2 * place, left)
         place += _rounds(source, low, last_base, last_out, 0, 1, states, slots, noted, rounds, how)
         if content == NOISE:
-            taken = get_noted(noted[:1], data, taken, words_at, wide, *low, planes, xor, last_out)
+            taken = get_noted_escapes(noted[:1], data, taken, words_at, wide, *low, planes, xor, last_out)
         out[whole * lanes :] = last_out[:rest]
     for state in states:
         if state != LOWEST_STATE:
@@ -147,9 +150,9 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
     """0, or the number of a problem."""
     if data.shape[0] < HEADER_BYTES:
         return 1
-    contexts, tables, begins = _got(data, 0, 1), _got(data, 1, 1), _got(data, 2, 2)
-    below, kept, table_bytes, words = _got(data, 4, 1), _got(data, 5, 1), _got(data, 6, 2), _got(data, 8, 4)
-    escapes = _got(data, 12, 4)
+    contexts, tables, begins = _get(data, 0, 1), _get(data, 1, 1), _get(data, 2, 2)
+    below, kept, table_bytes, words = _get(data, 4, 1), _get(data, 5, 1), _get(data, 6, 2), _get(data, 8, 4)
+    escapes = _get(data, 12, 4)
     content, planes, wide = kept & 15, (kept >> 4) & 7, kept >> 7
     small = out.shape[0] < FEWEST_FOR_LANES
     lanes = 1 if small else lanes_of(content)
@@ -180,7 +183,7 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
         return 4
     field = (mantissa, mask, below, contexts - 1, is_float, xor)
     if small:
-        state = _got(data, HEADER_BYTES, 4)
+        state = _get(data, HEADER_BYTES, 4)
         at = (apart_at, apart_at + 2 * escapes, apart_at + 2 * (escapes + words))
         done = decode_lane(data, *at, state, slots, table_of, base, *field, content, planes, out)
     else:
@@ -188,7 +191,7 @@ def _decode(data, leading, base, mantissa, mask, is_float, xor, slots, noted, ou
             share_slots(table_of, slots)
         states = np.empty(lanes, np.uint32)
         for i in range(lanes):
-            states[i] = _got(data, HEADER_BYTES + 4 * i, 4)
+            states[i] = _get(data, HEADER_BYTES + 4 * i, 4)
         done = _decode_lanes(
             data, apart_at, escapes, wide, words, states, slots, noted, base, field, content, planes, out
         )

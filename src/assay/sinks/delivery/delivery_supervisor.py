@@ -29,7 +29,7 @@ _LOOK_EVERY_S = 0.1
 AGAIN_S = 1.0
 """Seconds after which a file that could not be written is tried again."""
 _PR_SET_PDEATHSIG = 1
-# Not 0: a sink may end its process with that at any moment.
+# Exit code of a courier that is done. Not 0: a sink may end its process with that at any moment.
 _ALL_DELIVERED = 86
 
 
@@ -48,7 +48,7 @@ class _Post:
     """Time of the monotonic clock before which no other courier begins."""
 
 
-class Supervisor:
+class DeliverySupervisor:
     def __init__(self, outbox: Outbox, specs: Sequence[SinkSpec], linger_s: float, tries: int) -> None:
         self._outbox = outbox
         self._secrets = Secrets(specs)
@@ -88,10 +88,10 @@ class Supervisor:
         waiting = [post for post in self._posts if not post.served]
         if not waiting or time.monotonic() > self._ends_at:
             return True
-        return all(self._given_up(post) for post in waiting)
+        return all(self._has_given_up(post) for post in waiting)
 
-    def _given_up(self, post: _Post) -> bool:
-        """Has failed so often since the session ended that waiting longer would be for nothing."""
+    def _has_given_up(self, post: _Post) -> bool:
+        """Whether it has failed so often since the session ended that waiting longer would be for nothing."""
         return self._failures(post) - post.failures_before >= self._tries
 
     def _drain(self) -> None:
@@ -132,8 +132,8 @@ class Supervisor:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGCHLD, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
-            # Another courier's pipe, kept open here, would never end for it. The lock is kept: nobody else delivers
-            # before this process is gone.
+            # If this process kept the pipe of another courier open, that one would never see its end. The lock stays:
+            # nobody else delivers before this process is gone.
             for other in self._posts:
                 self._close(other)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -159,7 +159,7 @@ class Supervisor:
             post.pid = 0
             post.served = os.WIFEXITED(status) and os.WEXITSTATUS(status) == _ALL_DELIVERED
             if not post.served:
-                self._failed(post, _cause(post.spec, status))
+                self._mark_failed(post, _cause(post.spec, status))
 
     def _kick(self) -> None:
         for post in self._posts:
@@ -167,7 +167,8 @@ class Supervisor:
                 try:
                     os.write(post.kick, b"k")
                 except OSError:
-                    # A full pipe wakes its courier anyway; a broken one belongs to a courier that is being buried.
+                    # A full pipe wakes its courier anyway; a broken one belongs to a courier that has died and is
+                    # replaced.
                     continue
 
     def _close(self, post: _Post) -> None:
@@ -183,26 +184,27 @@ class Supervisor:
 
     def _due_s(self, post: _Post) -> float:
         """Seconds until its courier may begin."""
-        due = self._asked(post, lambda state: state.progress.next_try_at - time.time(), AGAIN_S)
+        due = self._ask(post, lambda state: state.progress.next_try_at - time.time(), AGAIN_S)
         return max(0.0, due, post.not_before - time.monotonic())
 
     def _failures(self, post: _Post) -> int:
-        return self._asked(post, lambda state: state.progress.ever_failed, post.failures_before) + post.unwritten
+        return self._ask(post, lambda state: state.progress.ever_failed, post.failures_before) + post.unwritten
 
-    def _failed(self, post: _Post, why: str) -> None:
+    def _mark_failed(self, post: _Post, why: str) -> None:
         def write(state: SinkState) -> bool:
-            state.failed(why)
+            state.mark_failed(why)
             return True
 
-        if not self._asked(post, write, False):
+        if not self._ask(post, write, False):
             post.unwritten += 1
             post.not_before = time.monotonic() + AGAIN_S
 
     def _try_now(self, post: _Post) -> None:
-        self._asked(post, SinkState.try_now, None)
+        self._ask(post, SinkState.try_now, None)
 
-    def _asked(self, post: _Post, ask: Callable[[SinkState], T], otherwise: T) -> T:
-        """A disk that is full, or gone for a while, costs what would be written there, and not the other sinks."""
+    def _ask(self, post: _Post, ask: Callable[[SinkState], T], otherwise: T) -> T:
+        """What `ask` finds in the sink's state; `otherwise` where the disk is full or gone for a while, so that other
+        sinks go on."""
         try:
             state = self._outbox.state(post.spec.name)
             try:
@@ -217,13 +219,13 @@ class Supervisor:
 
 
 def _say(text: str) -> None:
-    """Into the delivery's log, which may be on the disk that is full."""
+    """Writes to the delivery's log, if that is possible: it may be on the disk that is full."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
 
 def _die_with_parent() -> None:
-    """Linux ends this process when its supervisor is killed: two couriers for one sink would deliver twice."""
+    """Has Linux end this process when its supervisor is killed: two couriers for one sink would deliver twice."""
     import ctypes
 
     supervisor = os.getppid()

@@ -9,7 +9,7 @@ _MOST_BINS = 200
 
 
 @dataclass(frozen=True)
-class TimeHistogram:
+class TimeDistribution:
     """Distribution of one kind of time, in seconds."""
 
     name: str
@@ -20,7 +20,7 @@ class TimeHistogram:
     count: int
 
     @classmethod
-    def read(cls, name: str, written: Fields) -> TimeHistogram | None:
+    def read(cls, name: str, written: Fields) -> TimeDistribution | None:
         edges = tuple(edge for edge in written.numbers("edges_s", _MOST_BINS + 1) if edge is not None)
         counts = tuple(int(count) for count in written.numbers("counts", _MOST_BINS) if count is not None)
         ascending = all(low < high for low, high in pairwise(edges)) and min(counts, default=0) >= 0

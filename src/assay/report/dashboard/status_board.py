@@ -18,7 +18,7 @@ from assay.report.dashboard.trend import Trend, trend
 MOST_TRENDS = 60
 """Metrics of a row: those that the program says a direction of, first."""
 _RECENT = 20
-"""An entry that none of so many sessions ran is shown last, and needs nobody."""
+"""Newest sessions that are looked at: an entry that none of them ran is shown last, and needs nobody."""
 _JUDGED = 3
 """Sessions whose verdicts are asked for, at most: the newest that entries were last run in."""
 
@@ -40,31 +40,31 @@ class GridRow:
 
 
 @dataclass(frozen=True)
-class Board:
+class StatusBoard:
     rows: tuple[GridRow, ...] = ()
     concerns: tuple[Concern, ...] = ()
     metrics: tuple[tuple[str, int], ...] = ()
-    """Names, and of how many rows; the commonest first."""
+    """Names of metrics, and how many rows have each; the commonest first."""
     machines: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     problem: str = ""
     """Why acknowledgements could not be read, or empty."""
     made_at: str = ""
     number: int = 0
-    """Of the boards that this server has made."""
+    """Number of this board, counting those that this server has made."""
 
-    def acknowledged_by(self, given: Sequence[Acknowledgement], problem: str) -> Board:
+    def acknowledge(self, given: Sequence[Acknowledgement], problem: str) -> StatusBoard:
         concerns = tuple(with_acknowledgement(concern, given) for concern in self.concerns)
         return replace(self, concerns=concerns, problem=problem)
 
 
-class BoardMaker:
+class StatusBoardMaker:
     """Makes boards, and keeps each trend until its series has another value."""
 
     def __init__(self) -> None:
         self._trends: dict[int, tuple[tuple[object, ...], Trend | None]] = {}
 
-    def make(self, history: History, verdicts: Verdicts) -> Board:
+    def make(self, history: History, verdicts: Verdicts) -> StatusBoard:
         groups: dict[tuple[str, str], list[Track]] = {}
         for track in history.tracks():
             groups.setdefault((track.entry, track.machine), []).append(track)
@@ -78,7 +78,7 @@ class BoardMaker:
         marks = {key: {track.fingerprint for track in tracks} for key, tracks in groups.items()}
         concerns = _concerns(history, rows, marks, verdicts)
         counted = Counter(metric for row in rows for metric in row.trends)
-        return Board(
+        return StatusBoard(
             rows=tuple(rows),
             concerns=tuple(concerns),
             metrics=tuple(sorted(counted.items(), key=lambda item: (item[0] in OWN, -item[1], item[0]))),
@@ -94,7 +94,7 @@ class BoardMaker:
         latest = newest_first[0].latest
         series: list[Series] = []
         for track in newest_first:
-            # One that failed has no values under its fingerprint: those of the last that was measured stand there.
+            # A failed run has no values under its fingerprint: those of the last measured run stand in.
             series = [one for one in history.series_of(track.fingerprint) if _is_shown(one)]
             if series:
                 break

@@ -19,16 +19,25 @@ class Mark(NamedTuple):
 
 
 @dataclass(slots=True)
-class Node:
+class YamlNode:
     """A value of a YAML file that remembers where it was written, through merging and substitution.
 
-    `value` is a scalar, a `dict[str, Node]` or a `list[Node]`. `key` is where the key of this value stands.
+    `value` is a scalar, a `dict[str, YamlNode]` or a `list[YamlNode]`. `key` is where the key of this value stands.
     """
 
     value: Any
     mark: Mark
     key: Mark | None = None
     anchored: bool = False
+
+    @classmethod
+    def of(cls, value: Any, mark: Mark) -> YamlNode:
+        """Plain values from elsewhere than a file (a program, a command line), all standing at `mark`."""
+        if isinstance(value, dict):
+            return cls({str(key): cls.of(item, mark) for key, item in value.items()}, mark)
+        if isinstance(value, list | tuple):
+            return cls([cls.of(item, mark) for item in value], mark)
+        return cls(value, mark)
 
     @property
     def is_mapping(self) -> bool:
@@ -38,7 +47,7 @@ class Node:
     def is_list(self) -> bool:
         return isinstance(self.value, list)
 
-    def get(self, name: str) -> Node | None:
+    def get(self, name: str) -> YamlNode | None:
         return self.value.get(name) if isinstance(self.value, dict) else None
 
     def plain(self) -> Any:
@@ -48,7 +57,7 @@ class Node:
             return [child.plain() for child in self.value]
         return self.value
 
-    def at(self, path: Path) -> Node:
+    def at(self, path: Path) -> YamlNode:
         """The node at `path`, or the nearest above it."""
         node = self
         for step in path:
@@ -58,7 +67,7 @@ class Node:
             node = child
         return node
 
-    def scalars(self, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    def scalars(self, path: Path = ()) -> Iterator[tuple[Path, YamlNode]]:
         if isinstance(self.value, dict):
             for name, child in self.value.items():
                 yield from child.scalars((*path, name))
@@ -69,9 +78,9 @@ class Node:
             yield path, self
 
 
-def _child(node: Node, step: str | int) -> Node | None:
+def _child(node: YamlNode, step: str | int) -> YamlNode | None:
     value: Any = node.value
-    child: Node | None = None
+    child: YamlNode | None = None
     if isinstance(value, dict):
         child = value.get(step)
     elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
@@ -79,7 +88,7 @@ def _child(node: Node, step: str | int) -> Node | None:
     return child
 
 
-def shown(path: Path) -> str:
+def path_text(path: Path) -> str:
     """`entries[2].timeout_s`"""
     text = ""
     for step in path:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Of one pipeline, while it runs."""
+class PipelineProgress:
+    """How far one pipeline is, while it runs."""
 
     pipeline: str
     seconds: float

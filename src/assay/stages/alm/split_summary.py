@@ -12,7 +12,7 @@ MOST_LISTED = 1000
 
 
 @dataclass
-class Summary:
+class SplitSummary:
     """What a split came to. `digest` covers every output field of every recording, in order."""
 
     entries: int = 0
@@ -27,7 +27,7 @@ class Summary:
     digest: int = 0
     bad: list[BadLine] = field(default_factory=list)
 
-    def add(self, other: Summary) -> None:
+    def add(self, other: SplitSummary) -> None:
         """`other` comes after this one."""
         for name in ("entries_with_windows", "builder_windows", "filtered_windows", "filtered_dur", "truncation_events",
                      "skipped", "strict"):  # fmt: skip
@@ -37,8 +37,8 @@ class Summary:
         self.bad.extend(other.bad[: MOST_LISTED - len(self.bad)])
 
 
-def summarise(batch: Curated, digest: bool) -> Summary:
-    summary = Summary(skipped=len(batch.bad), strict=len(batch.plain), bad=list(batch.bad[:MOST_LISTED]))
+def summarise(batch: Curated, digest: bool) -> SplitSummary:
+    summary = SplitSummary(skipped=len(batch.bad), strict=len(batch.plain), bad=list(batch.bad[:MOST_LISTED]))
     for record in batch.plain.values():
         summary.truncation_events += record["truncation_events"]
         if record["windows"]:
@@ -59,19 +59,19 @@ def summarise(batch: Curated, digest: bool) -> Summary:
 
 
 def _duration(batch: Curated) -> float:
-    """Added in the order of rows, so that the total does not depend on who did which row."""
+    """Seconds of a batch, added in the order of rows, so that the total does not depend on who did which row."""
     if batch.native is None:
-        return sum_plainly([_kept(record) for record in batch.plain.values()])
+        return sum_plainly([_duration_kept(record) for record in batch.plain.values()])
     if not batch.plain:
         return float(batch.native.counts().duration)
     durations = batch.native.durations(batch.rows)
     for row, record in batch.plain.items():
-        durations[row] = _kept(record)
+        durations[row] = _duration_kept(record)
     return sum_plainly(durations)
 
 
-def _kept(record: dict[str, Any]) -> float:
-    """Without windows, a key of that name may be the input's own."""
+def _duration_kept(record: dict[str, Any]) -> float:
+    """Seconds kept of a recording. Where it has no windows, a key of that name may be the input's own."""
     return float(record["filtered_dur"]) if record["windows"] else 0.0
 
 

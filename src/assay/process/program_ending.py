@@ -1,7 +1,7 @@
 """When the program's own process ended.
 
-Noted by SIGCHLD's handler, which Python runs between two instructions: the moment is right whatever the supervisor
-was doing (sampling, copying output) when it came.
+It is noted by SIGCHLD's handler, which Python runs between two instructions: the moment is right whatever the
+supervisor was doing (sampling, copying output) when it came.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of every constant: milliseconds of a run.
@@ -9,10 +9,10 @@ import os
 import time
 
 
-class Ending:
+class ProgramEnding:
     def __init__(self) -> None:
         self.at = 0.0
-        """0 while it runs, or before it was started."""
+        """Moment of the end on the monotonic clock; 0 before the start and while it runs."""
         self._pid = 0
         _signal.signal(_signal.SIGCHLD, self._note)
 

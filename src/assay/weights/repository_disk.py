@@ -1,7 +1,7 @@
 """Every change to a repository's files goes through here, in an order that survives losing power.
 
 A file is written under a temporary name, synced, renamed, and its folder synced. So a file under its final name is
-whole, and a reference is only ever written after what it refers to. Tests replace `Disk` to record and replay writes.
+whole, and a reference is only ever written after what it refers to. Tests replace it to record and replay writes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.errors import DataError
 _BLOCK = 1 << 20
 
 
-class Disk:
+class RepositoryDisk:
     def create(self, path: Path) -> BinaryIO:
         return path.open("xb", buffering=1 << 20)
 

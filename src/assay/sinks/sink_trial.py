@@ -17,7 +17,7 @@ TRIAL_S = 20.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class SinkTrial:
     """What came of making a user's own sink once, before a session, in a process that is then gone."""
 
     problems: tuple[str, ...] = ()
@@ -25,9 +25,9 @@ class Trial:
     stand_ins: tuple[str, ...] = ()
 
 
-def try_sink(written: Mapping[str, Any]) -> Trial:
+def try_sink(written: Mapping[str, Any]) -> SinkTrial:
     if not written.get(BESIDE) or written.get("enabled", True) is False:
-        return Trial()
+        return SinkTrial()
     spec = SinkSpec.parse(written)
     secrets = Secrets([spec])
     answer, said = os.pipe()
@@ -45,18 +45,18 @@ def try_sink(written: Mapping[str, Any]) -> Trial:
         try:
             process.communicate(json.dumps(asdict(spec)).encode(), timeout=TRIAL_S)
         except subprocess.TimeoutExpired:
-            return Trial()
+            return SinkTrial()
         finally:
             _end(process)
         text = reading.read()
     if not text:
-        return Trial((f"class: {spec.class_path}: {_death(process.returncode)} while it was loaded",))
+        return SinkTrial((f"class: {spec.class_path}: {_death(process.returncode)} while it was loaded",))
     written = json.loads(text)
-    return Trial(tuple(map(secrets.mask, written["problems"])), tuple(written["stand_ins"]))
+    return SinkTrial(tuple(map(secrets.mask, written["problems"])), tuple(written["stand_ins"]))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """With whatever it started: a process of a sink's own would keep the answer open for ever."""
+    """Kills the process with whatever it started: what a sink starts would keep the answer's pipe open for ever."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -18,7 +18,7 @@ from assay.loadgen.graph.node import Node
 Keep = Callable[[int, Any], None]
 
 
-class Chain:
+class QueryChain:
     def __init__(
         self,
         nodes: Sequence[Node],
@@ -44,7 +44,7 @@ class Chain:
         page, rows, capacity = board.page, board.rows, board.capacity
         in_query, in_stage = PLACES, PLACES + 1
         width, ring = sum(step[3] for step in steps) + 1, capacity * size - 1
-        # A full ring's rows go here: the loop stays the same, and only the count of dropped rows tells.
+        # Rows for a full ring go here, so that the loop stays the same; only the count of dropped rows tells.
         nowhere = memoryview(bytearray(size))
         head, completed, failed = page[HEAD], page[COMPLETED], page[FAILED]
         limit = page[TAIL] + capacity

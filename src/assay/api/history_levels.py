@@ -9,7 +9,7 @@ from assay.api.listeners.history_listener import HISTORY_TROUBLE
 from assay.history.history import History
 from assay.history.sessions import find_session
 from assay.record import Record
-from assay.session.kept.requirement_check import Level
+from assay.session.kept.requirement_check import EarlierLevel
 
 RECENT = 10
 """Sessions that make a level."""
@@ -17,7 +17,7 @@ FEWEST = 6
 """Sessions before their spread is believed."""
 
 
-class HistoryPast:
+class HistoryLevels:
     """The past of a session, for `max_regression`: from the history, or from the session named as baseline.
 
     A history that fails, or a baseline that is not there, is told as trouble: the run's record must not depend on it.
@@ -28,25 +28,25 @@ class HistoryPast:
         self._results_dir = results_dir
         self._trouble = trouble
 
-    def level(self, record: Record, metric: str, baseline: str | None) -> Level | None:
+    def level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
         try:
             return self._level(record, metric, baseline)
         except HISTORY_TROUBLE as error:
             self._trouble(f"{record.name}: {metric} could not be held against the past: {error}")
             return None
 
-    def _level(self, record: Record, metric: str, baseline: str | None) -> Level | None:
+    def _level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
         now = record.metrics[metric].number if metric in record.metrics else None
-        sessions = self._recent(record) if baseline is None else [self._named(record, baseline)]
+        sessions = self._recent(record) if baseline is None else [self._find_named(record, baseline)]
         levels = [median(values) for runs in sessions if (values := _values(runs, metric))]
         if now is None or not levels:
             return None
         value = median(levels)
         if value == 0:
-            return Level(value, 0.0 if now == 0 else float("inf"), len(levels))
+            return EarlierLevel(value, 0.0 if now == 0 else float("inf"), len(levels))
         change = (now - value) / abs(value)
         worse = -change if _higher_is_better(record, metric) else change
-        return Level(value, worse, len(levels), _by_chance(levels, value))
+        return EarlierLevel(value, worse, len(levels), _by_chance(levels, value))
 
     def _recent(self, record: Record) -> list[tuple[Record, ...]]:
         """Passed runs of the sessions before this one, newest first: several, since one may have been lucky."""
@@ -61,7 +61,7 @@ class HistoryPast:
                 found.append(runs)
         return found
 
-    def _named(self, record: Record, baseline: str) -> tuple[Record, ...]:
+    def _find_named(self, record: Record, baseline: str) -> tuple[Record, ...]:
         records = find_session(baseline, self._results_dir).records()
         return tuple(
             item for item in records if item.counts and item.success and item.fingerprint == record.fingerprint

@@ -13,13 +13,13 @@ from assay.report.quantity import quantity
 from assay.report.svg.sparkline import sparkline_svg
 
 SESSIONS = 30
-"""Drawn in a spark line, the newest."""
+"""Sessions drawn in a spark line, the newest."""
 _RECENT = 8
-"""Sessions in which a step is still that of a metric which is told to have changed."""
+"""Newest sessions in which a step still counts as the change of a metric that is said to have changed."""
 
 
 @dataclass(frozen=True)
-class Trend:
+class ReportTrend:
     """A metric of an entry over the last sessions, the report's own last."""
 
     metric: str
@@ -30,8 +30,8 @@ class Trend:
     """Where the level changed; `index` counts `levels`."""
 
     @classmethod
-    def of(cls, series: Series, points: Sequence[Point], own: Level | None) -> Trend:
-        """`own`: of the session itself, where the history does not hold it yet."""
+    def of(cls, series: Series, points: Sequence[Point], own: Level | None) -> ReportTrend:
+        """`own`: level of the session itself, where the history does not hold it yet."""
         found = levels(points)
         if own is not None and all(level.session != own.session for level in found):
             found.append(own)
@@ -54,7 +54,7 @@ class Trend:
         marked = "" if not steps else ", 1 step" if steps == 1 else f", {steps} steps"
         return f"{self.metric}, last {len(shown)} sessions: {first} to {last}{marked}"
 
-    def held_against(self, level: float) -> tuple[float, ...]:
+    def levels_near(self, level: float) -> tuple[float, ...]:
         """Earlier sessions of one level, the one nearest to `level`: what a change of the last session is told by."""
         own = len(self.levels) - 1
         starts = [0, *(change.index for change in self.changes if 0 < change.index < own)]

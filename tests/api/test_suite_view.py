@@ -1,0 +1,41 @@
+"""Weight suites on a terminal, and what is left of that in a file."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from small_terminal import SmallTerminal
+
+from assay.api.listeners.console import Console
+from assay.api.listeners.suite_view import SuiteView
+from assay.record.secrecy.secrets import Masker
+
+
+def view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: TextIO) -> SuiteView:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "44")
+    monkeypatch.setattr("sys.stderr", stream)
+    return SuiteView(Console(tmp_path / "log", Masker({}), stream), [10, 10], ["memory", "memory"])
+
+
+def test_one_line_that_is_written_over_fits_and_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = SmallTerminal(44)
+    progress = view(tmp_path, monkeypatch, terminal)
+    progress.begin("memory/a_scenario_with_a_name_that_goes_on_and_on")
+    assert terminal.frames[-1] == ["[1/2] memory/a_scenario_w…t least 0:20 left"]
+    progress.end()
+    progress.begin("memory/lazy")
+    assert terminal.frames[-1] == ["[2/2] memory/lazy: 0:07 left"]
+    progress.clear()
+    assert terminal.frames[-1] == [""]
+
+
+def test_a_line_a_scenario_where_it_is_no_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = StringIO()
+    progress = view(tmp_path, monkeypatch, file)
+    progress.begin("memory/lazy")
+    progress.clear()
+    assert file.getvalue() == "[1/2] memory/lazy: at least 0:20 left\n"
