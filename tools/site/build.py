@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tools.site.flowchart import with_drawings
+from tools.site.drawings import with_drawings
 from tools.site.llms_text import llms_text
 from tools.site.reference.commands_page import commands_page
 from tools.site.reference.exit_codes_page import exit_codes_page

@@ -11,7 +11,6 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from html import escape
 
-_BLOCK = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ARROW = re.compile(r"\s*(?:--\s+(?P<said>[^-]+?)\s+-->|-\.\s*(?P<dotted>[^.]+?)\s*\.->|(?P<plain>-->|-\.->|==>))\s*")
 _NODE = re.compile(r"(?P<id>\w+)\s*(?P<label>[\[({].*[\])}])?$")
 STEP, GAP, HEIGHT, LETTER = 74, 26, 30, 6.9
@@ -135,8 +134,3 @@ def _box(x: float, y: float, width: float, label: str) -> str:
     rect = f'<rect x="{x - width / 2:.0f}" y="{y - HEIGHT / 2:.0f}" width="{width:.0f}" height="{HEIGHT}" rx="6" '
     text = f'<text x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle" fill="#222">{escape(label)}</text>'
     return f'{rect}fill="#eef1fb" stroke="#3f51b5"/>{text}'
-
-
-def with_drawings(page: str) -> str:
-    """The page with each flow chart as a picture."""
-    return _BLOCK.sub(lambda block: f'<div class="drawing">{FlowChart.read(block[1]).svg()}</div>', page)
