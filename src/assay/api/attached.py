@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from assay.api.history_levels import HistoryLevels
 from assay.api.listeners.console import Console
@@ -23,6 +23,9 @@ from assay.record.secrecy.secrets import Masker
 from assay.session.events import Event, Listener, SessionFinished
 from assay.session.kept.requirement_check import EarlierLevels, NoEarlierLevels
 from assay.sinks.delivery.delivery import Delivery
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
 
 SINK_WAIT_S = 20.0
 
@@ -57,9 +60,8 @@ class Attached:
         self.past: EarlierLevels = NoEarlierLevels()
         history = self._open_history(folder)
         remembering = HistoryListener(history, folder, self._console.trouble) if history is not None else None
-        report = ReportListener(folder, history, self._console.trouble)
-
         self._remembering = remembering
+        report = ReportListener(folder, history, lambda: self.comparison, self._console.trouble)
 
         def changes() -> list[str]:
             return remembering.changes if remembering is not None else []
@@ -85,6 +87,11 @@ class Attached:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._closing.close()
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What changed against earlier sessions; known when the session has finished, None where none is comparable."""
+        return self._remembering.comparison if self._remembering is not None else None
 
     @property
     def regressed(self) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.analysis import what_changed
 from assay.api.running.run_plan import run_plan
 from assay.api.running.session_run import SessionRun
+from assay.api.session_changes import SessionChanges
 from assay.config.entries.entry import Entry
 from assay.history import History
 from assay.report.html import write_report
@@ -32,13 +32,12 @@ def profile_regressed(ran: SessionRun, command: Sequence[str]) -> list[ProfiledE
     A profiled run is slower, so it is no result: it has a session of its own inside this one's folder, where neither
     the history nor a comparison looks, and nobody listens to it.
     """
+    changes = SessionChanges.of(ran.folder) if ran.untouched else SessionChanges(ran.comparison)
+    if not changes.regressed:
+        return []
+    profiles = _profile([entry for entry in ran.plan.entries if entry.name in changes.regressed], ran, command)
     with History.beside(ran.plan.results_dir) as history:
-        comparison = what_changed(ran.records, history)
-        regressed = {row.entry for row in comparison.regressed} if comparison else set()
-        if not regressed:
-            return []
-        profiles = _profile([entry for entry in ran.plan.entries if entry.name in regressed], ran, command)
-        write_report(ran.folder, history=history, comparison=comparison)
+        write_report(ran.folder, history=history, comparison=changes.comparison)
     return profiles
 
 

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assay.api.attached import Attached
 from assay.api.listeners.voice import Voice
@@ -18,6 +19,9 @@ from assay.session.kept.requirement_check import EarlierLevels, NoEarlierLevels
 from assay.session.run import Run, order_of, order_runs
 from assay.session.session import Session
 from assay.sinks.delivery.delivery import Delivery
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
 
 
 def nobody(event: Event) -> None:
@@ -45,6 +49,8 @@ class Ran:
     """Whether the user interrupted it."""
     regressed: bool
     """Whether something regressed against the level of earlier sessions."""
+    comparison: Comparison | None
+    """What changed against earlier sessions; None where none is comparable."""
 
 
 def run_attached(plan: Plan, session: OpenSession, voice: Voice = Voice.NORMAL) -> Ran:
@@ -66,4 +72,4 @@ def run_attached(plan: Plan, session: OpenSession, voice: Voice = Voice.NORMAL) 
             plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts,
             order=order_of(plan, session.info.name),
         )  # fmt: skip
-    return Ran(tuple(records), interrupts.requested, attached.regressed)
+    return Ran(tuple(records), interrupts.requested, attached.regressed, attached.comparison)

@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.api.last_results_dir import remember_results_dir
 from assay.api.listeners.voice import Voice
 from assay.api.running.kept_inputs import restore_inputs
 from assay.api.running.run_inputs import RunInputs
-from assay.api.running.run_plan import run_attached
+from assay.api.running.run_plan import Ran, run_attached
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.history.sessions import find_session
@@ -23,6 +24,9 @@ from assay.session.resume import is_complete, reopen_session
 from assay.session.start import start_session
 from assay.sinks.delivery.status import is_told
 from assay.sinks.spec import SinkSpec
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,13 @@ class SessionRun:
     regressed: bool = False
     untouched: bool = False
     """It was complete: nothing was run, and nothing of it was changed."""
+    comparison: Comparison | None = None
+    """What changed against earlier sessions, as the end of the session said; None where none is comparable."""
+
+    @classmethod
+    def of(cls, plan: Plan, folder: SessionFolder, ran: Ran) -> SessionRun:
+        regressed = ran.regressed and plan.is_gate
+        return cls(plan, folder, ran.records, ran.interrupted, regressed, comparison=ran.comparison)
 
 
 def run_new(
@@ -87,8 +98,7 @@ def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE, voice: V
     remember_results_dir(plan.results_dir)
     if is_complete(folder, plan) and is_told(folder.path, [SinkSpec.parse(spec) for spec in plan.sinks]):
         return SessionRun(plan, folder, tuple(folder.records()), untouched=True)
-    ran = run_attached(plan, reopen_session(folder, plan), voice)
-    return SessionRun(plan, folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)
+    return SessionRun.of(plan, folder, run_attached(plan, reopen_session(folder, plan), voice))
 
 
 def run_again(run: str, results_dir: Path, command: Sequence[str], change: Change = NO_CHANGE) -> SessionRun:
@@ -116,5 +126,4 @@ def _run_new(
 ) -> SessionRun:
     session = start_session(plan, name, reason, command, session_masker(plan, os.environ, command), kind)
     remember_results_dir(plan.results_dir)
-    ran = run_attached(plan, session, voice)
-    return SessionRun(plan, session.folder, ran.records, ran.interrupted, ran.regressed and plan.is_gate)
+    return SessionRun.of(plan, session.folder, run_attached(plan, session, voice))
