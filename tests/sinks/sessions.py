@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -131,6 +132,13 @@ def _kill_me() -> None:
     os.kill(os.getpid(), 9)
 
 
+def _leave_a_sender() -> None:
+    """Killed, and what its library started has a group of its own and sends what it holds a second later."""
+    late = "import sys, time; time.sleep(1); open(sys.argv[1], 'a').write('[\"sent late\"]\\n')"
+    subprocess.Popen([sys.executable, "-c", late, os.environ["DIARY"]], start_new_session=True)
+    _kill_me()
+
+
 def _hold_the_interpreter() -> None:
     import ctypes
 
@@ -151,6 +159,7 @@ _TROUBLES = {
     "hang": lambda: time.sleep(1000),
     "hold": _hold_the_interpreter,
     "kill": _kill_me,
+    "leave a sender": _leave_a_sender,
     "reject": lambda: _raise(Rejected("too large")),
     "later": lambda: _raise(Unavailable("come back", retry_after_s=300.0)),
 }

@@ -171,6 +171,22 @@ def test_killed_between_sending_and_acknowledging_it_sends_again_and_goes_on(tmp
     assert status.state == "delivered"
 
 
+def test_what_the_library_of_a_killed_courier_still_sends_comes_before_the_next_courier(
+    tmp_path: Path, trouble: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both at once would write the same rows twice, as W&B's own process does."""
+    monkeypatch.setenv("DIARY", str(tmp_path / "diary"))
+    trouble.write_text("after process_result:leave a sender")
+    told = Told(tmp_path, [diary(tmp_path, trouble=str(trouble))])
+    told.run(a_record(1))
+    [status] = told.end()
+    hooks = [line[0] for line in lines(tmp_path / "diary")]
+    begun, again = hooks[: hooks.index("sent late")], hooks[hooks.index("sent late") + 1 :]
+    assert begun == ["initialize", "entry_started", "process_result"]
+    assert again == ["initialize", "process_result", "finalize"]
+    assert status.state == "delivered"
+
+
 def test_killing_the_delivery_process_loses_nothing(tmp_path: Path) -> None:
     told = Told(tmp_path, [diary(tmp_path)])
     told.run(a_record(1))

@@ -95,7 +95,8 @@ class Wandb:
             "config": json.dumps(run.config),
             "tags": [],
             "notes": None,
-            "wandbConfig": "{}",
+            # The client takes up only a run that has begun: one whose telemetry is known.
+            "wandbConfig": json.dumps({"t": run.config["_wandb"]["value"]["t"]} if "_wandb" in run.config else {}),
         }
 
     def _stream(self, run: Run, said: dict[str, Any]) -> Answer:

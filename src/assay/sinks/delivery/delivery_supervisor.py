@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from assay.sinks.delivery.courier import Courier
+from assay.sinks.delivery.courier_lock import take_courier_lock
 from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.delivery.sink_state import SinkState
 from assay.sinks.secrets import Secrets
@@ -136,7 +137,7 @@ class DeliverySupervisor:
             # nobody else delivers before this process is gone.
             for other in self._posts:
                 self._close(other)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(take_courier_lock(self._outbox.courier_path(post.spec.name), _say), 0)
             Courier(self._outbox, post.spec, self._secrets, kicks).run()
             code = _ALL_DELIVERED
         except (sqlite3.Error, OSError) as error:

@@ -24,6 +24,7 @@ class Outbox:
     outbox/messages.jsonl      everything, in order
     outbox/sinks.json          the sinks' configuration, secrets as `${NAME}`
     outbox/<sink>.sqlite       progress of one sink, and what it remembers
+    outbox/<sink>.courier      held by its courier and whatever that starts, so that there is one
     outbox/delivery.log        what the delivery process printed
     outbox/delivery.lock       held by the delivery process, so that there is one
     """
@@ -61,7 +62,13 @@ class Outbox:
         return SinkState(self.state_path(sink))
 
     def state_path(self, sink: str) -> Path:
-        return self.folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', sink)}.sqlite"
+        return self._sink_file(sink, "sqlite")
+
+    def courier_path(self, sink: str) -> Path:
+        return self._sink_file(sink, "courier")
+
+    def _sink_file(self, sink: str, ending: str) -> Path:
+        return self.folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', sink)}.{ending}"
 
     def take_up_refused(self, only: Sequence[str] = ()) -> None:
         """What a sink has refused is tried once more by the next delivery."""

@@ -95,7 +95,7 @@ class WandbSink(Sink):
             for step in range(0, len(metric.samples), stride):
                 rows.setdefault(step, {})[metric.name] = metric.samples[step]
         # A run that was begun before a kill has its first steps already.
-        begun = int(run.step)
+        begun = int(run.starting_step)
         for step in sorted(rows):
             if step >= begun:
                 # Without `commit` the last row waits for the end, and would then stand for the metric's own value.
