@@ -14,9 +14,8 @@ from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, 
 from assay.benchmarks.weights.scenarios.merge_case import judge_merge
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 
 CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
@@ -30,6 +29,12 @@ TITLES = {
     "edge_cases": "Edge Cases",
     "data_integrity": "Data Integrity",
 }
+FAILURES = {
+    "wrong_cases": "cases came back inexact",
+    "refused_cases": "cases were refused",
+    "silent": "flipped bytes were read as if nothing had happened",
+}
+"""Counts that must be zero under `--strict`."""
 FLIPS_PER_ITERATION = 40
 
 
@@ -73,13 +78,10 @@ class AccuracySuite(BenchmarkSuite):
         return readings
 
     def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
-        for scenario in result.scenarios:
-            for row in scenario.readings.rows:
-                bad = row.what in ("wrong_cases", "refused_cases", "silent") and row.metric.value
-                if strict and bad:
-                    what = {"wrong_cases": "cases came back inexact", "refused_cases": "cases were refused"}
-                    said = what.get(row.what, "flipped bytes were read as if nothing had happened")
-                    yield f"{row.labels['store']}, {TITLES[scenario.name]}: {row.metric.value} {said}"
+        for line in result.lines() if strict else ():
+            for what, said in FAILURES.items():
+                if count := line.get(what):
+                    yield f"{line.store}, {TITLES[line.scenario]}: {count} {said}"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         rows = tuple(_row(line) for line in result.lines())

@@ -13,9 +13,8 @@ from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, ChainRun, Vers
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 from assay.weights.dtype import ELEMENT_TYPES
 
@@ -72,10 +71,9 @@ class CompressionSuite(BenchmarkSuite):
         return readings
 
     def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
-        for scenario in result.scenarios:
-            for row in scenario.readings.rows:
-                if strict and row.what == "wrong_tensors" and row.metric.value:
-                    yield f"{scenario.name} {' '.join(row.labels.values())}: {row.metric.value} tensors came back wrong"
+        for line in result.lines() if strict else ():
+            if wrong := line["wrong_tensors"]:
+                yield f"{line.scenario} {' '.join(line.labels.values())}: {wrong} tensors came back wrong"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")

@@ -9,9 +9,8 @@ from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
 from assay.benchmarks.weights.probes.growth import growth
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 
 JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}

@@ -10,9 +10,8 @@ from assay.benchmarks.weights.probes.performance_operations import BATCH, OPERAT
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 
 SAMPLES_PER_ITERATION = 20

@@ -10,9 +10,8 @@ from assay.benchmarks.weights.orchestration.store_kind import FLOOR, OWN
 from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, VersionChain
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.scenario_data import ModelVersion, ScenarioData
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 from assay.errors import DataError
 from assay.weights.files.model_source import open_model

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.benchmarks.weights.tables.readings import ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
 from assay.record import Metric
 
@@ -55,4 +55,4 @@ def _line_of(result: SuiteResult, scenario: str, strategy: str) -> ResultLine:
     for line in result.lines():
         if line.scenario == scenario and line.labels["strategy"] == strategy and "point" not in line.labels:
             metrics = {**line.metrics, **metrics}
-    return ResultLine(scenario, {"strategy": strategy}, metrics)
+    return ResultLine({"strategy": strategy}, metrics)
