@@ -16,7 +16,7 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables.table import Columns, Table
 
 CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
     "bit_perfect": bit_perfect,
@@ -36,6 +36,28 @@ FAILURES = {
 }
 """Counts that must be zero under `--strict`."""
 FLIPS_PER_ITERATION = 40
+
+
+def _found(line: ResultLine) -> str:
+    """Share of a scenario: of damages that were noticed, or of values that came back."""
+    if "flips" not in line:
+        return line.cell("{reconstruction_accuracy:.4g}%")
+    rate = CorruptionResult(line["flips"], 0, 0, line["harmless"], line["silent"]).detection_rate
+    return "too few flips to say" if rate is None else str(rate)
+
+
+COLUMNS: Columns = {
+    "Check": lambda line: TITLES[line.scenario],
+    "Store": "{store}",
+    "Accuracy": _found,
+    "Exact": lambda line: line.cell(
+        "{silent} silent of {flips} flips ({harmless} harmless)"
+        if "flips" in line
+        else "{exact_cases} of {cases} cases exact"
+    ),
+    "Not Exact": "{wrong_cases} wrong, {refused_cases} refused",
+    "Largest Error": "{max_ulp_error:.3g} ulp, {max_abs_error:.2g}",
+}
 
 
 class AccuracySuite(BenchmarkSuite):
@@ -84,25 +106,7 @@ class AccuracySuite(BenchmarkSuite):
                     yield f"{line.store}, {TITLES[line.scenario]}: {count} {said}"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        rows = tuple(_row(line) for line in result.lines())
-        columns = ("Check", "Store", "Accuracy", "Exact", "Not Exact", "Largest Error")
-        yield Table("Accuracy Validation", columns, rows, self.interpretation, result.notes)
-
-
-def _row(line: ResultLine) -> tuple[str, ...]:
-    start = TITLES[line.scenario], line.store
-    if "flips" in line:
-        silent, flips, harmless = (line[what] for what in ("silent", "flips", "harmless"))
-        rate = CorruptionResult(flips, 0, 0, harmless, silent).detection_rate
-        found = "too few flips to say" if rate is None else str(rate)
-        return (*start, found, f"{silent} silent of {flips} flips ({harmless} harmless)", "-", "-")
-    return (
-        *start,
-        line.figure("reconstruction_accuracy", "{:.4g}%"),
-        f"{line['exact_cases']} of {line['cases']} cases exact",
-        f"{line['wrong_cases']} wrong, {line['refused_cases']} refused",
-        f"{line['max_ulp_error']:.3g} ulp, {line['max_abs_error']:.2g}",
-    )
+        yield Table.of("Accuracy Validation", COLUMNS, result.lines(), self.interpretation, result.notes)
 
 
 def _verdicts(name: str, store: str, folder: Path, config: ScenarioConfig) -> list[CaseVerdict]:

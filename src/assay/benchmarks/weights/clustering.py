@@ -18,7 +18,7 @@ from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, bytes_on_disk
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.tensor_families import TensorFamilies, tensor_families
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.clustering_table import details_table, strategies_table
+from assay.benchmarks.weights.tables.clustering_table import STRATEGIES, details_table, strategies_table
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.table import Table
@@ -26,7 +26,6 @@ from assay.stats.scaling import fit_power_law
 from assay.weights.bases.clusters import Clusters, cluster, rebalance
 from assay.weights.store import Tensor
 
-STRATEGIES = {"kmeans": "K-means", "hierarchical": "Hierarchical", "adaptive": "Adaptive"}
 THRESHOLD = 0.98
 ELEMENTS = 4096
 
@@ -129,8 +128,8 @@ class ClusteringSuite(BenchmarkSuite):
                 _add_quality(readings, strategy, families, found, step=f"{step:.0%}")
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        yield strategies_table(result, STRATEGIES)
-        yield details_table(result, STRATEGIES, self.interpretation)
+        yield strategies_table(result)
+        yield details_table(result, self.interpretation)
 
 
 @dataclass(frozen=True)

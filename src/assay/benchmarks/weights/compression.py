@@ -15,7 +15,7 @@ from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables.table import Columns, Table
 from assay.weights.dtype import ELEMENT_TYPES
 
 TITLES = {
@@ -33,6 +33,22 @@ NEAR = 90.0
 """Percent of the limit from which on a store has all but what the data allows."""
 HELD = 3.0
 """Copies of all versions in memory at the worst moment: the makers work in float32, and one version is checked out."""
+
+
+def exact_cell(line: ResultLine) -> str:
+    return line.cell("{wrong_tensors} WRONG") if line["wrong_tensors"] else "all"
+
+
+COLUMNS: Columns = {
+    "Scenario": lambda line: TITLES[line.scenario],
+    "Dtype": "{dtype}",
+    "Compression": "{compression_ratio:.2f}x",
+    "Space Saved": "{space_saved:.1f}%",
+    "Of Limit": "{of_limit:.1f}%",
+    "Deltas": "{delta_efficiency:.2f}x",
+    "Dedup Hits": "{dedup_hit_rate:.0f}%",
+    "Exact": exact_cell,
+}
 
 
 class CompressionSuite(BenchmarkSuite):
@@ -76,10 +92,9 @@ class CompressionSuite(BenchmarkSuite):
                 yield f"{line.scenario} {' '.join(line.labels.values())}: {wrong} tensors came back wrong"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
         stores = result.stores
         for store in stores:
-            rows = tuple(_row(line) for line in result.lines() if line.store == store)
+            lines = [line for line in result.lines() if line.store == store]
             title = "Compression Performance" + (f" ({store})" if len(stores) > 1 else "")
             last = store == stores[-1]
             notes = tuple(
@@ -90,24 +105,7 @@ class CompressionSuite(BenchmarkSuite):
             )
             # What the figures mean is said once, under the last of several tables.
             meaning = (*_meaning(result), *self.interpretation) if last else ()
-            yield Table(title, columns, rows, meaning, notes)
-
-
-def _row(line: ResultLine) -> tuple[str, ...]:
-    return (
-        TITLES[line.scenario],
-        line.labels["dtype"],
-        line.figure("compression_ratio", "{:.2f}x"),
-        line.figure("space_saved", "{:.1f}%"),
-        line.figure("of_limit", "{:.1f}%"),
-        line.figure("delta_efficiency", "{:.2f}x"),
-        line.figure("dedup_hit_rate", "{:.0f}%"),
-        exact_cell(line),
-    )
-
-
-def exact_cell(line: ResultLine) -> str:
-    return line.figure("wrong_tensors", "{} WRONG") if line["wrong_tensors"] else "all"
+            yield Table.of(title, COLUMNS, lines, meaning, notes)
 
 
 def measure_chain(

@@ -51,15 +51,13 @@ class ResultLine:
     def store(self) -> str:
         return self.labels["store"]
 
-    def figure(self, name: str, form: str = "{}") -> str:
-        """Value of a metric in a cell; a dash where it was not measured."""
-        return form.format(self[name]) if name in self else "-"
-
-    def interval(self, name: str) -> str:
-        """Metric with the bounds that stand beside it as `…_low` and `…_high`."""
-        if name not in self:
+    def cell(self, form: str) -> str:
+        """`{dtype}`, `{compression_ratio:.2f}x`: labels and values for their names; a dash where one is missing."""
+        values = {what: metric.value for what, metric in self.metrics.items()}
+        try:
+            return form.format_map({**self.labels, **values})
+        except KeyError:
             return "-"
-        return f"{self[name]:.2f} [{self[name + '_low']:.2f}, {self[name + '_high']:.2f}]"
 
 
 class Readings(dict[str, Metric]):

@@ -98,8 +98,8 @@ def _ratio_table(suite: SuiteResult, lines: list[Line]) -> Table:
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for line in suite.lines():
         place = cells.setdefault((line.scenario, line.labels["dtype"]), {})
-        place[line.store] = line.figure("compression_ratio", "{:.2f}")
-        place["limit"] = line.figure("limit_ratio", "{:.2f}")
+        place[line.store] = line.cell("{compression_ratio:.2f}")
+        place["limit"] = line.cell("{limit_ratio:.2f}")
     rows = tuple(
         (scenario, dtype, *(found.get(name, "-") for name in ("limit", *stores)))
         for (scenario, dtype), found in cells.items()
