@@ -17,6 +17,7 @@ from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.table import Columns, Table
 from assay.weights.dtype import ELEMENT_TYPES
+from assay.weights.limit import RepositoryLimit
 
 TITLES = {
     "similar": "Similar Models",
@@ -119,7 +120,10 @@ def measure_chain(
                 done.append(run_chain(store, chain, folder / "store", config.settings))
     best = {store: best_of(done) for store, done in runs.items()}
     for store in config.stores:
-        _add(readings, best[store], runs[store], chain, best[FLOOR], chain.data.dtype)
+        add_chain(readings.at(store=store, dtype=chain.data.dtype), best[store], runs[store], chain.limit, best[FLOOR])
+        if wrong := best[store].wrong:
+            others = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            readings.note(f"{store}, {chain.data.name}, {chain.data.dtype}: {wrong[0]}{others}")
     return best
 
 
@@ -138,22 +142,19 @@ def _meaning(result: SuiteResult) -> Iterable[str]:
         yield ">90% space saved: Highly effective for storage costs"
 
 
-def _add(
-    readings: Readings, best: ChainRun, runs: list[ChainRun], chain: VersionChain, floor: ChainRun, dtype: str
-) -> None:
-    here = readings.at(store=best.store, dtype=dtype)
+def add_chain(here: ResultLine, best: ChainRun, runs: list[ChainRun], limit: RepositoryLimit, floor: ChainRun) -> None:
+    """`best` of `runs` over a chain, judged by the limit of its versions and by what the floor store makes of them."""
     stats = best.stats
     here.add("compression_ratio", best.ratio, "x", "higher", exact=True, margin=BOOKKEEPING)
     here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher")
-    here.add(
-        "of_limit", 100 * chain.limit.share_reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING
-    )
-    here.add("limit_ratio", chain.limit.ratio, "x", exact=True)
+    here.add("of_limit", 100 * limit.share_reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING)
+    here.add("limit_ratio", limit.ratio, "x", exact=True)
     if stats.tensors and (stats.deltas or stats.dedup_hits):
         here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", exact=True)
         here.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%", exact=True)
         if stats.deltas:
-            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", exact=True, margin=BOOKKEEPING)
+            efficiency = floor.later_bytes / max(1, best.later_bytes)
+            here.add("delta_efficiency", efficiency, "x", "higher", exact=True, margin=BOOKKEEPING)
     for what in ("commit", "checkout"):
         if not getattr(best, f"{what}_mb_per_cpu_s"):
             continue
@@ -164,14 +165,6 @@ def _add(
     here.add("stored_bytes", best.stored_bytes, "B", "lower", exact=True, margin=BOOKKEEPING)
     here.add("logical_bytes", best.logical_bytes, "B", exact=True)
     here.add("wrong_tensors", len(best.wrong), None, "lower", exact=True)
-    if best.wrong:
-        others = f" (and {len(best.wrong) - 1} more)" if len(best.wrong) > 1 else ""
-        readings.note(f"{best.store}, {chain.data.name}, {dtype}: {best.wrong[0]}{others}")
-
-
-def _delta_efficiency(run: ChainRun, floor: ChainRun) -> float:
-    """What the versions after the first take plain over what they take here."""
-    return (floor.stored_bytes - floor.first_stored_bytes) / max(1, run.stored_bytes - run.first_stored_bytes)
 
 
 def _size(config: ScenarioConfig) -> int:

@@ -42,7 +42,7 @@ class ChainRun:
     stored_bytes: int
     """Every file in the store's folder, counted from outside."""
     first_stored_bytes: int
-    """After the first version, so that what later ones add can be told."""
+    """Stored bytes after the first version alone."""
     commit_wall_s: tuple[float, ...]
     commit_cpu_s: tuple[float, ...]
     checkout_wall_s: tuple[float, ...]
@@ -58,6 +58,11 @@ class ChainRun:
     @property
     def ratio(self) -> float:
         return self.logical_bytes / self.stored_bytes
+
+    @property
+    def later_bytes(self) -> int:
+        """What the versions after the first add."""
+        return self.stored_bytes - self.first_stored_bytes
 
     @property
     def commit_mb_per_cpu_s(self) -> float:
