@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.probes.corruption import CorruptionResult, flip_bytes
-from assay.benchmarks.weights.probes.detection_rate import FEWEST
+from assay.benchmarks.weights.probes.corruption import FEWEST, flip_bytes
 from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
 from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process
 from assay.benchmarks.weights.scenarios.merge_case import judge_merge
@@ -42,8 +41,11 @@ def _found(line: ResultLine) -> str:
     """Share of a scenario: of damages that were noticed, or of values that came back."""
     if "flips" not in line:
         return line.cell("{reconstruction_accuracy:.4g}%")
-    rate = CorruptionResult(line["flips"], 0, 0, line["harmless"], line["silent"]).detection_rate
-    return "too few flips to say" if rate is None else str(rate)
+    if "corruption_detected" not in line:
+        return "too few flips to say"
+    return line.cell(
+        "{corruption_detected:.1f}% found ({corruption_detected_low:.0f} to {corruption_detected_high:.0f}%)"
+    )
 
 
 COLUMNS: Columns = {
@@ -90,9 +92,9 @@ class AccuracySuite(BenchmarkSuite):
                     result = flip_bytes(store, folder, flips, budget, config.settings, config.seed)
                     rate = result.detection_rate
                     if rate is not None:
-                        here.add("corruption_detected", rate.percent, "%", "higher")
-                        here.add("corruption_detected_low", rate.low, "%")
-                        here.add("corruption_detected_high", rate.high, "%")
+                        here.add("corruption_detected", 100 * rate.estimate, "%", "higher")
+                        here.add("corruption_detected_low", 100 * rate.low, "%")
+                        here.add("corruption_detected_high", 100 * rate.high, "%")
                     for what in ("flips", "detected", "crashed", "harmless", "silent"):
                         here.add(what, getattr(result, what), None)
                 else:
