@@ -3,6 +3,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,15 +13,16 @@ from assay.benchmarks.weights.scenarios.chain import time_call
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.process.usage.memory_meter import MemoryMeter
 
+Call: TypeAlias = Callable[[], object]
+
 
 @dataclass(frozen=True)
 class Operation:
     """Something done to a store over and over. `prepare` makes the next call outside the time."""
 
     name: str
-    title: str
     nbytes: int
-    prepare: Callable[[int], Callable[[], object]]
+    prepare: Callable[[int], Call]
     items: int = 1
     """Things that one call does, for operations a second."""
 
@@ -56,7 +58,7 @@ def time_operations(
         yield timings
 
 
-def _extra_bytes(handle: Handle, call: Callable[[], object]) -> int:
+def _extra_bytes(handle: Handle, call: Call) -> int:
     """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds.
 
     Resident memory would not show it here: the allocator reuses what earlier calls have freed.
