@@ -9,7 +9,6 @@ import numpy as np
 
 from assay.benchmarks.weights.probes.concurrency import read_concurrently
 from assay.benchmarks.weights.scaling_points import (
-    Cost,
     ScalingPoint,
     add_degradation,
     add_fits,
@@ -17,7 +16,7 @@ from assay.benchmarks.weights.scaling_points import (
     commit_and_checkout,
     move_model,
 )
-from assay.benchmarks.weights.scenarios.chain import time_call
+from assay.benchmarks.weights.scenarios.cost import time_call
 from assay.benchmarks.weights.scenarios.model_size import SIZES, ModelSize
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
@@ -98,11 +97,11 @@ class ScalabilitySuite(BenchmarkSuite):
                 samples = []
                 for _ in range(5):
                     model = move_model(base, rng)
-                    ref, *commit = time_call(handle.store, partial(handle.store.commit, model))
+                    ref, commit = time_call(handle.store, partial(handle.store.commit, model))
                     refs.append(ref)
                     opened = handle.reopen()
-                    _, *checkout = time_call(opened, partial(opened.load, ref))
-                    samples.append(ScalingPoint(count, Cost(*commit), Cost(*checkout)))
+                    _, checkout = time_call(opened, partial(opened.load, ref))
+                    samples.append(ScalingPoint(count, commit, checkout))
                 points += samples
                 here = readings.at(store=store, point=f"{count} models")
                 add_speeds(here, nbytes / 1e6, samples)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.scenarios.chain import time_call
+from assay.benchmarks.weights.scenarios.cost import Cost, time_call
 from assay.benchmarks.weights.scenarios.model_size import ModelSize
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.tables.readings import Readings, ResultLine
@@ -18,15 +18,6 @@ DEGRADED = 0.8
 
 def move_model(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
     return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
-
-
-@dataclass(frozen=True)
-class Cost:
-    wall_s: float = 0.0
-    cpu_s: float = 0.0
-
-    def plus(self, wall_s: float, cpu_s: float) -> Cost:
-        return Cost(self.wall_s + wall_s, self.cpu_s + cpu_s)
 
 
 @dataclass(frozen=True)
@@ -47,13 +38,12 @@ def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, see
     with config.open_store(store) as handle:
         refs = []
         for model in (base, move_model(base, rng)):
-            ref, *spent = time_call(handle.store, partial(handle.store.commit, model))
+            ref, cost = time_call(handle.store, partial(handle.store.commit, model))
             refs.append(ref)
-            commits = commits.plus(*spent)
+            commits += cost
         for ref in refs:
             opened = handle.reopen()
-            _, *spent = time_call(opened, partial(opened.load, ref))
-            checkouts = checkouts.plus(*spent)
+            checkouts += time_call(opened, partial(opened.load, ref))[1]
     return ScalingPoint(size.parameters, commits, checkouts)
 
 
