@@ -10,6 +10,7 @@ from assay.benchmarks.weights.memory import fit_growth
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
 from assay.errors import DataError
+from assay.process.usage.allocation_meter import AllocationMeter
 from assay.process.usage.usage_meter import UsageMeter
 
 
@@ -39,6 +40,13 @@ def test_the_peak_within_a_block_is_seen_although_it_is_gone_at_its_end() -> Non
     peak, left = (int(word) for word in done.stdout.split())
     assert 95e6 < peak < 150e6
     assert left < 50e6
+
+
+def test_what_a_block_allocates_is_seen_although_the_same_was_freed_before() -> None:
+    np.ones(5_000_000, np.uint8)
+    with AllocationMeter() as meter:
+        np.ones(5_000_000, np.uint8)
+    assert 5_000_000 <= meter.peak < 6_000_000
 
 
 def test_cpu_and_io_of_a_block(tmp_path: object) -> None:

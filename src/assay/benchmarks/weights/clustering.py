@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +21,7 @@ from assay.benchmarks.weights.tables.clustering_table import STRATEGIES, details
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.table import Table
+from assay.process.usage.allocation_meter import AllocationMeter
 from assay.stats.scaling import fit_power_law
 from assay.weights.bases.clusters import Clusters, cluster, rebalance
 from assay.weights.store import Tensor
@@ -146,14 +146,10 @@ class _StrategyTimes:
 def _time_strategy(sketches: Tensor, strategy: str, budget: ScenarioBudget, most: int) -> _StrategyTimes:
     """A call on next to nothing loads scikit-learn; the next one is traced for memory; then the clock runs."""
     cluster(sketches[:4], strategy, THRESHOLD)
-    tracemalloc.start()
-    try:
+    with AllocationMeter() as allocated:
         clusters = cluster(sketches, strategy, THRESHOLD)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     samples = [_clock(partial(cluster, sketches, strategy, THRESHOLD))[1] for _ in budget.rounds(most, least=2)]
-    return _StrategyTimes(clusters, tuple(max(sample, 1e-6) for sample in samples), peak)
+    return _StrategyTimes(clusters, tuple(max(sample, 1e-6) for sample in samples), allocated.peak)
 
 
 def _clock(call: Callable[[], Clusters]) -> tuple[Clusters, float]:

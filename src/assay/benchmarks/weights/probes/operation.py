@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,6 +10,7 @@ from assay.benchmarks.weights.orchestration.store_kind import Handle
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.cost import Cost, time_call
 from assay.benchmarks.weights.tables.readings import Readings
+from assay.process.usage.allocation_meter import AllocationMeter
 from assay.process.usage.memory_meter import MemoryMeter
 
 Call: TypeAlias = Callable[[], object]
@@ -53,20 +53,14 @@ def time_operations(
 
 
 def _extra_bytes(handle: Handle, call: Call) -> int:
-    """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds.
-
-    Resident memory would not show it here: the allocator reuses what earlier calls have freed.
-    """
+    """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds."""
     if handle.pid is not None:
-        with MemoryMeter(handle.pid) as meter:
+        with MemoryMeter(handle.pid) as held:
             call()
-        return meter.extra
-    tracemalloc.start()
-    try:
+        return held.extra
+    with AllocationMeter() as allocated:
         call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return allocated.peak
 
 
 def add_timings(readings: Readings, timings: Timings, floor: Timings | None, store: str) -> None:
