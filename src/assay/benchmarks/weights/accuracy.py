@@ -63,6 +63,7 @@ COLUMNS: Columns = {
 
 
 class AccuracySuite(BenchmarkSuite):
+    name = "accuracy"
     interpretation = (
         "Reconstruction accuracy must be 100%: anything less is another model than the one that was stored",
         "Wrong: came back changed and without an error; refused: answered with an error, nothing came back",
@@ -70,9 +71,6 @@ class AccuracySuite(BenchmarkSuite):
         f"Too few flips to say: fewer than {FEWEST} that changed what is read, so no rate is given",
         "Largest error: in units in the last place and as a number; 0 for a store that loses nothing",
     )
-
-    def __init__(self) -> None:
-        super().__init__("accuracy")
 
     def get_scenarios(self) -> list[str]:
         return list(TITLES)

@@ -31,6 +31,7 @@ ELEMENTS = 4096
 
 
 class ClusteringSuite(BenchmarkSuite):
+    name = "clustering"
     interpretation = (
         "Adaptive strategy: Usually best balance of quality and speed",
         "More clusters: Higher granularity, potentially better compression",
@@ -39,9 +40,6 @@ class ClusteringSuite(BenchmarkSuite):
         "Families: adjusted Rand index against the families the tensors were made in; 1 is all of them",
         "Silhouette: near 1, groups are tight and apart; Davies-Bouldin: the lower the better",
     )
-
-    def __init__(self) -> None:
-        super().__init__("clustering")
 
     def get_scenarios(self) -> list[str]:
         return ["strategy_comparison", "scalability", "optimization", "quality_metrics"]

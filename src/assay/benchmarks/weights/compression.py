@@ -53,13 +53,11 @@ COLUMNS: Columns = {
 
 
 class CompressionSuite(BenchmarkSuite):
+    name = "compression"
     interpretation: ClassVar[tuple[str, ...]] = (
         "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
         f"{NEAR:.0f}% of the limit and more: little is left to gain, however small the ratio: the data allows no more",
     )
-
-    def __init__(self) -> None:
-        super().__init__("compression")
 
     def get_scenarios(self) -> list[str]:
         return list(TITLES)

@@ -21,15 +21,13 @@ LEAKING = {"commit": 0.1, "checkout": 0.01}
 
 
 class MemorySuite(BenchmarkSuite):
+    name = "memory"
     interpretation = (
         "Peak over payload: memory held beyond what the caller holds, over the model's size; a checkout's result is 1x",
         "Growth: bytes that stay behind; a leak if the whole interval is above zero and it is no mere index entry",
         "GC pressure: share of the time spent in Python's garbage collector; returned: memory freed after use",
         "Lazy: memory to look at one tensor of many, over that tensor's size; near 1x nothing else was read",
     )
-
-    def __init__(self) -> None:
-        super().__init__("memory")
 
     def get_scenarios(self) -> list[str]:
         return list(JOBS)

@@ -30,6 +30,7 @@ COLUMNS: Columns = {
 
 
 class PerformanceSuite(BenchmarkSuite):
+    name = "performance"
     interpretation = (
         "<50ms operations: Suitable for interactive use",
         "<500ms operations: Acceptable for batch processing",
@@ -38,9 +39,6 @@ class PerformanceSuite(BenchmarkSuite):
         "Of safetensors: bytes per CPU-second over those of plain safetensors doing the same",
         "Memory: what Python and numpy allocate at the operation's peak",
     )
-
-    def __init__(self) -> None:
-        super().__init__("performance")
 
     def get_scenarios(self) -> list[str]:
         return [name for name in OPERATIONS if name != "io_intensive" or self.settings.io_intensive]

@@ -33,14 +33,12 @@ REPOSITORY_PARAMETERS = 60_000
 
 
 class ScalabilitySuite(BenchmarkSuite):
+    name = "scalability"
     interpretation = (
         "Exponent 1: CPU time grows in step with size; above 1 (whole interval): faster, which will hurt",
         "Degrades at: the first point whose throughput is below 80% of the best; -: none",
         "Bottleneck: CPU where a core is kept busy, I/O where it waits, queueing for a busy core not counted",
     )
-
-    def __init__(self) -> None:
-        super().__init__("scalability")
 
     def get_scenarios(self) -> list[str]:
         return ["model_size", "repository_size", "concurrent_access", "hardware_utilization"]
