@@ -8,11 +8,10 @@ import pytest
 
 from assay.benchmarks.weights.compression import CompressionSuite
 from assay.benchmarks.weights.orchestration import orchestrator
-from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, estimate_of_stores
 from assay.benchmarks.weights.orchestration.profile import Profile
 from assay.benchmarks.weights.orchestration.progress import SuiteProgress, clock_face
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.probes.machine import Machine, probe_machine
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig

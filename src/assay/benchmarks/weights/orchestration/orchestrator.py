@@ -9,13 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, PlannedScenario
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, PlannedScenario, estimate_of_stores
 from assay.benchmarks.weights.orchestration.profile import BenchmarkProfile, Profile
 from assay.benchmarks.weights.orchestration.progress import ProgressMaker, Silent
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.orchestration.suite_registry import load_suites, unknown_suite
+from assay.benchmarks.weights.orchestration.suite_registry import load_suites
 from assay.benchmarks.weights.orchestration.system_requirements import SystemRequirements, check_system
 from assay.benchmarks.weights.probes.machine import Machine, probe_machine, this_machine
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
@@ -23,7 +22,8 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
+from assay.names import unknown
 
 log = logging.getLogger("assay.weights.bench")
 
@@ -87,7 +87,7 @@ class BenchmarkOrchestrator:
     def plan(self, profile: Profile) -> BenchPlan:
         for name in profile.suites:
             if name not in self.suites:
-                raise unknown_suite(name, self.suites)
+                raise UsageError(unknown("suite", name, self.suites))
             self.suites[name].settings = self.settings
         stores = self.stores or tuple(profile.stores) or (f"assay-{self.settings.setting}",)
         names = tuple(store_kind(name).name for name in stores)
