@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
@@ -83,16 +83,13 @@ def run(args: Namespace, suite: str | None = None, progress: ProgressMaker | Non
     profile = load_profile(args.profile)
     checkpoints = _checkpoints(args, suite)
     wanted = [checkpoints.name] if checkpoints else [suite] if suite else args.suite
-    if wanted:
-        profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
+    suites = list(dict.fromkeys(wanted)) if wanted else profile.suites
     with saying_stand_ins():
-        own = {name: own_suite(name) for name in profile.suites if "." in name or ":" in name}
-    names = [own[name].name if name in own else name for name in profile.suites]
-    profile = profile.model_copy(update={"suites": names})
+        own = {name: own_suite(name) for name in suites if "." in name or ":" in name}
+    chosen: dict[str, Any] = {"suites": [own[name].name if name in own else name for name in suites]}
     if checkpoints:
-        profile = profile.model_copy(
-            update={"checkpoints": args.checkpoints, "stores": profile.stores or list(DEFAULT_STORES)}
-        )
+        chosen |= {"checkpoints": args.checkpoints, "stores": profile.stores or list(DEFAULT_STORES)}
+    profile = profile.model_copy(update=chosen)
     stores = tuple(list_installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
