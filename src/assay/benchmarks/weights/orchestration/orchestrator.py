@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, PlannedScenario, estimate_of_stores
 from assay.benchmarks.weights.orchestration.profile import BenchmarkProfile, Profile
-from assay.benchmarks.weights.orchestration.progress import ProgressMaker, Silent
+from assay.benchmarks.weights.orchestration.progress import Show, SuiteProgress
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.orchestration.suite_registry import load_suites
@@ -36,7 +36,7 @@ class BenchmarkOrchestrator:
         settings: SuiteSettings | None = None,
         stores: tuple[str, ...] = (),
         strict: bool = False,
-        progress: ProgressMaker = Silent,
+        show: Show = lambda text: None,
         on_suite: Callable[[BenchmarkSuite, SuiteResult], None] = lambda suite, result: None,
         on_plan: Callable[[BenchPlan], None] = lambda plan: None,
     ) -> None:
@@ -44,7 +44,7 @@ class BenchmarkOrchestrator:
         self.suites: dict[str, BenchmarkSuite] = load_suites()
         self.stores = stores
         self.strict = strict
-        self._progress = progress
+        self._show = show
         self._on_suite = on_suite
         self._on_plan = on_plan
 
@@ -59,7 +59,8 @@ class BenchmarkOrchestrator:
         chosen = profile if isinstance(profile, Profile) else profile.load(custom_config)
         plan = self.plan(chosen)
         self._on_plan(plan)
-        progress = self._progress([step.estimate_s for step in plan.steps], [step.suite for step in plan.steps])
+        estimates, kinds = [step.estimate_s for step in plan.steps], [step.suite for step in plan.steps]
+        progress = SuiteProgress(estimates, kinds, self._show)
         start, results = time.monotonic(), []
         try:
             for name in chosen.suites:
@@ -74,10 +75,10 @@ class BenchmarkOrchestrator:
                     progress.end()
                 result = self._judge(name, tuple(scenarios))
                 results.append(result)
-                progress.clear()
+                self._show("")
                 self._on_suite(self.suites[name], result)
         finally:
-            progress.clear()
+            self._show("")
         return BenchmarkResults(chosen.name, tuple(results), plan.estimate_s, time.monotonic() - start)
 
     def run_single_suite(self, name: str, profile: BenchmarkProfile | Profile = BenchmarkProfile.QUICK) -> SuiteResult:
