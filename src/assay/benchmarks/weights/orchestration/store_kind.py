@@ -98,8 +98,8 @@ def store_kind(name: str, settings: SuiteSettings | None = None) -> StoreKind:
     return StoreKind(full, settings or SuiteSettings())
 
 
-def list_installed_stores(lossy: bool = False) -> list[str]:
-    bundled = [name for name, kind in PEERS.items() if kind.installed and (lossy or not kind.lossy)]
+def list_installed_stores() -> list[str]:
+    bundled = [name for name, kind in PEERS.items() if kind.installed and not kind.lossy]
     return [*OWN, *bundled, *find_loadable_stores()]
 
 
