@@ -9,8 +9,7 @@ import numpy as np
 
 from assay.benchmarks.weights.probes.corruption import FEWEST, flip_bytes
 from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process
-from assay.benchmarks.weights.scenarios.merge_case import judge_merge
+from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process, judge_merge
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings, ResultLine
