@@ -48,7 +48,7 @@ def test_the_edge_cases_are_what_their_names_say() -> None:
 
 def test_errors_are_measured_in_bits_numbers_and_ulps(tmp_path: Path) -> None:
     base = np.array([1.0, 1.0 + 2.0**-12, -0.0, np.nan], np.float32)
-    verdict = judge("float16-cast", AccuracyCase("x", "x", ({"w": base},)), tmp_path / "s", SuiteSettings())
+    verdict = judge("float16-cast", AccuracyCase("x", ({"w": base},)), tmp_path / "s", SuiteSettings())
     assert verdict.values == 4
     assert verdict.inexact_values == 1
     assert verdict.largest_error == 2.0**-12
@@ -57,7 +57,7 @@ def test_errors_are_measured_in_bits_numbers_and_ulps(tmp_path: Path) -> None:
 
 
 def test_a_refusal_is_not_a_wrong_answer(tmp_path: Path) -> None:
-    case = AccuracyCase("x", "x", ({"w": np.array(["text"])}, {"w": np.arange(3)}))
+    case = AccuracyCase("x", ({"w": np.array(["text"])}, {"w": np.arange(3)}))
     verdict = judge("zstd", case, tmp_path / "s", SuiteSettings())
     assert verdict.wrong == ()
     assert len(verdict.refused) == 1
@@ -66,10 +66,10 @@ def test_a_refusal_is_not_a_wrong_answer(tmp_path: Path) -> None:
 
 
 def test_a_second_process_reads_what_was_written_here(tmp_path: Path) -> None:
-    case = AccuracyCase("x", "x", ({"w": np.arange(5)}, {"w": np.arange(6)}))
+    case = AccuracyCase("x", ({"w": np.arange(5)}, {"w": np.arange(6)}))
     verdict = judge("assay-balanced", case, tmp_path / "s", SuiteSettings())
     assert judge_in_second_process("assay-balanced", [(case, verdict)], SuiteSettings()) == []
-    other = AccuracyCase("x", "other", ({"w": np.arange(5)}, {"w": np.arange(7)}))
+    other = AccuracyCase("other", ({"w": np.arange(5)}, {"w": np.arange(7)}))
     problems = judge_in_second_process("assay-balanced", [(other, verdict)], SuiteSettings())
     assert problems == [("other", "second process, version 1: another value than was committed")]
 

@@ -54,11 +54,8 @@ class StoreKind:
     @contextmanager
     def use(self, path: Path) -> Iterator[WeightStore]:
         """Opened for a block, and closed at its end."""
-        store = self.open(path)
-        try:
-            yield store
-        finally:
-            _close(store)
+        with Handle(self, path) as handle:
+            yield handle.store
 
 
 class Handle:
@@ -75,7 +72,13 @@ class Handle:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _close(self.store)
+        self.close()
+
+    def close(self) -> None:
+        """Closes the store, if it is one that can be."""
+        closing = getattr(self.store, "close", None)
+        if closing is not None:
+            closing()
 
     @property
     def pid(self) -> int | None:
@@ -84,7 +87,7 @@ class Handle:
         return found
 
     def reopen(self) -> WeightStore:
-        _close(self.store)
+        self.close()
         self.store = self.kind.open(self.path)
         return self.store
 
@@ -105,9 +108,3 @@ def list_installed_stores() -> list[str]:
 
 def missing_stores() -> list[str]:
     return [name for name, kind in PEERS.items() if not kind.installed]
-
-
-def _close(store: WeightStore) -> None:
-    closing = getattr(store, "close", None)
-    if closing is not None:
-        closing()
