@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.probes.concurrency import read_concurrently
+from assay.benchmarks.weights.probes.concurrency import measure_readers
 from assay.benchmarks.weights.scaling_points import (
     ScalingPoint,
     add_degradation,
@@ -107,25 +107,17 @@ class ScalabilitySuite(BenchmarkSuite):
         add_fits(readings, store, points)
 
     def _concurrent_access(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
-        results = []
+        points = []
+        seconds, parameters = _seconds(config), config.smallest.parameters
         for users in _users(config):
+            points.append(readings.at(store=store, point=f"{users} users"))
             with config.scratch() as folder:
-                seconds = _seconds(config)
-                parameters = config.smallest.parameters
-                results.append(read_concurrently(store, folder / "s", users, seconds, parameters, config.settings))
-        for result in results:
-            here = readings.at(store=store, point=f"{result.users} users")
-            here.add("checkout_speed", result.megabytes_per_s, "MB/s", "higher")
-            here.add("latency_p50", result.latency_p50_s * 1e3, "ms", "lower")
-            here.add("latency_p95", result.latency_p95_s * 1e3, "ms", "lower")
-            here.add("commits_beside", result.commits, None, "higher")
-            here.add("wrong_reads", result.wrong, None, "lower", exact=True)
-            here.add("failed_reads", result.errors, None, "lower", exact=True)
-            here.add("size", result.users, "users")
-        here = readings.at(store=store)
-        if len(results) > 1:
-            efficiency = parallel_efficiency([r.users for r in results], [r.megabytes_per_s for r in results])
-            here.add("parallel_efficiency", efficiency, "x", "higher")
+                measure_readers(points[-1], store, folder / "s", users, seconds, parameters, config.settings)
+        if len(points) > 1:
+            efficiency = parallel_efficiency(
+                [point["size"] for point in points], [point["checkout_speed"] for point in points]
+            )
+            readings.at(store=store).add("parallel_efficiency", efficiency, "x", "higher")
         add_degradation(readings, store, "checkout_speed")
 
     def _hardware_utilization(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
