@@ -9,13 +9,13 @@ from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.scenarios.chain import (
     VersionChain,
     best_of,
-    bytes_on_disk,
     differences,
     run_chain,
 )
 from assay.benchmarks.weights.scenarios.cost import time_call
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.errors import DataError, UsageError
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.peers.zstd_store import ZstdStore
 from assay.weights.store import Tensor
 

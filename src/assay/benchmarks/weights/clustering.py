@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, bytes_on_disk
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.tensor_families import TensorFamilies, tensor_families
 from assay.benchmarks.weights.suite import BenchmarkSuite
@@ -24,6 +24,7 @@ from assay.benchmarks.weights.tables.table import Table
 from assay.process.usage.allocation_meter import AllocationMeter
 from assay.stats.scaling import fit_power_law
 from assay.weights.bases.clusters import Clusters, cluster, rebalance
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.store import Tensor
 
 THRESHOLD = 0.98

@@ -11,9 +11,9 @@ from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.probes.fresh_process import Probe
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import bytes_on_disk
 from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
 from assay.stats.intervals import Interval, share_interval
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.store import Tensor
 
 FEWEST = 30

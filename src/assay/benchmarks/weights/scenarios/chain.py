@@ -15,6 +15,7 @@ from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
 from assay.benchmarks.weights.probes.settling import settle_machine
 from assay.benchmarks.weights.scenarios.cost import Cost, time_call
 from assay.benchmarks.weights.scenarios.scenario_data import ModelVersion, ScenarioData
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.dtype import bits_of
 from assay.weights.limit import RepositoryLimit, repository_limit
 from assay.weights.store import StoreStats, Tensor, WeightStore
@@ -175,7 +176,3 @@ def difference(expected: Tensor, found: Tensor) -> str | None:
         return f"shape {found.shape} instead of {expected.shape}"
     unequal = int(np.count_nonzero(bits_of(expected) != bits_of(found)))
     return f"{unequal} of {expected.size} values differ" if unequal else None
-
-
-def bytes_on_disk(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
