@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.dtype import ELEMENT_TYPES
 from assay.weights.store import StoreStats
 
@@ -16,7 +17,7 @@ def repository_stats(repository: Repository) -> StoreStats:
     unique = {entry.digest for entry in entries}
     return StoreStats(
         logical_bytes=sum(entry.size * ELEMENT_TYPES[entry.dtype].itemsize for entry in entries),
-        stored_bytes=sum(path.stat().st_size for path in repository.path.rglob("*") if path.is_file()),
+        stored_bytes=bytes_on_disk(repository.path),
         versions=len(repository.commits.ids()),
         tensors=len(entries),
         unique_tensors=len(unique),

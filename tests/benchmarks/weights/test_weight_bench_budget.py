@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import time
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from assay.benchmarks.weights.compression import CompressionSuite
 from assay.benchmarks.weights.orchestration import orchestrator
-from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, estimate_of_stores
 from assay.benchmarks.weights.orchestration.profile import Profile
 from assay.benchmarks.weights.orchestration.progress import SuiteProgress, clock_face
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.probes.machine import Machine, probe_machine
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
@@ -79,8 +77,9 @@ def test_the_plan_says_budget_and_estimate_side_by_side() -> None:
 
 
 def test_time_left_follows_what_the_first_steps_really_took() -> None:
-    clock, out = Clock(), StringIO()
-    progress = SuiteProgress([10, 10, 10, 10], None, out, clock)
+    clock = Clock()
+    said: list[str] = []
+    progress = SuiteProgress([10, 10, 10, 10], [""] * 4, said.append, clock)
     progress.begin("first")
     assert progress.left_s == 40
     clock.now = 20
@@ -88,13 +87,14 @@ def test_time_left_follows_what_the_first_steps_really_took() -> None:
     # One step took twice its time; two imagined ones that went to plan stand against it: 30 * (20 + 20) / (10 + 20).
     assert progress.left_s == 40
     progress.begin("second")
-    assert out.getvalue() == "[1/4] first: at least 0:40 left\n[2/4] second: 0:40 left\n"
+    assert said == ["[1/4] first: at least 0:40 left", "[2/4] second: 0:40 left"]
     assert clock_face(-3) == "0:00"
 
 
 def test_time_left_is_told_by_what_was_measured_of_each_kind() -> None:
-    clock, out = Clock(), StringIO()
-    progress = SuiteProgress([10, 10, 10, 10], ["quick", "slow", "quick", "slow"], out, clock)
+    clock = Clock()
+    said: list[str] = []
+    progress = SuiteProgress([10, 10, 10, 10], ["quick", "slow", "quick", "slow"], said.append, clock)
     for name, took in (("quick", 10), ("slow", 100), ("quick", 10)):
         progress.begin(name)
         clock.now += took
@@ -102,7 +102,6 @@ def test_time_left_is_told_by_what_was_measured_of_each_kind() -> None:
     progress.begin("slow")
     # Of its own kind one took 100 of 10; two imagined ones went to plan: 10 * (100 + 20) / (10 + 20).
     assert progress.left_s == 40
-    said = out.getvalue().splitlines()
     assert [" at least " in line for line in said] == [True, True, False, False]
 
 

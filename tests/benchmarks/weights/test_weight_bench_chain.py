@@ -9,13 +9,13 @@ from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.scenarios.chain import (
     VersionChain,
     best_of,
-    bytes_on_disk,
     differences,
     run_chain,
-    time_call,
 )
+from assay.benchmarks.weights.scenarios.cost import time_call
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.errors import DataError, UsageError
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.peers.zstd_store import ZstdStore
 from assay.weights.store import Tensor
 
@@ -31,7 +31,7 @@ def test_a_lossless_store_gets_everything_right(chain: VersionChain, store: str,
     assert run.wrong == ()
     assert run.stored_bytes == bytes_on_disk(tmp_path / "s")
     assert 0 < run.first_stored_bytes < run.stored_bytes
-    assert len(run.commit_cpu_s) == len(chain.data.versions)
+    assert len(run.commits) == len(chain.data.versions)
     assert run.logical_bytes == chain.data.logical_bytes
 
 
@@ -51,7 +51,7 @@ def test_a_refusal_is_wrong_and_takes_no_time(
     monkeypatch.setattr(ZstdStore, "read", refuse)
     run = run_chain("zstd", chain, tmp_path / "s")
     assert run.wrong == tuple(f"{version.label}: refused: no" for version in chain.data.versions)
-    assert run.checkout_cpu_s == ()
+    assert run.checkouts == ()
     assert run.checkout_mb_per_cpu_s == 0
     assert run.committed_bytes == chain.data.logical_bytes
 
@@ -59,9 +59,9 @@ def test_a_refusal_is_wrong_and_takes_no_time(
 def test_the_best_of_several_rounds_takes_the_fastest_of_each_step(chain: VersionChain, tmp_path: Path) -> None:
     runs = [run_chain("safetensors", chain, tmp_path / str(i)) for i in range(3)]
     best = best_of(runs)
-    for step in range(len(best.commit_cpu_s)):
-        assert best.commit_cpu_s[step] == min(run.commit_cpu_s[step] for run in runs)
-        assert best.checkout_wall_s[step] == min(run.checkout_wall_s[step] for run in runs)
+    for step in range(len(best.commits)):
+        assert best.commits[step].cpu_s == min(run.commits[step].cpu_s for run in runs)
+        assert best.checkouts[step].wall_s == min(run.checkouts[step].wall_s for run in runs)
 
 
 def test_differences_name_what_is_wrong() -> None:
@@ -88,8 +88,8 @@ def test_a_store_with_a_clock_of_its_own_is_asked_for_it() -> None:
             return "done"
 
     store = Elsewhere()
-    answer, _, cpu = time_call(store, store.work)  # type: ignore[arg-type]
-    assert (answer, cpu) == ("done", 5.0)
+    answer, cost = time_call(store, store.work)  # type: ignore[arg-type]
+    assert (answer, cost.cpu_s) == ("done", 5.0)
 
 
 def test_short_names_are_ours_and_unknown_ones_are_refused() -> None:

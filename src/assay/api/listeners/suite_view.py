@@ -1,22 +1,18 @@
 from __future__ import annotations
 
 from assay.api.listeners.console import Console
-from assay.benchmarks.weights.orchestration.progress import SuiteProgress
+from assay.benchmarks.weights.orchestration.progress import print_line
 from assay.report.text.text_width import middle_cut
 
 
-class SuiteView(SuiteProgress):
+class SuiteView:
     """Weight suites on a terminal: one live line, which goes before a table is printed. Elsewhere lines, as always."""
 
-    def __init__(self, console: Console, estimates: list[float], kinds: list[str] | None = None) -> None:
-        super().__init__(estimates, kinds)
+    def __init__(self, console: Console) -> None:
         self._console = console
 
-    def show(self, text: str) -> None:
-        if self._console.live:
-            self._console.show([middle_cut(text, (self._console.screen.width or 80) - 1)])
+    def __call__(self, text: str) -> None:
+        if not self._console.live:
+            print_line(text)
         else:
-            super().show(text)
-
-    def clear(self) -> None:
-        self._console.show(())
+            self._console.show([middle_cut(text, (self._console.screen.width or 80) - 1)] if text else ())

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.probes.corruption import CorruptionResult, flip_bytes
-from assay.benchmarks.weights.probes.detection_rate import FEWEST
+from assay.benchmarks.weights.probes.corruption import FEWEST, flip_bytes
 from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process
-from assay.benchmarks.weights.scenarios.merge_case import judge_merge
+from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process, judge_merge
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables.table import Columns, Table
 
 CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
     "bit_perfect": bit_perfect,
@@ -30,10 +27,42 @@ TITLES = {
     "edge_cases": "Edge Cases",
     "data_integrity": "Data Integrity",
 }
+FAILURES = {
+    "wrong_cases": "cases came back inexact",
+    "refused_cases": "cases were refused",
+    "silent": "flipped bytes were read as if nothing had happened",
+}
+"""Counts that must be zero under `--strict`."""
 FLIPS_PER_ITERATION = 40
 
 
+def _found(line: ResultLine) -> str:
+    """Share of a scenario: of damages that were noticed, or of values that came back."""
+    if "flips" not in line:
+        return line.cell("{reconstruction_accuracy:.4g}%")
+    if "corruption_detected" not in line:
+        return "too few flips to say"
+    return line.cell(
+        "{corruption_detected:.1f}% found ({corruption_detected_low:.0f} to {corruption_detected_high:.0f}%)"
+    )
+
+
+COLUMNS: Columns = {
+    "Check": lambda line: TITLES[line.scenario],
+    "Store": "{store}",
+    "Accuracy": _found,
+    "Exact": lambda line: line.cell(
+        "{silent} silent of {flips} flips ({harmless} harmless)"
+        if "flips" in line
+        else "{exact_cases} of {cases} cases exact"
+    ),
+    "Not Exact": "{wrong_cases} wrong, {refused_cases} refused",
+    "Largest Error": "{max_ulp_error:.3g} ulp, {max_abs_error:.2g}",
+}
+
+
 class AccuracySuite(BenchmarkSuite):
+    name = "accuracy"
     interpretation = (
         "Reconstruction accuracy must be 100%: anything less is another model than the one that was stored",
         "Wrong: came back changed and without an error; refused: answered with an error, nothing came back",
@@ -41,9 +70,6 @@ class AccuracySuite(BenchmarkSuite):
         f"Too few flips to say: fewer than {FEWEST} that changed what is read, so no rate is given",
         "Largest error: in units in the last place and as a number; 0 for a store that loses nothing",
     )
-
-    def __init__(self) -> None:
-        super().__init__("accuracy")
 
     def get_scenarios(self) -> list[str]:
         return list(TITLES)
@@ -63,9 +89,9 @@ class AccuracySuite(BenchmarkSuite):
                     result = flip_bytes(store, folder, flips, budget, config.settings, config.seed)
                     rate = result.detection_rate
                     if rate is not None:
-                        here.add("corruption_detected", rate.percent, "%", "higher")
-                        here.add("corruption_detected_low", rate.low, "%")
-                        here.add("corruption_detected_high", rate.high, "%")
+                        here.add("corruption_detected", 100 * rate.estimate, "%", "higher")
+                        here.add("corruption_detected_low", 100 * rate.low, "%")
+                        here.add("corruption_detected_high", 100 * rate.high, "%")
                     for what in ("flips", "detected", "crashed", "harmless", "silent"):
                         here.add(what, getattr(result, what), None)
                 else:
@@ -73,34 +99,13 @@ class AccuracySuite(BenchmarkSuite):
         return readings
 
     def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
-        for scenario in result.scenarios:
-            for row in scenario.readings.rows:
-                bad = row.what in ("wrong_cases", "refused_cases", "silent") and row.metric.value
-                if strict and bad:
-                    what = {"wrong_cases": "cases came back inexact", "refused_cases": "cases were refused"}
-                    said = what.get(row.what, "flipped bytes were read as if nothing had happened")
-                    yield f"{row.labels['store']}, {TITLES[scenario.name]}: {row.metric.value} {said}"
+        for line in result.lines() if strict else ():
+            for what, said in FAILURES.items():
+                if count := line.get(what):
+                    yield f"{line.store}, {TITLES[line.scenario]}: {count} {said}"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        rows = tuple(_row(line) for line in result.lines())
-        columns = ("Check", "Store", "Accuracy", "Exact", "Not Exact", "Largest Error")
-        yield Table("Accuracy Validation", columns, rows, self.interpretation, result.notes)
-
-
-def _row(line: ResultLine) -> tuple[str, ...]:
-    start = TITLES[line.scenario], line.store
-    if "flips" in line:
-        silent, flips, harmless = (line[what] for what in ("silent", "flips", "harmless"))
-        rate = CorruptionResult(flips, 0, 0, harmless, silent).detection_rate
-        found = "too few flips to say" if rate is None else str(rate)
-        return (*start, found, f"{silent} silent of {flips} flips ({harmless} harmless)", "-", "-")
-    return (
-        *start,
-        line.figure("reconstruction_accuracy", "{:.4g}%"),
-        f"{line['exact_cases']} of {line['cases']} cases exact",
-        f"{line['wrong_cases']} wrong, {line['refused_cases']} refused",
-        f"{line['max_ulp_error']:.3g} ulp, {line['max_abs_error']:.2g}",
-    )
+        yield Table.of("Accuracy Validation", COLUMNS, result.lines(), self.interpretation, result.notes)
 
 
 def _verdicts(name: str, store: str, folder: Path, config: ScenarioConfig) -> list[CaseVerdict]:

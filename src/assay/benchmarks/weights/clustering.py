@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,24 +13,26 @@ from threadpoolctl import threadpool_limits
 
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, bytes_on_disk
+from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.tensor_families import TensorFamilies, tensor_families
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.clustering_table import details_table, strategies_table
+from assay.benchmarks.weights.tables.clustering_table import STRATEGIES, details_table, strategies_table
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
 from assay.benchmarks.weights.tables.table import Table
+from assay.process.usage.allocation_meter import AllocationMeter
 from assay.stats.scaling import fit_power_law
 from assay.weights.bases.clusters import Clusters, cluster, rebalance
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.store import Tensor
 
-STRATEGIES = {"kmeans": "K-means", "hierarchical": "Hierarchical", "adaptive": "Adaptive"}
 THRESHOLD = 0.98
 ELEMENTS = 4096
 
 
 class ClusteringSuite(BenchmarkSuite):
+    name = "clustering"
     interpretation = (
         "Adaptive strategy: Usually best balance of quality and speed",
         "More clusters: Higher granularity, potentially better compression",
@@ -40,9 +41,6 @@ class ClusteringSuite(BenchmarkSuite):
         "Families: adjusted Rand index against the families the tensors were made in; 1 is all of them",
         "Silhouette: near 1, groups are tight and apart; Davies-Bouldin: the lower the better",
     )
-
-    def __init__(self) -> None:
-        super().__init__("clustering")
 
     def get_scenarios(self) -> list[str]:
         return ["strategy_comparison", "scalability", "optimization", "quality_metrics"]
@@ -129,8 +127,8 @@ class ClusteringSuite(BenchmarkSuite):
                 _add_quality(readings, strategy, families, found, step=f"{step:.0%}")
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        yield strategies_table(result, STRATEGIES)
-        yield details_table(result, STRATEGIES, self.interpretation)
+        yield strategies_table(result)
+        yield details_table(result, self.interpretation)
 
 
 @dataclass(frozen=True)
@@ -147,14 +145,10 @@ class _StrategyTimes:
 def _time_strategy(sketches: Tensor, strategy: str, budget: ScenarioBudget, most: int) -> _StrategyTimes:
     """A call on next to nothing loads scikit-learn; the next one is traced for memory; then the clock runs."""
     cluster(sketches[:4], strategy, THRESHOLD)
-    tracemalloc.start()
-    try:
+    with AllocationMeter() as allocated:
         clusters = cluster(sketches, strategy, THRESHOLD)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     samples = [_clock(partial(cluster, sketches, strategy, THRESHOLD))[1] for _ in budget.rounds(most, least=2)]
-    return _StrategyTimes(clusters, tuple(max(sample, 1e-6) for sample in samples), peak)
+    return _StrategyTimes(clusters, tuple(max(sample, 1e-6) for sample in samples), allocated.peak)
 
 
 def _clock(call: Callable[[], Clusters]) -> tuple[Clusters, float]:

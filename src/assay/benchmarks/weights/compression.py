@@ -13,11 +13,11 @@ from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, ChainRun, Vers
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables.table import Columns, Table
 from assay.weights.dtype import ELEMENT_TYPES
+from assay.weights.limit import RepositoryLimit
 
 TITLES = {
     "similar": "Similar Models",
@@ -36,14 +36,28 @@ HELD = 3.0
 """Copies of all versions in memory at the worst moment: the makers work in float32, and one version is checked out."""
 
 
+def exact_cell(line: ResultLine) -> str:
+    return line.cell("{wrong_tensors} WRONG") if line["wrong_tensors"] else "all"
+
+
+COLUMNS: Columns = {
+    "Scenario": lambda line: TITLES[line.scenario],
+    "Dtype": "{dtype}",
+    "Compression": "{compression_ratio:.2f}x",
+    "Space Saved": "{space_saved:.1f}%",
+    "Of Limit": "{of_limit:.1f}%",
+    "Deltas": "{delta_efficiency:.2f}x",
+    "Dedup Hits": "{dedup_hit_rate:.0f}%",
+    "Exact": exact_cell,
+}
+
+
 class CompressionSuite(BenchmarkSuite):
+    name = "compression"
     interpretation: ClassVar[tuple[str, ...]] = (
         "Of Limit: how much of the conditional-entropy limit is reached (64 bytes a tensor allowed)",
         f"{NEAR:.0f}% of the limit and more: little is left to gain, however small the ratio: the data allows no more",
     )
-
-    def __init__(self) -> None:
-        super().__init__("compression")
 
     def get_scenarios(self) -> list[str]:
         return list(TITLES)
@@ -72,16 +86,14 @@ class CompressionSuite(BenchmarkSuite):
         return readings
 
     def failures(self, result: SuiteResult, strict: bool) -> Iterable[str]:
-        for scenario in result.scenarios:
-            for row in scenario.readings.rows:
-                if strict and row.what == "wrong_tensors" and row.metric.value:
-                    yield f"{scenario.name} {' '.join(row.labels.values())}: {row.metric.value} tensors came back wrong"
+        for line in result.lines() if strict else ():
+            if wrong := line["wrong_tensors"]:
+                yield f"{line.scenario} {' '.join(line.labels.values())}: {wrong} tensors came back wrong"
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        columns = ("Scenario", "Dtype", "Compression", "Space Saved", "Of Limit", "Deltas", "Dedup Hits", "Exact")
         stores = result.stores
         for store in stores:
-            rows = tuple(_row(line) for line in result.lines() if line.store == store)
+            lines = [line for line in result.lines() if line.store == store]
             title = "Compression Performance" + (f" ({store})" if len(stores) > 1 else "")
             last = store == stores[-1]
             notes = tuple(
@@ -92,24 +104,7 @@ class CompressionSuite(BenchmarkSuite):
             )
             # What the figures mean is said once, under the last of several tables.
             meaning = (*_meaning(result), *self.interpretation) if last else ()
-            yield Table(title, columns, rows, meaning, notes)
-
-
-def _row(line: ResultLine) -> tuple[str, ...]:
-    return (
-        TITLES[line.scenario],
-        line.labels["dtype"],
-        line.figure("compression_ratio", "{:.2f}x"),
-        line.figure("space_saved", "{:.1f}%"),
-        line.figure("of_limit", "{:.1f}%"),
-        line.figure("delta_efficiency", "{:.2f}x"),
-        line.figure("dedup_hit_rate", "{:.0f}%"),
-        exact_cell(line),
-    )
-
-
-def exact_cell(line: ResultLine) -> str:
-    return line.figure("wrong_tensors", "{} WRONG") if line["wrong_tensors"] else "all"
+            yield Table.of(title, COLUMNS, lines, meaning, notes)
 
 
 def measure_chain(
@@ -123,7 +118,10 @@ def measure_chain(
                 done.append(run_chain(store, chain, folder / "store", config.settings))
     best = {store: best_of(done) for store, done in runs.items()}
     for store in config.stores:
-        _add(readings, best[store], runs[store], chain, best[FLOOR], chain.data.dtype)
+        add_chain(readings.at(store=store, dtype=chain.data.dtype), best[store], runs[store], chain.limit, best[FLOOR])
+        if wrong := best[store].wrong:
+            others = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            readings.note(f"{store}, {chain.data.name}, {chain.data.dtype}: {wrong[0]}{others}")
     return best
 
 
@@ -142,22 +140,19 @@ def _meaning(result: SuiteResult) -> Iterable[str]:
         yield ">90% space saved: Highly effective for storage costs"
 
 
-def _add(
-    readings: Readings, best: ChainRun, runs: list[ChainRun], chain: VersionChain, floor: ChainRun, dtype: str
-) -> None:
-    here = readings.at(store=best.store, dtype=dtype)
+def add_chain(here: ResultLine, best: ChainRun, runs: list[ChainRun], limit: RepositoryLimit, floor: ChainRun) -> None:
+    """`best` of `runs` over a chain, judged by the limit of its versions and by what the floor store makes of them."""
     stats = best.stats
     here.add("compression_ratio", best.ratio, "x", "higher", exact=True, margin=BOOKKEEPING)
     here.add("space_saved", 100 * (1 - 1 / best.ratio), "%", "higher")
-    here.add(
-        "of_limit", 100 * chain.limit.share_reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING
-    )
-    here.add("limit_ratio", chain.limit.ratio, "x", exact=True)
+    here.add("of_limit", 100 * limit.share_reached(best.stored_bytes), "%", "higher", exact=True, margin=BOOKKEEPING)
+    here.add("limit_ratio", limit.ratio, "x", exact=True)
     if stats.tensors and (stats.deltas or stats.dedup_hits):
         here.add("dedup_hit_rate", 100 * stats.dedup_hits / stats.tensors, "%", "higher", exact=True)
         here.add("delta_share", 100 * stats.deltas / max(1, stats.unique_tensors), "%", exact=True)
         if stats.deltas:
-            here.add("delta_efficiency", _delta_efficiency(best, floor), "x", "higher", exact=True, margin=BOOKKEEPING)
+            efficiency = floor.later_bytes / max(1, best.later_bytes)
+            here.add("delta_efficiency", efficiency, "x", "higher", exact=True, margin=BOOKKEEPING)
     for what in ("commit", "checkout"):
         if not getattr(best, f"{what}_mb_per_cpu_s"):
             continue
@@ -168,14 +163,6 @@ def _add(
     here.add("stored_bytes", best.stored_bytes, "B", "lower", exact=True, margin=BOOKKEEPING)
     here.add("logical_bytes", best.logical_bytes, "B", exact=True)
     here.add("wrong_tensors", len(best.wrong), None, "lower", exact=True)
-    if best.wrong:
-        others = f" (and {len(best.wrong) - 1} more)" if len(best.wrong) > 1 else ""
-        readings.note(f"{best.store}, {chain.data.name}, {dtype}: {best.wrong[0]}{others}")
-
-
-def _delta_efficiency(run: ChainRun, floor: ChainRun) -> float:
-    """What the versions after the first take plain over what they take here."""
-    return (floor.stored_bytes - floor.first_stored_bytes) / max(1, run.stored_bytes - run.first_stored_bytes)
 
 
 def _size(config: ScenarioConfig) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
-from assay.benchmarks.weights.probes.growth import growth
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
 from assay.benchmarks.weights.tables.table import Table
+from assay.stats.line import LineFit, fit_line
 
 JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}
 OPERATIONS = ("commit", "delta_commit", "checkout", "delta_checkout")
@@ -22,15 +21,13 @@ LEAKING = {"commit": 0.1, "checkout": 0.01}
 
 
 class MemorySuite(BenchmarkSuite):
+    name = "memory"
     interpretation = (
         "Peak over payload: memory held beyond what the caller holds, over the model's size; a checkout's result is 1x",
         "Growth: bytes that stay behind; a leak if the whole interval is above zero and it is no mere index entry",
         "GC pressure: share of the time spent in Python's garbage collector; returned: memory freed after use",
         "Lazy: memory to look at one tensor of many, over that tensor's size; near 1x nothing else was read",
     )
-
-    def __init__(self) -> None:
-        super().__init__("memory")
 
     def get_scenarios(self) -> list[str]:
         return list(JOBS)
@@ -73,12 +70,11 @@ class MemorySuite(BenchmarkSuite):
         here.add("payload_per_operation", SMALL_MODEL * 4, "B")
         for what, allowed in LEAKING.items():
             resident = found[what + "s"]
-            slope = growth(resident)
-            here.add(f"growth_per_{what}", slope.per_operation, "B", "lower", resident)
-            here.add(f"growth_per_{what}_low", slope.low, "B")
-            here.add(f"growth_per_{what}_high", slope.high, "B")
-            leaks = slope.certain and slope.per_operation > allowed * SMALL_MODEL * 4
-            here.add(f"{what}_leaks", leaks)
+            growth = fit_growth(resident)
+            here.add(f"growth_per_{what}", growth.slope, "B", "lower", resident)
+            here.add(f"growth_per_{what}_low", growth.low, "B")
+            here.add(f"growth_per_{what}_high", growth.high, "B")
+            here.add(f"{what}_leaks", growth.low > 0 and growth.slope > allowed * SMALL_MODEL * 4)
 
     def _garbage_collection(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
         found = self._ask("garbage", store, config, parameters=SMALL_MODEL, operations=_operations(config))
@@ -107,6 +103,12 @@ class MemorySuite(BenchmarkSuite):
     def tables(self, result: SuiteResult) -> Iterable[Table]:
         rows = tuple(row for line in result.lines() for row in _rows(line))
         yield Table("Memory Usage", ("Check", "Store", "Result"), rows, self.interpretation, result.notes)
+
+
+def fit_growth(resident: Sequence[float]) -> LineFit:
+    """Bytes an operation; the first third of the readings is left out, since caches and pools fill there."""
+    kept = resident[len(resident) // 3 :]
+    return fit_line(range(len(kept)), kept)
 
 
 def _operations(config: ScenarioConfig) -> int:

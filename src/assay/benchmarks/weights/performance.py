@@ -12,14 +12,25 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables.table import Columns, Table
 
 SAMPLES_PER_ITERATION = 20
 """Percentiles need more calls than a median does: `iterations` times this many at most, while the time lasts."""
 
+COLUMNS: Columns = {
+    "Operation": lambda line: line.labels["operation"].replace("_", " ").title(),
+    "Time (ms)": "{latency_p50:.2f}",
+    "p95": "{latency_p95:.2f}",
+    "p99": "{latency_p99:.2f}",
+    "Throughput": "{throughput:,.1f} MB/s",
+    "Ops/s": "{operations:,.0f}",
+    "Of safetensors": "{of_safetensors:.2f}x",
+    "Memory": "{extra_memory:.1f} MB",
+}
+
 
 class PerformanceSuite(BenchmarkSuite):
+    name = "performance"
     interpretation = (
         "<50ms operations: Suitable for interactive use",
         "<500ms operations: Acceptable for batch processing",
@@ -28,9 +39,6 @@ class PerformanceSuite(BenchmarkSuite):
         "Of safetensors: bytes per CPU-second over those of plain safetensors doing the same",
         "Memory: what Python and numpy allocate at the operation's peak",
     )
-
-    def __init__(self) -> None:
-        super().__init__("performance")
 
     def get_scenarios(self) -> list[str]:
         return [name for name in OPERATIONS if name != "io_intensive" or self.settings.io_intensive]
@@ -59,11 +67,10 @@ class PerformanceSuite(BenchmarkSuite):
             return list(time_operations(handle, operations, budget, SAMPLES_PER_ITERATION * config.iterations))
 
     def tables(self, result: SuiteResult) -> Iterable[Table]:
-        columns = ("Operation", "Time (ms)", "p95", "p99", "Throughput", "Ops/s", "Of safetensors", "Memory")
         stores = result.stores
         for store in stores:
             lines = [line for line in result.lines() if line.store == store]
-            rows = tuple(_row(line) for line in lines if "latency_p50" in line)
+            timed = [line for line in lines if "latency_p50" in line]
             title = "Operation Performance" + (f" ({store})" if len(stores) > 1 else "")
             notes = tuple(
                 f"{BATCH} weights at once are {line[gain]:.1f} times as fast as singly ({gain.removeprefix('gain_')})"
@@ -71,20 +78,7 @@ class PerformanceSuite(BenchmarkSuite):
                 for gain in line.metrics
                 if gain.startswith("gain_")
             )
-            yield Table(title, columns, rows, self.interpretation if store == stores[-1] else (), notes)
-
-
-def _row(line: ResultLine) -> tuple[str, ...]:
-    return (
-        line.labels["operation"].replace("_", " ").title(),
-        line.figure("latency_p50", "{:.2f}"),
-        line.figure("latency_p95", "{:.2f}"),
-        line.figure("latency_p99", "{:.2f}"),
-        line.figure("throughput", "{:,.1f} MB/s"),
-        line.figure("operations", "{:,.0f}"),
-        line.figure("of_safetensors", "{:.2f}x"),
-        line.figure("extra_memory", "{:.1f} MB"),
-    )
+            yield Table.of(title, COLUMNS, timed, self.interpretation if store == stores[-1] else (), notes)
 
 
 def _add_batch_gain(readings: Readings, store: str) -> None:

@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.probes.concurrency import read_concurrently
+from assay.benchmarks.weights.probes.concurrency import measure_readers
 from assay.benchmarks.weights.scaling_points import (
-    Cost,
     ScalingPoint,
     add_degradation,
     add_fits,
@@ -17,7 +16,7 @@ from assay.benchmarks.weights.scaling_points import (
     commit_and_checkout,
     move_model,
 )
-from assay.benchmarks.weights.scenarios.chain import time_call
+from assay.benchmarks.weights.scenarios.cost import time_call
 from assay.benchmarks.weights.scenarios.model_size import SIZES, ModelSize
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
@@ -34,14 +33,12 @@ REPOSITORY_PARAMETERS = 60_000
 
 
 class ScalabilitySuite(BenchmarkSuite):
+    name = "scalability"
     interpretation = (
         "Exponent 1: CPU time grows in step with size; above 1 (whole interval): faster, which will hurt",
         "Degrades at: the first point whose throughput is below 80% of the best; -: none",
         "Bottleneck: CPU where a core is kept busy, I/O where it waits, queueing for a busy core not counted",
     )
-
-    def __init__(self) -> None:
-        super().__init__("scalability")
 
     def get_scenarios(self) -> list[str]:
         return ["model_size", "repository_size", "concurrent_access", "hardware_utilization"]
@@ -98,11 +95,11 @@ class ScalabilitySuite(BenchmarkSuite):
                 samples = []
                 for _ in range(5):
                     model = move_model(base, rng)
-                    ref, *commit = time_call(handle.store, partial(handle.store.commit, model))
+                    ref, commit = time_call(handle.store, partial(handle.store.commit, model))
                     refs.append(ref)
                     opened = handle.reopen()
-                    _, *checkout = time_call(opened, partial(opened.load, ref))
-                    samples.append(ScalingPoint(count, Cost(*commit), Cost(*checkout)))
+                    _, checkout = time_call(opened, partial(opened.load, ref))
+                    samples.append(ScalingPoint(count, commit, checkout))
                 points += samples
                 here = readings.at(store=store, point=f"{count} models")
                 add_speeds(here, nbytes / 1e6, samples)
@@ -110,25 +107,17 @@ class ScalabilitySuite(BenchmarkSuite):
         add_fits(readings, store, points)
 
     def _concurrent_access(self, store: str, config: ScenarioConfig, readings: Readings) -> None:
-        results = []
+        points = []
+        seconds, parameters = _seconds(config), config.smallest.parameters
         for users in _users(config):
+            points.append(readings.at(store=store, point=f"{users} users"))
             with config.scratch() as folder:
-                seconds = _seconds(config)
-                parameters = config.smallest.parameters
-                results.append(read_concurrently(store, folder / "s", users, seconds, parameters, config.settings))
-        for result in results:
-            here = readings.at(store=store, point=f"{result.users} users")
-            here.add("checkout_speed", result.megabytes_per_s, "MB/s", "higher")
-            here.add("latency_p50", result.latency_p50_s * 1e3, "ms", "lower")
-            here.add("latency_p95", result.latency_p95_s * 1e3, "ms", "lower")
-            here.add("commits_beside", result.commits, None, "higher")
-            here.add("wrong_reads", result.wrong, None, "lower", exact=True)
-            here.add("failed_reads", result.errors, None, "lower", exact=True)
-            here.add("size", result.users, "users")
-        here = readings.at(store=store)
-        if len(results) > 1:
-            efficiency = parallel_efficiency([r.users for r in results], [r.megabytes_per_s for r in results])
-            here.add("parallel_efficiency", efficiency, "x", "higher")
+                measure_readers(points[-1], store, folder / "s", users, seconds, parameters, config.settings)
+        if len(points) > 1:
+            efficiency = parallel_efficiency(
+                [point["size"] for point in points], [point["checkout_speed"] for point in points]
+            )
+            readings.at(store=store).add("parallel_efficiency", efficiency, "x", "higher")
         add_degradation(readings, store, "checkout_speed")
 
     def _hardware_utilization(self, store: str, config: ScenarioConfig, readings: Readings) -> None:

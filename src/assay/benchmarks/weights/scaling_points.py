@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from assay.benchmarks.weights.scenarios.chain import time_call
+from assay.benchmarks.weights.scenarios.cost import Cost, time_call
 from assay.benchmarks.weights.scenarios.model_size import ModelSize
 from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.tables.readings import ReadingPlace, Readings
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.stats.scaling import fit_power_law
 from assay.weights.store import Tensor
 
@@ -18,15 +18,6 @@ DEGRADED = 0.8
 
 def move_model(base: dict[str, Tensor], rng: np.random.Generator) -> dict[str, Tensor]:
     return {n: t + rng.standard_normal(t.shape, dtype=np.float32) * np.float32(1e-3) for n, t in base.items()}
-
-
-@dataclass(frozen=True)
-class Cost:
-    wall_s: float = 0.0
-    cpu_s: float = 0.0
-
-    def plus(self, wall_s: float, cpu_s: float) -> Cost:
-        return Cost(self.wall_s + wall_s, self.cpu_s + cpu_s)
 
 
 @dataclass(frozen=True)
@@ -47,17 +38,16 @@ def commit_and_checkout(store: str, size: ModelSize, config: ScenarioConfig, see
     with config.open_store(store) as handle:
         refs = []
         for model in (base, move_model(base, rng)):
-            ref, *spent = time_call(handle.store, partial(handle.store.commit, model))
+            ref, cost = time_call(handle.store, partial(handle.store.commit, model))
             refs.append(ref)
-            commits = commits.plus(*spent)
+            commits += cost
         for ref in refs:
             opened = handle.reopen()
-            _, *spent = time_call(opened, partial(opened.load, ref))
-            checkouts = checkouts.plus(*spent)
+            checkouts += time_call(opened, partial(opened.load, ref))[1]
     return ScalingPoint(size.parameters, commits, checkouts)
 
 
-def add_speeds(here: ReadingPlace, megabytes: float, samples: list[ScalingPoint]) -> None:
+def add_speeds(here: ResultLine, megabytes: float, samples: list[ScalingPoint]) -> None:
     """The fastest of the samples, each of which moved so many megabytes one way and the other."""
     commits = [megabytes / sample.commit.wall_s for sample in samples]
     checkouts = [megabytes / sample.checkout.wall_s for sample in samples]
@@ -83,9 +73,8 @@ def add_fits(readings: Readings, store: str, points: list[ScalingPoint]) -> None
 
 def add_degradation(readings: Readings, store: str, what: str) -> None:
     """The first point after the best one that is below `DEGRADED` of it."""
-    points = [row for row in readings.where(store=store) if row.what == what]
-    speeds = [row.metric.value for row in points]
-    best = int(np.argmax(speeds))
-    fallen = next((row for row in points[best + 1 :] if row.metric.value < DEGRADED * speeds[best]), None)
+    points = [line for line in readings.lines if line.store == store and what in line]
+    best = int(np.argmax([line[what] for line in points]))
+    fallen = next((line for line in points[best + 1 :] if line[what] < DEGRADED * points[best][what]), None)
     name = what.removesuffix("_speed")
     readings.at(store=store).add(f"{name}_degrades_at", fallen.labels["point"] if fallen else "-")

@@ -15,11 +15,15 @@ class BenchmarkSuite(ABC):
     `BenchmarkOrchestrator.suites`.
     """
 
+    name = ""
+    """Name in profiles, flags and metrics: of the class, or of the one that is made."""
     interpretation: ClassVar[tuple[str, ...]] = ()
     """Printed under the suite's table: what its figures mean."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str = "") -> None:
+        self.name = name or self.name
+        if not self.name:
+            raise TypeError(f"{type(self).__name__} has no name")
         self.settings = SuiteSettings()
         """The orchestrator's, from before it asks for scenarios."""
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from functools import partial
 from pathlib import Path
 
 from assay.cli.words.extras import missing
@@ -31,7 +30,7 @@ def run(args: Namespace) -> int:
     args.output = args.output or new_folder_name()
     try:
         with Console(Path(os.devnull), Masker(os.environ), sys.stderr) as console:
-            code = program.run(args, progress=partial(SuiteView, console))
+            code = program.run(args, show=SuiteView(console))
         keep_environment(Path(args.output))
     finally:
         if not args.no_visualize:

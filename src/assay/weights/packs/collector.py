@@ -9,6 +9,7 @@ from __future__ import annotations
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.packs.collected import Collected
 from assay.weights.packs.pack_writer import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
@@ -29,7 +30,7 @@ def collect(repository: Repository, recluster: bool) -> Collected:
     commits = [repository.commits.read(commit_id) for commit_id in live_commits]
     digests = [bytes.fromhex(entry.digest) for commit in commits for entry in commit.entries]
     live = _with_bases(repository, digests)
-    packs_before, bytes_before = len(objects.packs), _bytes(repository)
+    packs_before, bytes_before = len(objects.packs), bytes_on_disk(repository.path)
     every = {record.digest for record in objects.records()}
     # Commits that nothing leads to go before their tensors: a commit must never be there without them.
     for commit_id in dead_commits:
@@ -46,7 +47,12 @@ def collect(repository: Repository, recluster: bool) -> Collected:
     objects.refresh()
     objects.cache.clear()
     return Collected(
-        len(dead_commits), len(every - live), packs_before, len(objects.packs), bytes_before, _bytes(repository)
+        len(dead_commits),
+        len(every - live),
+        packs_before,
+        len(objects.packs),
+        bytes_before,
+        bytes_on_disk(repository.path),
     )
 
 
@@ -114,7 +120,3 @@ def _copy(repository: Repository, writer: PackWriter, record: TensorRecord) -> N
         for number, chunk in enumerate(record.chunks)
     )
     writer.add_record(record._replace(chunks=places))
-
-
-def _bytes(repository: Repository) -> int:
-    return sum(path.stat().st_size for path in repository.path.rglob("*") if path.is_file())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.dtype import ELEMENT_TYPES, bits_of
 from assay.weights.peers.coral_process import coral_process
 from assay.weights.store import StoreStats, Tensor
@@ -55,7 +56,7 @@ class CoralStore:
         return found
 
     def stats(self) -> StoreStats:
-        stored = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+        stored = bytes_on_disk(self.path)
         logical, versions, tensors = self._counts
         return StoreStats(logical, stored, versions, tensors, tensors, deltas=0, dedup_hits=0)
 

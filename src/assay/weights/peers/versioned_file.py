@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.peers.safetensors_store import SafetensorsStore
 from assay.weights.store import StoreStats, Tensor
 
@@ -55,7 +56,7 @@ class VersionedFileStore(SafetensorsStore):
             self.file.unlink(missing_ok=True)
 
     def stats(self) -> StoreStats:
-        stored = sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+        stored = bytes_on_disk(self.path)
         return StoreStats(self._logical, stored, self._versions, self._tensors, self._tensors, deltas=0, dedup_hits=0)
 
     def cpu_seconds(self) -> float:

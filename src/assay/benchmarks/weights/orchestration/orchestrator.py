@@ -9,13 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, PlannedScenario
+from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, PlannedScenario, estimate_of_stores
 from assay.benchmarks.weights.orchestration.profile import BenchmarkProfile, Profile
-from assay.benchmarks.weights.orchestration.progress import ProgressMaker, Silent
+from assay.benchmarks.weights.orchestration.progress import Show, SuiteProgress
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.orchestration.store_estimates import estimate_of_stores
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.orchestration.suite_registry import load_suites, unknown_suite
+from assay.benchmarks.weights.orchestration.suite_registry import load_suites
 from assay.benchmarks.weights.orchestration.system_requirements import SystemRequirements, check_system
 from assay.benchmarks.weights.probes.machine import Machine, probe_machine, this_machine
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
@@ -23,7 +22,8 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
-from assay.errors import AssayError
+from assay.errors import AssayError, UsageError
+from assay.names import unknown
 
 log = logging.getLogger("assay.weights.bench")
 
@@ -36,7 +36,7 @@ class BenchmarkOrchestrator:
         settings: SuiteSettings | None = None,
         stores: tuple[str, ...] = (),
         strict: bool = False,
-        progress: ProgressMaker = Silent,
+        show: Show = lambda text: None,
         on_suite: Callable[[BenchmarkSuite, SuiteResult], None] = lambda suite, result: None,
         on_plan: Callable[[BenchPlan], None] = lambda plan: None,
     ) -> None:
@@ -44,7 +44,7 @@ class BenchmarkOrchestrator:
         self.suites: dict[str, BenchmarkSuite] = load_suites()
         self.stores = stores
         self.strict = strict
-        self._progress = progress
+        self._show = show
         self._on_suite = on_suite
         self._on_plan = on_plan
 
@@ -59,7 +59,8 @@ class BenchmarkOrchestrator:
         chosen = profile if isinstance(profile, Profile) else profile.load(custom_config)
         plan = self.plan(chosen)
         self._on_plan(plan)
-        progress = self._progress([step.estimate_s for step in plan.steps], [step.suite for step in plan.steps])
+        estimates, kinds = [step.estimate_s for step in plan.steps], [step.suite for step in plan.steps]
+        progress = SuiteProgress(estimates, kinds, self._show)
         start, results = time.monotonic(), []
         try:
             for name in chosen.suites:
@@ -74,10 +75,10 @@ class BenchmarkOrchestrator:
                     progress.end()
                 result = self._judge(name, tuple(scenarios))
                 results.append(result)
-                progress.clear()
+                self._show("")
                 self._on_suite(self.suites[name], result)
         finally:
-            progress.clear()
+            self._show("")
         return BenchmarkResults(chosen.name, tuple(results), plan.estimate_s, time.monotonic() - start)
 
     def run_single_suite(self, name: str, profile: BenchmarkProfile | Profile = BenchmarkProfile.QUICK) -> SuiteResult:
@@ -87,7 +88,7 @@ class BenchmarkOrchestrator:
     def plan(self, profile: Profile) -> BenchPlan:
         for name in profile.suites:
             if name not in self.suites:
-                raise unknown_suite(name, self.suites)
+                raise UsageError(unknown("suite", name, self.suites))
             self.suites[name].settings = self.settings
         stores = self.stores or tuple(profile.stores) or (f"assay-{self.settings.setting}",)
         names = tuple(store_kind(name).name for name in stores)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from importlib import resources
 from pathlib import Path
@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.scenarios.model_size import SIZES
+from assay.benchmarks.weights.orchestration.store_kind import StoreKind, store_kind
+from assay.benchmarks.weights.scenarios.model_size import ModelSize, model_size
 from assay.document.validate import validate
 from assay.document.yaml_file import parse_yaml, read_yaml
 from assay.document.yaml_node import Mark, YamlNode
@@ -20,24 +20,22 @@ from assay.weights.dtype import ELEMENT_TYPES
 FLOATS = tuple(name for name, kind in ELEMENT_TYPES.items() if kind.exponent and kind.lanes == 1 and kind.bits > 8)
 
 
-def _size(name: Any) -> Any:
-    known = str(name).replace("_", "-")
-    if known not in SIZES:
-        raise ValueError(unknown("model size", name, SIZES))
-    return known
+def _named(find: Callable[[str], ModelSize | StoreKind]) -> BeforeValidator:
+    """Takes the names that `find` knows, each as it is written in full."""
+
+    def full_name(name: Any) -> str:
+        try:
+            return find(str(name)).name
+        except AssayError as error:
+            raise ValueError(str(error)) from None
+
+    return BeforeValidator(full_name)
 
 
 def _dtype(name: Any) -> Any:
     if name not in FLOATS:
         raise ValueError(unknown("dtype of models", name, FLOATS))
     return name
-
-
-def _store(name: Any) -> Any:
-    try:
-        return store_kind(str(name)).name
-    except AssayError as error:
-        raise ValueError(str(error)) from None
 
 
 class Profile(BaseModel):
@@ -55,7 +53,7 @@ class Profile(BaseModel):
     """Which suites run, in this order."""
     iterations: int = Field(default=3, ge=1)
     """Repetitions at most."""
-    models: list[Annotated[str, BeforeValidator(_size)]] = Field(default=["small"], min_length=1)
+    models: list[Annotated[str, _named(model_size)]] = Field(default=["small"], min_length=1)
     """Sizes of models: `tiny`, `small`, `medium`, `large`, `extra-large`."""
     timeout: float = Field(default=1200.0, gt=0, allow_inf_nan=False)
     """Seconds for all suites together: what has not begun by then is not run, and the result says so."""
@@ -65,7 +63,7 @@ class Profile(BaseModel):
     """Element types of the models."""
     versions: int = Field(default=4, ge=2)
     """Versions in a chain."""
-    stores: list[Annotated[str, BeforeValidator(_store)]] = []
+    stores: list[Annotated[str, _named(store_kind)]] = []
     """Which stores are measured. Empty: our store, at the setting that ASSAY_STORAGE_COMPRESSION names."""
     checkpoints: list[str] = []
     """Files of the user's own that were measured in place of made ones, as `--checkpoints` gave them."""

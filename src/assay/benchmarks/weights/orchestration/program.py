@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
@@ -14,7 +14,7 @@ from assay.errors import AssayError, UsageError
 from assay.process.termination import exit_on_termination
 
 if TYPE_CHECKING:
-    from assay.benchmarks.weights.orchestration.progress import ProgressMaker
+    from assay.benchmarks.weights.orchestration.progress import Show
     from assay.benchmarks.weights.scenarios.own_checkpoints import OwnCheckpoints
     from assay.benchmarks.weights.tables.results_folder import ResultsFolder
 
@@ -61,8 +61,8 @@ def arguments(parser: ArgumentParser, suite: str | None = None) -> None:
     parser.add_argument("--benchmark-results-path", metavar="DIR", help="where a session reads the results")
 
 
-def run(args: Namespace, suite: str | None = None, progress: ProgressMaker | None = None) -> int:
-    """`progress` shows a person how it goes; without one, a line a scenario does."""
+def run(args: Namespace, suite: str | None = None, show: Show | None = None) -> int:
+    """`show` tells a person how it goes; without one, a line a scenario does."""
     settings = SuiteSettings.from_environment()
     # Before numba is imported: it reads this once.
     os.environ.update(settings.without_simd())
@@ -71,7 +71,7 @@ def run(args: Namespace, suite: str | None = None, progress: ProgressMaker | Non
     from assay.benchmarks.weights.orchestration.legacy import run_legacy
     from assay.benchmarks.weights.orchestration.orchestrator import BenchmarkOrchestrator
     from assay.benchmarks.weights.orchestration.profile import load_profile
-    from assay.benchmarks.weights.orchestration.progress import SuiteProgress
+    from assay.benchmarks.weights.orchestration.progress import print_line
     from assay.benchmarks.weights.orchestration.store_kind import list_installed_stores, missing_stores
     from assay.benchmarks.weights.orchestration.suite_registry import own_suite
     from assay.benchmarks.weights.scenarios.own_checkpoints import DEFAULT_STORES
@@ -83,16 +83,13 @@ def run(args: Namespace, suite: str | None = None, progress: ProgressMaker | Non
     profile = load_profile(args.profile)
     checkpoints = _checkpoints(args, suite)
     wanted = [checkpoints.name] if checkpoints else [suite] if suite else args.suite
-    if wanted:
-        profile = profile.model_copy(update={"suites": list(dict.fromkeys(wanted))})
+    suites = list(dict.fromkeys(wanted)) if wanted else profile.suites
     with saying_stand_ins():
-        own = {name: own_suite(name) for name in profile.suites if "." in name or ":" in name}
-    names = [own[name].name if name in own else name for name in profile.suites]
-    profile = profile.model_copy(update={"suites": names})
+        own = {name: own_suite(name) for name in suites if "." in name or ":" in name}
+    chosen: dict[str, Any] = {"suites": [own[name].name if name in own else name for name in suites]}
     if checkpoints:
-        profile = profile.model_copy(
-            update={"checkpoints": args.checkpoints, "stores": profile.stores or list(DEFAULT_STORES)}
-        )
+        chosen |= {"checkpoints": args.checkpoints, "stores": profile.stores or list(DEFAULT_STORES)}
+    profile = profile.model_copy(update=chosen)
     stores = tuple(list_installed_stores()) if args.peers else tuple(args.store or ())
     if args.peers and missing_stores():
         print(f"not installed, left out: {', '.join(missing_stores())}")
@@ -101,7 +98,7 @@ def run(args: Namespace, suite: str | None = None, progress: ProgressMaker | Non
         settings,
         stores,
         strict=args.strict,
-        progress=progress or SuiteProgress,
+        show=show or print_line,
         on_plan=lambda plan: print(f"{plan}\n", flush=True),
         on_suite=folder.add_suite,
     )

@@ -3,27 +3,35 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+
+Show = Callable[[str], None]
+"""Shows a person one line; an empty one takes away what does not stay, before something else is printed."""
+
+
+def print_line(text: str) -> None:
+    """A line a scenario, so that a log stays readable."""
+    if text:
+        print(text, file=sys.stderr, flush=True)
 
 
 class SuiteProgress:
     """Which scenario is running and how long the rest will take.
 
     Estimates of a kind (a suite) are corrected by how those of its kind have turned out so far; until each kind that
-    is left has been seen, it is said to take at least so long. A line a scenario, so that a log stays readable; what
-    `assay weights bench` shows on a terminal is `assay.api.listeners.suite_view`.
+    is left has been seen, it is said to take at least so long. `assay weights bench` shows it on a terminal by
+    `assay.api.listeners.suite_view`.
     """
 
     def __init__(
         self,
         estimates: list[float],
-        kinds: list[str] | None = None,
-        out: TextIO | None = None,
+        kinds: list[str],
+        show: Show,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._estimates = estimates
-        self._kinds = kinds or [""] * len(estimates)
-        self._out = out or sys.stderr
+        self._kinds = kinds
+        self._show = show
         self._clock = clock
         self._begun = clock()
         self._took: list[float] = []
@@ -58,27 +66,10 @@ class SuiteProgress:
     def begin(self, name: str) -> None:
         self._begun = self._clock()
         least = "" if self.certain else "at least "
-        self.show(f"[{self._done + 1}/{len(self._estimates)}] {name}: {least}{clock_face(self.left_s)} left")
+        self._show(f"[{self._done + 1}/{len(self._estimates)}] {name}: {least}{clock_face(self.left_s)} left")
 
     def end(self) -> None:
         self._took.append(self._clock() - self._begun)
-
-    def show(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
-
-    def clear(self) -> None:
-        """Before something else is printed: takes away what does not stay."""
-
-
-ProgressMaker = Callable[[list[float], list[str]], SuiteProgress]
-"""Estimates in seconds, and the suite that each belongs to → progress."""
-
-
-class Silent(SuiteProgress):
-    """Nothing is said where code runs suites without a person watching."""
-
-    def show(self, text: str) -> None:
-        pass
 
 
 def clock_face(seconds: float) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from assay.errors import UsageError
 from assay.names import unknown
@@ -23,77 +23,7 @@ STORE_SETTINGS = {
     "none": "fast",
 }
 """The codec names of HDF5, which the older store took, stand for the setting at the same place on the curve."""
-
-VARIABLES = {
-    "workers": "BENCHMARK_WORKERS",
-    "memory_limit_mb": "BENCHMARK_MEMORY_LIMIT",
-    "temp_dir": "BENCHMARK_TEMP_DIR",
-    "log_level": "BENCHMARK_LOG_LEVEL",
-    "io_intensive": "BENCHMARK_IO_INTENSIVE",
-    "storage_compression": "STORAGE_COMPRESSION",
-    "enable_simd": "ENABLE_SIMD",
-    "use_mmap": "USE_MMAP",
-    "enable_streaming": "ENABLE_STREAMING",
-    "debug": "DEBUG",
-}
-"""Field → variable, without its prefix."""
 _FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class SuiteSettings:
-    """The ten environment variables of the weight suites; docs/weight-suites.md says what each changes."""
-
-    workers: int = 2
-    memory_limit_mb: int | None = None
-    temp_dir: Path | None = None
-    log_level: str = "WARNING"
-    io_intensive: bool = False
-    storage_compression: str | None = None
-    enable_simd: bool = True
-    use_mmap: bool = True
-    enable_streaming: bool | None = None
-    debug: bool = False
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str] | None = None) -> SuiteSettings:
-        found = os.environ if environ is None else environ
-
-        def read(field: str, parse: Callable[[str, str], T]) -> T | None:
-            names = (prefix + VARIABLES[field] for prefix in PREFIXES)
-            variable = next((name for name in names if found.get(name, "").strip()), None)
-            return None if variable is None else parse(variable, found[variable].strip())
-
-        debug = bool(read("debug", _flag))
-        return cls(
-            workers=read("workers", _whole) or max(1, len(os.sched_getaffinity(0))),
-            memory_limit_mb=read("memory_limit_mb", _whole),
-            temp_dir=read("temp_dir", _folder),
-            log_level=read("log_level", partial(_choice, LOG_LEVELS)) or ("DEBUG" if debug else "WARNING"),
-            io_intensive=bool(read("io_intensive", _flag)),
-            storage_compression=read("storage_compression", partial(_choice, tuple(STORE_SETTINGS))),
-            enable_simd=read("enable_simd", _flag) is not False,
-            use_mmap=read("use_mmap", _flag) is not False,
-            enable_streaming=read("enable_streaming", _flag),
-            debug=debug,
-        )
-
-    @property
-    def setting(self) -> str:
-        return STORE_SETTINGS[self.storage_compression] if self.storage_compression else "balanced"
-
-    def export(self) -> dict[str, str]:
-        """The environment of a child process that must measure under the same settings."""
-        values = {variable: getattr(self, field) for field, variable in VARIABLES.items()}
-        return {f"{PREFIXES[0]}{name}": str(value) for name, value in values.items() if value is not None}
-
-    def without_simd(self) -> dict[str, str]:
-        """What numba must find in the environment before it is first imported to compile without vector code."""
-        if self.enable_simd:
-            return {}
-        return {"NUMBA_CPU_NAME": "generic", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
 
 
 def _whole(variable: str, value: str) -> int:
@@ -122,3 +52,59 @@ def _folder(variable: str, value: str) -> Path:
     except OSError as error:
         raise UsageError(f"{variable}={value}: cannot make this folder: {error.strerror}") from None
     return path
+
+
+VARIABLES: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
+    "workers": ("BENCHMARK_WORKERS", _whole),
+    "memory_limit_mb": ("BENCHMARK_MEMORY_LIMIT", _whole),
+    "temp_dir": ("BENCHMARK_TEMP_DIR", _folder),
+    "log_level": ("BENCHMARK_LOG_LEVEL", partial(_choice, LOG_LEVELS)),
+    "io_intensive": ("BENCHMARK_IO_INTENSIVE", _flag),
+    "storage_compression": ("STORAGE_COMPRESSION", partial(_choice, tuple(STORE_SETTINGS))),
+    "enable_simd": ("ENABLE_SIMD", _flag),
+    "use_mmap": ("USE_MMAP", _flag),
+    "enable_streaming": ("ENABLE_STREAMING", _flag),
+    "debug": ("DEBUG", _flag),
+}
+"""Field → variable without its prefix, and what makes a value of its text."""
+
+
+@dataclass(frozen=True)
+class SuiteSettings:
+    """The ten environment variables of the weight suites; docs/weight-suites.md says what each changes."""
+
+    workers: int = 2
+    memory_limit_mb: int | None = None
+    temp_dir: Path | None = None
+    log_level: str = "WARNING"
+    io_intensive: bool = False
+    storage_compression: str | None = None
+    enable_simd: bool = True
+    use_mmap: bool = True
+    enable_streaming: bool | None = None
+    debug: bool = False
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> SuiteSettings:
+        read: dict[str, Any] = {}
+        for field, (variable, parse) in VARIABLES.items():
+            names = [prefix + variable for prefix in PREFIXES]
+            if name := next((name for name in names if environ.get(name, "").strip()), None):
+                read[field] = parse(name, environ[name].strip())
+        level = "DEBUG" if read.get("debug") else "WARNING"
+        return cls(**{"workers": len(os.sched_getaffinity(0)), "log_level": level, **read})
+
+    @property
+    def setting(self) -> str:
+        return STORE_SETTINGS[self.storage_compression] if self.storage_compression else "balanced"
+
+    def export(self) -> dict[str, str]:
+        """The environment of a child process that must measure under the same settings."""
+        values = {variable: getattr(self, field) for field, (variable, _) in VARIABLES.items()}
+        return {f"{PREFIXES[0]}{name}": str(value) for name, value in values.items() if value is not None}
+
+    def without_simd(self) -> dict[str, str]:
+        """What numba must find in the environment before it is first imported to compile without vector code."""
+        if self.enable_simd:
+            return {}
+        return {"NUMBA_CPU_NAME": "generic", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}

@@ -54,11 +54,8 @@ class StoreKind:
     @contextmanager
     def use(self, path: Path) -> Iterator[WeightStore]:
         """Opened for a block, and closed at its end."""
-        store = self.open(path)
-        try:
-            yield store
-        finally:
-            _close(store)
+        with Handle(self, path) as handle:
+            yield handle.store
 
 
 class Handle:
@@ -75,7 +72,13 @@ class Handle:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _close(self.store)
+        self.close()
+
+    def close(self) -> None:
+        """Closes the store, if it is one that can be."""
+        closing = getattr(self.store, "close", None)
+        if closing is not None:
+            closing()
 
     @property
     def pid(self) -> int | None:
@@ -84,7 +87,7 @@ class Handle:
         return found
 
     def reopen(self) -> WeightStore:
-        _close(self.store)
+        self.close()
         self.store = self.kind.open(self.path)
         return self.store
 
@@ -98,16 +101,10 @@ def store_kind(name: str, settings: SuiteSettings | None = None) -> StoreKind:
     return StoreKind(full, settings or SuiteSettings())
 
 
-def list_installed_stores(lossy: bool = False) -> list[str]:
-    bundled = [name for name, kind in PEERS.items() if kind.installed and (lossy or not kind.lossy)]
+def list_installed_stores() -> list[str]:
+    bundled = [name for name, kind in PEERS.items() if kind.installed and not kind.lossy]
     return [*OWN, *bundled, *find_loadable_stores()]
 
 
 def missing_stores() -> list[str]:
     return [name for name, kind in PEERS.items() if not kind.installed]
-
-
-def _close(store: WeightStore) -> None:
-    closing = getattr(store, "close", None)
-    if closing is not None:
-        closing()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.errors import UsageError
 from assay.fallback.loading import loading_user_code
-from assay.names import Registry, look_in, unknown
+from assay.names import Registry, look_in
 
 GROUP = "assay.weight_suites"
 BUNDLED: Registry[BenchmarkSuite] = Registry(
@@ -36,13 +35,11 @@ def load_suites() -> dict[str, BenchmarkSuite]:
         try:
             with loading_user_code():
                 suite = found.load()()
+            if not isinstance(suite, BenchmarkSuite):
+                raise TypeError("it is no BenchmarkSuite")
+            suites[found.name] = suite
         except Exception as error:  # noqa: BLE001  whatever another package raises on import
             warnings.warn(f"weight suite {found.name!r} ({found.value}) does not load: {error}", stacklevel=2)
-            continue
-        if not isinstance(suite, BenchmarkSuite):
-            warnings.warn(f"weight suite {found.name!r} ({found.value}) is no BenchmarkSuite", stacklevel=2)
-            continue
-        suites[found.name] = suite
     return suites
 
 
@@ -56,7 +53,3 @@ def own_suite(path: str) -> BenchmarkSuite:
     except (TypeError, ValueError) as error:
         raise UsageError(f"suite {path} cannot be made: {error}") from None
     return made
-
-
-def unknown_suite(name: str, known: Iterable[str]) -> UsageError:
-    return UsageError(unknown("suite", name, known))

@@ -41,22 +41,21 @@ class SystemRequirements:
 def check_system(machine: Machine) -> SystemRequirements:
     python = sys.version_info[:2]
     absent = [name for name in NEEDED if find_spec(name) is None]
-    memory, disk = machine.available_mb / 1000, machine.free_disk_mb / 1000
+    libraries = f"missing: {', '.join(absent)}" if absent else "all there"
     return SystemRequirements(
         (
-            SystemRequirement(
-                "Python", f"{python[0]}.{python[1]}", "3.11", "3.11", python >= (3, 11), python >= (3, 11)
-            ),
-            SystemRequirement("memory", f"{memory:.1f} GB free", "1 GB", "8 GB", memory >= 1, memory >= 8),
-            SystemRequirement("disk", f"{disk:.1f} GB free", "2 GB", "20 GB", disk >= 2, disk >= 20),
+            _necessary("Python", f"{python[0]}.{python[1]}", "3.11", python >= (3, 11)),
+            _gigabytes("memory", machine.available_mb / 1000, least=1, better=8),
+            _gigabytes("disk", machine.free_disk_mb / 1000, least=2, better=20),
             SystemRequirement("cores", str(machine.cores), "1", "4", machine.cores >= 1, machine.cores >= 4),
-            SystemRequirement(
-                "libraries",
-                f"missing: {', '.join(absent)}" if absent else "all there",
-                "assay-bench[weights]",
-                "assay-bench[weights]",
-                not absent,
-                not absent,
-            ),
+            _necessary("libraries", libraries, "assay-bench[weights]", not absent),
         )
     )
+
+
+def _necessary(name: str, found: str, wanted: str, met: bool) -> SystemRequirement:
+    return SystemRequirement(name, found, wanted, wanted, met, met)
+
+
+def _gigabytes(name: str, free: float, least: int, better: int) -> SystemRequirement:
+    return SystemRequirement(name, f"{free:.1f} GB free", f"{least} GB", f"{better} GB", free >= least, free >= better)

@@ -1,1 +1,1 @@
-"""Programs that measure in a process of their own; `fresh_process` starts them, with JSON in and JSON out."""
+"""What is measured of a store call by call, and in processes of its own."""

@@ -9,13 +9,15 @@ import numpy as np
 
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.probes.detection_rate import FEWEST, DetectionRate
 from assay.benchmarks.weights.probes.fresh_process import Probe
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import bytes_on_disk
 from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
+from assay.stats.intervals import Interval, share_interval
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.store import Tensor
 
+FEWEST = 30
+"""Flips that changed what is read, below which no rate is given: one that was found is no 100%."""
 MORE_S = 10.0
 """Seconds beyond the budget that may be spent to come to the fewest flips that a rate is given from."""
 
@@ -35,9 +37,9 @@ class CorruptionResult:
         return self.flips - self.harmless
 
     @property
-    def detection_rate(self) -> DetectionRate | None:
-        """Flips that were not silent among those that mattered. None where they are too few to say."""
-        return DetectionRate.of(self.mattered - self.silent, self.mattered) if self.mattered >= FEWEST else None
+    def detection_rate(self) -> Interval | None:
+        """Share of flips that were not silent among those that mattered. None where they are too few to say."""
+        return share_interval(self.mattered - self.silent, self.mattered) if self.mattered >= FEWEST else None
 
 
 def flip_bytes(

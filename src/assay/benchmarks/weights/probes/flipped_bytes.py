@@ -1,40 +1,39 @@
 """Flips one byte of a store's files at a time and says whether reading notices.
 
-One JSON line a position is written as it is done, so that the caller knows where a reader that crashed stood.
+Each position is answered as it is done, so that the caller knows where a reader that crashed stood.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.orchestration.store_kind import StoreKind, store_kind
 from assay.benchmarks.weights.scenarios.tensor_digest import model_digests
 
 
-def main() -> None:
-    question = json.loads(sys.stdin.readline())
+def answer(question: dict[str, Any], settings: SuiteSettings) -> Iterator[dict[str, str]]:
+    kind = store_kind(question["store"], settings)
     for position in question["positions"]:
-        print(json.dumps({"position": position, "verdict": "began"}), flush=True)
-        print(json.dumps({"position": position, "verdict": _verdict(question, position)}), flush=True)
+        yield {"verdict": "began"}
+        yield {"verdict": _verdict(kind, question, position)}
 
 
-def _verdict(question: dict[str, object], position: int) -> str:
+def _verdict(kind: StoreKind, question: dict[str, Any], position: int) -> str:
     """detected: an error. harmless: all tensors right. silent: a wrong tensor and no error."""
-    original, copy = Path(str(question["path"])), Path(str(question["scratch"]))
+    copy = Path(question["scratch"])
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(original, copy)
+    shutil.copytree(question["path"], copy)
     _flip(copy, position)
     try:
-        with store_kind(str(question["store"]), SuiteSettings.from_environment()).use(copy) as store:
+        with kind.use(copy) as store:
             verify = getattr(store, "verify", None)
             if verify is not None and not _clean(verify()):
                 return "detected"
-            for ref, expected in question["versions"]:  # type: ignore[attr-defined]
+            for ref, expected in question["versions"]:
                 if model_digests(store.load(ref)) != expected:
                     return "silent"
     except Exception:  # noqa: BLE001  any error at all is a detection; how it reads is another test's matter
@@ -66,7 +65,3 @@ def extents(folder: Path) -> Iterator[tuple[Path, int, int]]:
         end = start + file.stat().st_size
         yield file, start, end
         start = end
-
-
-if __name__ == "__main__":
-    main()

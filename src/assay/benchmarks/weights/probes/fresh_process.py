@@ -1,3 +1,6 @@
+"""A probe is a module beside this one that measures in a new interpreter: `answer(question, settings)` gives all
+that there is to say, one thing after the other. Question and answers are lines of JSON."""
+
 from __future__ import annotations
 
 import json
@@ -6,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, Self
 
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
@@ -13,9 +17,9 @@ from assay.errors import DataError
 
 
 def ask_fresh_process(probe: str, question: Mapping[str, Any], settings: SuiteSettings, timeout: float = 600.0) -> Any:
-    """Runs one of `assay.benchmarks.weights.probes` in a new interpreter: question as JSON in, answer as JSON out."""
+    """The last answer of a probe."""
     done = subprocess.run(
-        [sys.executable, "-m", f"assay.benchmarks.weights.probes.{probe}"],
+        [sys.executable, "-m", __name__, probe],
         input=json.dumps(question),
         capture_output=True,
         text=True,
@@ -33,9 +37,9 @@ class Probe:
     """A probe that answers line by line, for as long as a `with` block: one that has not ended by then is killed."""
 
     def __init__(self, probe: str, settings: SuiteSettings) -> None:
-        self._name = probe.replace("_", " ")
+        self._name = probe
         self._process = subprocess.Popen(
-            [sys.executable, "-m", f"assay.benchmarks.weights.probes.{probe}"],
+            [sys.executable, "-m", __name__, probe],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -71,7 +75,7 @@ class Probe:
         """The next answer."""
         for answer in self.answers():
             return answer
-        raise DataError(f"a {self._name} ended with code {self.wait()} before it answered")
+        raise DataError(f"the {self._name} probe ended with code {self.wait()} before it answered")
 
     def wait(self) -> int:
         return self._process.wait()
@@ -88,3 +92,13 @@ def _environment(settings: SuiteSettings) -> dict[str, str]:
     # The child finds this package where we found it, installed or not.
     path = os.pathsep.join(entry for entry in sys.path if entry)
     return {**os.environ, **settings.export(), **settings.without_simd(), "PYTHONPATH": path}
+
+
+def main(probe: str) -> None:
+    module = import_module(f"assay.benchmarks.weights.probes.{probe}")
+    for answer in module.answer(json.loads(sys.stdin.readline()), SuiteSettings.from_environment()):
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -51,15 +51,16 @@ def probe_machine(store: str, scratch: Path) -> Machine:
     chain = VersionChain(data)
     start = time.perf_counter()
     measured = run_chain(store, chain, scratch / "probe")
-    around = time.perf_counter() - start - sum(measured.commit_wall_s) - sum(measured.checkout_wall_s)
+    took = time.perf_counter() - start
+    commit_s, checkout_s = (sum(cost.wall_s for cost in costs) for costs in (measured.commits, measured.checkouts))
     megabytes = data.logical_bytes / 1e6
     return replace(
         this_machine(scratch),
-        commit_mb_s=megabytes / max(sum(measured.commit_wall_s), 1e-6),
-        checkout_mb_s=megabytes / max(sum(measured.checkout_wall_s), 1e-6),
+        commit_mb_s=megabytes / max(commit_s, 1e-6),
+        checkout_mb_s=megabytes / max(checkout_s, 1e-6),
         generate_mb_s=megabytes / max(made, 1e-6),
         process_start_s=start_seconds(),
-        settle_s=max(0.0, around) / len(data.versions),
+        settle_s=max(0.0, took - commit_s - checkout_s) / len(data.versions),
     )
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-import json
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,9 +116,9 @@ def lazy(handle: Handle, question: Question) -> dict[str, float]:
     return {"touched": touched, "one": one.extra, "total": total, "everything": all_of_it.extra}
 
 
-def _open(question: Question) -> Handle:
+def _open(question: Question, settings: SuiteSettings) -> Handle:
     """Opened and used once, so that libraries and compiled code are not counted as the operation's memory."""
-    kind = store_kind(question["store"], SuiteSettings.from_environment())
+    kind = store_kind(question["store"], settings)
     config: dict[str, Any] = {}
     if kind.own:
         config["lazy_loading"] = question["job"] == "lazy"
@@ -157,12 +155,6 @@ def _change(model: dict[str, Tensor], number: int) -> None:
 JOBS: dict[str, Callable[[Handle, Question], Any]] = {"peak": peak, "leak": leak, "garbage": garbage, "lazy": lazy}
 
 
-def main() -> None:
-    question = json.load(sys.stdin)
-    with _open(question) as handle:
-        answer = JOBS[question["job"]](handle, question)
-    print(json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main()
+def answer(question: Question, settings: SuiteSettings) -> Iterator[Any]:
+    with _open(question, settings) as handle:
+        yield JOBS[question["job"]](handle, question)

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from assay.benchmarks.weights.orchestration.store_kind import Handle
 from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import time_call
+from assay.benchmarks.weights.scenarios.cost import Cost, time_call
 from assay.benchmarks.weights.tables.readings import Readings
+from assay.process.usage.allocation_meter import AllocationMeter
 from assay.process.usage.memory_meter import MemoryMeter
+
+Call: TypeAlias = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -18,26 +21,21 @@ class Operation:
     """Something done to a store over and over. `prepare` makes the next call outside the time."""
 
     name: str
-    title: str
     nbytes: int
-    prepare: Callable[[int], Callable[[], object]]
+    prepare: Callable[[int], Call]
     items: int = 1
     """Things that one call does, for operations a second."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Timings:
     operation: Operation
-    wall_s: list[float] = field(default_factory=list)
-    cpu_s: list[float] = field(default_factory=list)
-    extra_bytes: int = 0
+    costs: list[Cost]
+    extra_bytes: int
 
     @property
     def megabytes_per_cpu_s(self) -> float:
-        return self.operation.nbytes / 1e6 / max(min(self.cpu_s), 1e-9)
-
-    def percentile_ms(self, share: float) -> float:
-        return float(np.percentile(self.wall_s, share)) * 1e3
+        return self.operation.nbytes / 1e6 / max(min(cost.cpu_s for cost in self.costs), 1e-9)
 
 
 def time_operations(
@@ -46,43 +44,35 @@ def time_operations(
     """Each operation gets an equal part of what is left. The first call warms up, and shows what it allocates."""
     for number, operation in enumerate(operations):
         part = budget.part(1 / (len(operations) - number))
-        timings = Timings(operation)
-        timings.extra_bytes = _extra_bytes(handle, operation.prepare(0))
+        extra_bytes = _extra_bytes(handle, operation.prepare(0))
+        costs = []
         for round_number in part.rounds(most):
             call = operation.prepare(round_number + 1)
-            _, wall, cpu = time_call(handle.store, call)
-            timings.wall_s.append(wall)
-            timings.cpu_s.append(cpu)
-        yield timings
+            costs.append(time_call(handle.store, call)[1])
+        yield Timings(operation, costs, extra_bytes)
 
 
-def _extra_bytes(handle: Handle, call: Callable[[], object]) -> int:
-    """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds.
-
-    Resident memory would not show it here: the allocator reuses what earlier calls have freed.
-    """
+def _extra_bytes(handle: Handle, call: Call) -> int:
+    """What one call allocates at its peak, through Python and numpy; of a store in its own process, what that holds."""
     if handle.pid is not None:
-        with MemoryMeter(handle.pid) as meter:
+        with MemoryMeter(handle.pid) as held:
             call()
-        return meter.extra
-    tracemalloc.start()
-    try:
+        return held.extra
+    with AllocationMeter() as allocated:
         call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return allocated.peak
 
 
 def add_timings(readings: Readings, timings: Timings, floor: Timings | None, store: str) -> None:
     operation = timings.operation
     here = readings.at(store=store, operation=operation.name)
-    milliseconds = [wall * 1e3 for wall in timings.wall_s]
+    milliseconds = [cost.wall_s * 1e3 for cost in timings.costs]
     for name, share in (("p50", 50), ("p95", 95), ("p99", 99)):
         samples = milliseconds if name == "p50" else ()
-        here.add(f"latency_{name}", timings.percentile_ms(share), "ms", "lower", samples)
-    median = float(np.median(timings.wall_s))
+        here.add(f"latency_{name}", float(np.percentile(milliseconds, share)), "ms", "lower", samples)
+    median = float(np.median(milliseconds)) / 1e3
     here.add("operations", operation.items / median, "1/s", "higher")
-    here.add("calls", len(timings.wall_s), None)
+    here.add("calls", len(timings.costs), None)
     if not operation.nbytes:
         return
     here.add("throughput", operation.nbytes / 1e6 / median, "MB/s", "higher")

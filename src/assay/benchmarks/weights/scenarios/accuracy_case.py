@@ -17,7 +17,6 @@ from assay.weights.store import Tensor
 class AccuracyCase:
     """Versions committed one after another; each must come back bit for bit, here and in a second process."""
 
-    scenario: str
     name: str
     versions: tuple[Mapping[str, Tensor], ...]
 
@@ -27,11 +26,11 @@ def bit_perfect(rng: np.random.Generator) -> Iterator[AccuracyCase]:
         first = _any_bits(rng, name, (40, 30))
         second = first.copy()
         second.reshape(-1)[::7] = _any_bits(rng, name, (172,))[: second.reshape(-1)[::7].size]
-        yield AccuracyCase("bit_perfect", name, ({"w": first}, {"w": second}))
+        yield AccuracyCase(name, ({"w": first}, {"w": second}))
         if kind.bits <= 16 and kind.lanes == 1 and name != "bool":
             patterns = np.arange(1 << kind.bits, dtype=f"u{kind.bits // 8}").view(kind.numpy)
             shifted = np.roll(patterns, 1)
-            yield AccuracyCase("bit_perfect", f"all patterns of {name}", ({"w": patterns}, {"w": shifted}))
+            yield AccuracyCase(f"all patterns of {name}", ({"w": patterns}, {"w": shifted}))
 
 
 def numerical_stability(rng: np.random.Generator) -> Iterator[AccuracyCase]:
@@ -41,11 +40,11 @@ def numerical_stability(rng: np.random.Generator) -> Iterator[AccuracyCase]:
         # Steps far below, around and far above the spacing of the numbers: where float differences round.
         for label, step in (("tiny", 1e-7), ("small", 1e-3), ("large", 1e3)):
             child = (base.astype(np.float64) * (1 + step * rng.standard_normal(base.size))).astype(kind)
-            yield AccuracyCase("numerical_stability", f"{dtype}, {label} steps", ({"w": base}, {"w": child}))
+            yield AccuracyCase(f"{dtype}, {label} steps", ({"w": base}, {"w": child}))
         drift = [base]
         for _ in range(6):
             drift.append((drift[-1].astype(np.float64) * 1.001).astype(kind))
-        yield AccuracyCase("numerical_stability", f"{dtype}, seven versions", tuple({"w": w} for w in drift))
+        yield AccuracyCase(f"{dtype}, seven versions", tuple({"w": w} for w in drift))
 
 
 def edge_cases(rng: np.random.Generator) -> Iterator[AccuracyCase]:
@@ -54,7 +53,7 @@ def edge_cases(rng: np.random.Generator) -> Iterator[AccuracyCase]:
             base = (rng.standard_normal(600) * 0.02).astype(ELEMENT_TYPES[dtype].numpy)
             child = base.copy()
             child[: special.size * 4] = np.tile(special, 4)
-            yield AccuracyCase("edge_cases", f"{label}, {dtype}", ({"w": base}, {"w": child}, {"w": base}))
+            yield AccuracyCase(f"{label}, {dtype}", ({"w": base}, {"w": child}, {"w": base}))
     first = rng.standard_normal(4096).astype(np.float32)
     near, far = first + np.float32(1e-3), rng.standard_normal(4096).astype(np.float32)
     yield _case("value restored under its name", {"w": first}, {"w": near}, {"w": first})
@@ -73,7 +72,7 @@ def edge_cases(rng: np.random.Generator) -> Iterator[AccuracyCase]:
 
 
 def _case(name: str, *versions: Mapping[str, Tensor]) -> AccuracyCase:
-    return AccuracyCase("edge_cases", name, versions)
+    return AccuracyCase(name, versions)
 
 
 def _specials(dtype: str) -> dict[str, Tensor]:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,20 +51,17 @@ def judge(store: str, case: AccuracyCase, path: Path, settings: SuiteSettings) -
                 refused.append(f"version {number}: {error}")
                 refs.append("")
         for number, (ref, version) in enumerate(zip(refs, case.versions, strict=True)):
-            values += sum(tensor.size for tensor in version.values())
-            if not ref:
-                inexact += sum(tensor.size for tensor in version.values())
-                continue
+            found: Mapping[str, Tensor] | None = None
             try:
-                found = opened.load(ref)
+                found = opened.load(ref) if ref else None
             except Exception as error:  # noqa: BLE001
                 refused.append(f"version {number}: {error}")
-                inexact += sum(tensor.size for tensor in version.values())
-                continue
-            wrong += [f"version {number}, {problem}" for problem in differences(version, found)]
+            if found is not None:
+                wrong += [f"version {number}, {problem}" for problem in differences(version, found)]
             for name, tensor in version.items():
-                count, error_abs, error_ulp = _errors(tensor, found.get(name))
-                inexact, absolute, ulp = inexact + count, max(absolute, error_abs), max(ulp, error_ulp)
+                count, error_abs, error_ulp = _errors(tensor, (found or {}).get(name))
+                values, inexact = values + tensor.size, inexact + count
+                absolute, ulp = max(absolute, error_abs), max(ulp, error_ulp)
     return CaseVerdict(case.name, path, tuple(refs), tuple(wrong), tuple(refused), values, inexact, absolute, ulp)
 
 
@@ -81,6 +79,30 @@ def judge_in_second_process(
                 what = answer if isinstance(answer, str) else "another value than was committed"
                 problems.append((case.name, f"second process, version {number}: {what}"))
     return problems
+
+
+def judge_merge(store: str, path: Path, settings: SuiteSettings) -> list[CaseVerdict]:
+    """Two branches change different tensors and are merged; stores that cannot merge have no such case."""
+    opened: Any
+    with store_kind(store, settings).use(path) as opened:
+        if not hasattr(opened, "merge"):
+            return []
+        rng = np.random.default_rng(0)
+        base = {name: rng.standard_normal(2000, dtype=np.float32) for name in ("a", "b", "c")}
+        opened.commit(base, "base")
+        home = opened.head
+        opened.branch("other")
+        ours = {**base, "a": base["a"] + np.float32(1e-3)}
+        opened.commit(ours, "ours")
+        opened.switch("other")
+        theirs = {**base, "b": base["b"] * np.float32(1.01), "d": base["a"][:10].copy()}
+        opened.commit(theirs, "theirs")
+        opened.switch(home)
+        merged = opened.merge("other")
+        expected = {**ours, "b": theirs["b"], "d": theirs["d"]}
+        wrong = differences(expected, opened.load(merged if isinstance(merged, str) else home))
+        size = sum(tensor.size for tensor in expected.values())
+        return [CaseVerdict("merge", path, (), tuple(wrong), (), size, size if wrong else 0)]
 
 
 def _errors(expected: Tensor, found: Tensor | None) -> tuple[int, float, float]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from assay.benchmarks.weights.orchestration.settings import SuiteSettings
 from assay.benchmarks.weights.orchestration.store_kind import Handle, store_kind
 from assay.benchmarks.weights.probes.settling import settle_machine
+from assay.benchmarks.weights.scenarios.cost import Cost, time_call
 from assay.benchmarks.weights.scenarios.scenario_data import ModelVersion, ScenarioData
+from assay.weights.bytes_on_disk import bytes_on_disk
 from assay.weights.dtype import bits_of
 from assay.weights.limit import RepositoryLimit, repository_limit
 from assay.weights.store import StoreStats, Tensor, WeightStore
 
-T = TypeVar("T")
 BOOKKEEPING = 0.001
 """Share by which what a store takes on disk differs between equal chains: it keeps the time of each commit."""
 
@@ -42,11 +42,10 @@ class ChainRun:
     stored_bytes: int
     """Every file in the store's folder, counted from outside."""
     first_stored_bytes: int
-    """After the first version, so that what later ones add can be told."""
-    commit_wall_s: tuple[float, ...]
-    commit_cpu_s: tuple[float, ...]
-    checkout_wall_s: tuple[float, ...]
-    checkout_cpu_s: tuple[float, ...]
+    """Stored bytes after the first version alone."""
+    commits: tuple[Cost, ...]
+    checkouts: tuple[Cost, ...]
+    """Version by version, without those that were refused."""
     wrong: tuple[str, ...]
     """`version/tensor: what is wrong`."""
     stats: StoreStats
@@ -60,13 +59,18 @@ class ChainRun:
         return self.logical_bytes / self.stored_bytes
 
     @property
+    def later_bytes(self) -> int:
+        """What the versions after the first add."""
+        return self.stored_bytes - self.first_stored_bytes
+
+    @property
     def commit_mb_per_cpu_s(self) -> float:
-        return self.committed_bytes / 1e6 / max(sum(self.commit_cpu_s), 1e-9)
+        return self.committed_bytes / 1e6 / max(sum(cost.cpu_s for cost in self.commits), 1e-9)
 
     @property
     def checkout_mb_per_cpu_s(self) -> float:
         """0 if nothing could be read."""
-        return self.checked_out_bytes / 1e6 / max(sum(self.checkout_cpu_s), 1e-9)
+        return self.checked_out_bytes / 1e6 / max(sum(cost.cpu_s for cost in self.checkouts), 1e-9)
 
 
 def run_chain(store: str, chain: VersionChain, folder: Path, settings: SuiteSettings | None = None) -> ChainRun:
@@ -76,64 +80,52 @@ def run_chain(store: str, chain: VersionChain, folder: Path, settings: SuiteSett
     Free memory is given back before every step, so that none of the stores reads into pages another one has touched,
     and a little more than a step needs is fetched from the machine's host before, see `settle_machine`.
     """
-    commits: list[_Step] = []
-    checkouts: list[_Step] = []
+    commits: list[tuple[ModelVersion, Cost]] = []
+    checkouts: list[tuple[ModelVersion, Cost]] = []
     wrong: list[str] = []
     refs: list[str] = []
     first_bytes = 0
     with Handle(store_kind(store, settings), folder) as handle:
         for version in chain.data.versions:
-            step = _attempt(handle.store, version, partial(commit_version, handle.store, version, refs))
-            refs.append(step.answer if step.done else "")
-            if step.done:
-                commits.append(step)
+            answer, cost = _attempt(handle.store, version, partial(commit_version, handle.store, version, refs))
+            refs.append(answer if cost else "")
+            if cost:
+                commits.append((version, cost))
             else:
-                wrong.append(f"{version.label}: {step.answer}")
+                wrong.append(f"{version.label}: {answer}")
             first_bytes = first_bytes or bytes_on_disk(folder)
         stats = handle.store.stats()
         for ref, version in zip(refs, chain.data.versions, strict=True):
             if not ref:
                 continue
             opened = handle.reopen()
-            step = _attempt(opened, version, partial(opened.load, ref))
-            if not step.done:
-                wrong.append(f"{version.label}: {step.answer}")
-                continue
-            checkouts.append(step)
-            wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, step.answer)]
+            answer, cost = _attempt(opened, version, partial(opened.load, ref))
+            if cost:
+                checkouts.append((version, cost))
+                wrong += [f"{version.label}/{problem}" for problem in differences(version.tensors, answer)]
+            else:
+                wrong.append(f"{version.label}: {answer}")
     return ChainRun(
         store,
         chain.data.logical_bytes,
         bytes_on_disk(folder),
         first_bytes,
-        commit_wall_s=tuple(step.wall_s for step in commits),
-        commit_cpu_s=tuple(step.cpu_s for step in commits),
-        checkout_wall_s=tuple(step.wall_s for step in checkouts),
-        checkout_cpu_s=tuple(step.cpu_s for step in checkouts),
+        commits=tuple(cost for _, cost in commits),
+        checkouts=tuple(cost for _, cost in checkouts),
         wrong=tuple(wrong),
         stats=stats,
-        committed_bytes=sum(step.nbytes for step in commits),
-        checked_out_bytes=sum(step.nbytes for step in checkouts),
+        committed_bytes=sum(version.nbytes for version, _ in commits),
+        checked_out_bytes=sum(version.nbytes for version, _ in checkouts),
     )
 
 
-@dataclass(frozen=True)
-class _Step:
-    answer: Any
-    done: bool
-    wall_s: float
-    cpu_s: float
-    nbytes: int
-
-
-def _attempt(store: WeightStore, version: ModelVersion, call: Callable[[], Any]) -> _Step:
-    nbytes = version.nbytes
-    settle_machine(4 * nbytes)
+def _attempt(store: WeightStore, version: ModelVersion, call: Callable[[], Any]) -> tuple[Any, Cost | None]:
+    """The answer and its cost; what the store says and None where it refuses."""
+    settle_machine(4 * version.nbytes)
     try:
-        answer, wall, cpu = time_call(store, call)
+        return time_call(store, call)
     except Exception as error:  # noqa: BLE001  whatever another store raises is its refusal
-        return _Step(f"refused: {error}", False, 0.0, 0.0, nbytes)
-    return _Step(answer, True, wall, cpu, nbytes)
+        return f"refused: {error}", None
 
 
 def best_of(runs: list[ChainRun]) -> ChainRun:
@@ -141,24 +133,15 @@ def best_of(runs: list[ChainRun]) -> ChainRun:
     wrong = tuple(dict.fromkeys(problem for run in runs for problem in run.wrong))
     return replace(
         runs[0],
-        commit_wall_s=_fastest([run.commit_wall_s for run in runs]),
-        commit_cpu_s=_fastest([run.commit_cpu_s for run in runs]),
-        checkout_wall_s=_fastest([run.checkout_wall_s for run in runs]),
-        checkout_cpu_s=_fastest([run.checkout_cpu_s for run in runs]),
+        commits=_fastest([run.commits for run in runs]),
+        checkouts=_fastest([run.checkouts for run in runs]),
         wrong=wrong,
     )
 
 
-def _fastest(rounds: list[tuple[float, ...]]) -> tuple[float, ...]:
-    return tuple(min(times) for times in zip(*rounds, strict=False))
-
-
-def time_call(store: WeightStore, call: Callable[[], T]) -> tuple[T, float, float]:
-    """Wall and CPU seconds; a store that works in a process of its own says its CPU time itself."""
-    clock: Callable[[], float] = getattr(store, "cpu_seconds", time.process_time)
-    cpu, wall = clock(), time.perf_counter()
-    answer = call()
-    return answer, time.perf_counter() - wall, clock() - cpu
+def _fastest(rounds: list[tuple[Cost, ...]]) -> tuple[Cost, ...]:
+    steps = zip(*rounds, strict=False)
+    return tuple(Cost(min(cost.wall_s for cost in step), min(cost.cpu_s for cost in step)) for step in steps)
 
 
 def commit_version(store: WeightStore, version: ModelVersion, refs: list[str]) -> str:
@@ -193,7 +176,3 @@ def difference(expected: Tensor, found: Tensor) -> str | None:
         return f"shape {found.shape} instead of {expected.shape}"
     unequal = int(np.count_nonzero(bits_of(expected) != bits_of(found)))
     return f"{unequal} of {expected.size} values differ" if unequal else None
-
-
-def bytes_on_disk(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -29,8 +29,8 @@ SIZES = {
 suites have always had."""
 
 
-def model_size(name: str, where: str = "models") -> ModelSize:
+def model_size(name: str) -> ModelSize:
     try:
         return SIZES[name.replace("_", "-")]
     except KeyError:
-        raise UsageError(f"{where}: {unknown('model size', name, SIZES)}") from None
+        raise UsageError(unknown("model size", name, SIZES)) from None

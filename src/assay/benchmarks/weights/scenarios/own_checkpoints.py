@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay.benchmarks.weights.compression import CompressionSuite, exact_cell, measure_chain
@@ -12,8 +13,7 @@ from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weights.scenarios.scenario_data import ModelVersion, ScenarioData
 from assay.benchmarks.weights.tables.readings import Readings
 from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.result_line import ResultLine
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables.table import Columns, Table
 from assay.errors import DataError
 from assay.weights.files.model_source import open_model
 from assay.weights.files.torch_file import TorchFile
@@ -68,11 +68,11 @@ class OwnCheckpoints(CompressionSuite):
         if not lines:
             return
         data, limit = self.chain.data, self.chain.limit
-        rows = [_row(line, len(data.versions)) for line in lines]
-        rows.append(("(limit)", _megabytes(limit.limit_bytes), f"{limit.ratio:.2f}x", *["-"] * 6))
-        columns = ("Store", "On Disk", "Compression", "Of Limit", "First", "Each Later", "Save", "Load", "Exact")
         size = f"{len(data.versions)} versions, {_megabytes(data.logical_bytes)}, {data.dtype}"
-        yield Table(f"Own Checkpoints ({size})", columns, tuple(rows), self.interpretation, result.notes)
+        columns = _columns(later=len(data.versions) - 1)
+        table = Table.of(f"Own Checkpoints ({size})", columns, lines, self.interpretation, result.notes)
+        end = ("(limit)", _megabytes(limit.limit_bytes), f"{limit.ratio:.2f}x", *["-"] * 6)
+        yield replace(table, rows=(*table.rows, end))
 
     def _version(self, number: int, file: str) -> ModelVersion:
         model = open_model(file)
@@ -84,19 +84,19 @@ class OwnCheckpoints(CompressionSuite):
         return ModelVersion(f"{number + 1}:{Path(file).name}", number - 1 if number else None, "own", tensors)
 
 
-def _row(line: ResultLine, versions: int) -> tuple[str, ...]:
-    stored, first = line["stored_bytes"], line["first_bytes"]
-    return (
-        line.store,
-        _megabytes(stored),
-        line.figure("compression_ratio", "{:.2f}x"),
-        line.figure("of_limit", "{:.1f}%"),
-        _megabytes(first),
-        _megabytes((stored - first) / (versions - 1)) if versions > 1 else "-",
-        line.figure("commit_speed", "{:,.0f} MB/s"),
-        line.figure("checkout_speed", "{:,.0f} MB/s"),
-        exact_cell(line),
-    )
+def _columns(later: int) -> Columns:
+    """`later`: versions after the first."""
+    return {
+        "Store": "{store}",
+        "On Disk": lambda line: _megabytes(line["stored_bytes"]),
+        "Compression": "{compression_ratio:.2f}x",
+        "Of Limit": "{of_limit:.1f}%",
+        "First": lambda line: _megabytes(line["first_bytes"]),
+        "Each Later": lambda line: _megabytes((line["stored_bytes"] - line["first_bytes"]) / later) if later else "-",
+        "Save": "{commit_speed:,.0f} MB/s",
+        "Load": "{checkout_speed:,.0f} MB/s",
+        "Exact": exact_cell,
+    }
 
 
 def _megabytes(size: float) -> str:

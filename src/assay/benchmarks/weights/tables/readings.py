@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.record import Metric
@@ -9,61 +9,16 @@ from assay.record.metric import Better
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A metric and where it was taken: which store, dtype, size or operation."""
+class ResultLine:
+    """Readings that share their labels (which store, dtype, size or operation): what one line of a table is made of."""
 
     labels: Mapping[str, str]
-    what: str
-    metric: Metric
-
-
-class Readings(dict[str, Metric]):
-    """What a scenario measured, by full name (`balanced.float32.compression_ratio`), with the labels kept apart."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[Reading] = []
-        self.notes: list[str] = []
-
-    def at(self, **labels: str) -> ReadingPlace:
-        return ReadingPlace(self, labels)
-
-    def note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-
-    def where(self, **labels: str) -> Iterator[Reading]:
-        for row in self.rows:
-            if all(row.labels.get(key) == value for key, value in labels.items()):
-                yield row
-
-    def groups(self) -> dict[tuple[tuple[str, str], ...], dict[str, Metric]]:
-        """Readings that share their labels belong to one line of a table."""
-        lines: dict[tuple[tuple[str, str], ...], dict[str, Metric]] = {}
-        for row in self.rows:
-            lines.setdefault(tuple(row.labels.items()), {})[row.what] = row.metric
-        return lines
-
-    @classmethod
-    def of(cls, measured: Mapping[str, Any]) -> Readings:
-        """What a user's own suite returns: numbers, or metrics with unit and direction."""
-        if isinstance(measured, Readings):
-            return measured
-        readings = cls()
-        for name, value in measured.items():
-            metric = value if isinstance(value, Metric) else Metric.parse(name, value)
-            readings.at().add(
-                name, metric.value, metric.unit, metric.better, metric.samples, exact=metric.exact, margin=metric.margin
-            )
-        return readings
-
-
-@dataclass(frozen=True)
-class ReadingPlace:
-    """Readings taken at one store, dtype, size or operation."""
-
-    readings: Readings
-    labels: Mapping[str, str]
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    """What was measured → the metric, whose own name begins with the labels."""
+    scenario: str = ""
+    """Scenario that they were taken in, once it has ended."""
+    readings: dict[str, Metric] = field(default_factory=dict, repr=False)
+    """All of the scenario by full name, to which `add` adds."""
 
     def add(
         self,
@@ -78,6 +33,62 @@ class ReadingPlace:
     ) -> None:
         """`exact`: the same data gives the same value, however fast the machine is."""
         name = ".".join([*self.labels.values(), what])
-        metric = Metric(name, value, unit, better, tuple(float(sample) for sample in samples), exact, margin)
-        self.readings[name] = metric
-        self.readings.rows.append(Reading(self.labels, what, metric))
+        metric = Metric(name, value, unit, better, tuple(map(float, samples)), exact, margin)
+        self.metrics[what] = self.readings[name] = metric
+
+    def __contains__(self, what: str) -> bool:
+        return what in self.metrics
+
+    def __getitem__(self, what: str) -> Any:
+        """Value of a metric."""
+        return self.metrics[what].value
+
+    def get(self, what: str) -> Any:
+        """Value of a metric; None where it was not measured."""
+        return self.metrics[what].value if what in self.metrics else None
+
+    @property
+    def store(self) -> str:
+        return self.labels["store"]
+
+    def cell(self, form: str) -> str:
+        """`{dtype}`, `{compression_ratio:.2f}x`: labels and values for their names; a dash where one is missing."""
+        values = {what: metric.value for what, metric in self.metrics.items()}
+        try:
+            return form.format_map({**self.labels, **values})
+        except KeyError:
+            return "-"
+
+
+class Readings(dict[str, Metric]):
+    """What a scenario measured, by full name (`balanced.float32.compression_ratio`), and line by line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[ResultLine] = []
+        self.notes: list[str] = []
+
+    def at(self, **labels: str) -> ResultLine:
+        """The line with these labels, a new one where there is none."""
+        found = next((line for line in self.lines if line.labels == labels), None)
+        if found is None:
+            found = ResultLine(labels, readings=self)
+            self.lines.append(found)
+        return found
+
+    def note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    @classmethod
+    def of(cls, measured: Mapping[str, Any]) -> Readings:
+        """What a user's own suite returns: numbers, or metrics with unit and direction."""
+        if isinstance(measured, Readings):
+            return measured
+        readings = cls()
+        for name, value in measured.items():
+            metric = value if isinstance(value, Metric) else Metric.parse(name, value)
+            readings.at().add(
+                name, metric.value, metric.unit, metric.better, metric.samples, exact=metric.exact, margin=metric.margin
+            )
+        return readings

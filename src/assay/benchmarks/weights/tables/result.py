@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.benchmarks.weights.tables.readings import Readings
-from assay.benchmarks.weights.tables.result_line import ResultLine
+from assay.benchmarks.weights.tables.readings import Readings, ResultLine
 from assay.record import Metric
 
 
@@ -44,12 +43,11 @@ class SuiteResult:
     @property
     def stores(self) -> list[str]:
         """Those that were measured, in their order."""
-        return list(dict.fromkeys(row.labels["store"] for s in self.scenarios for row in s.readings.rows))
+        return list(dict.fromkeys(line.store for line in self.lines()))
 
     def lines(self) -> Iterator[ResultLine]:
         for scenario in self.scenarios:
-            for labels, metrics in scenario.readings.groups().items():
-                yield ResultLine(scenario.name, dict(labels), metrics)
+            yield from (replace(line, scenario=scenario.name) for line in scenario.readings.lines if line.metrics)
 
     def __getitem__(self, scenario: str) -> ScenarioResult:
         return next(result for result in self.scenarios if result.name == scenario)

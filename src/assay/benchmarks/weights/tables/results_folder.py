@@ -58,7 +58,7 @@ class ResultsFolder:
     def write(self, results: BenchmarkResults, profile: Profile, orchestrator: BenchmarkOrchestrator) -> None:
         self.profile = profile
         written = self._contract(results.suites)
-        written.params(stores=list(orchestrator.stores), settings=_plain(asdict(orchestrator.settings)))
+        written.params(stores=list(orchestrator.stores), settings=asdict(orchestrator.settings))
         written.metric("elapsed_s", results.seconds, unit="s", better="lower")
         written.metric("estimated_s", results.estimated_s, unit="s")
         written.finish(results.success)
@@ -91,7 +91,3 @@ class ResultsFolder:
 
 def new_folder_name() -> str:
     return f"benchmark_results_{time.strftime('%Y%m%d_%H%M%S')}"
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: str(value) if isinstance(value, Path) else value for key, value in values.items()}

@@ -2,82 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from assay.benchmarks.weights.tables.readings import ResultLine
 from assay.benchmarks.weights.tables.result import BenchmarkResults, SuiteResult
 from assay.benchmarks.weights.tables.table import Table
 
 OLDER = "coral-ml"
 OURS = "assay-balanced"
-
-
-@dataclass(frozen=True)
-class Line:
-    """Figures of one store, in the order of the scenarios and dtypes they were taken in."""
-
-    store: str
-    ratios: tuple[float, ...]
-    of_limit: tuple[float, ...]
-    commit: tuple[float, ...]
-    """Bytes per CPU-second over those of safetensors."""
-    checkout: tuple[float, ...]
-    wrong_tensors: int
-
-    def cells(self) -> tuple[str, ...]:
-        return (
-            self.store,
-            f"{_geometric(self.ratios):.2f}x",
-            f"{np.median(self.of_limit):.1f}% ({min(self.of_limit):.1f}%)",
-            _median_and_worst(self.commit),
-            _median_and_worst(self.checkout),
-            str(self.wrong_tensors) if self.wrong_tensors else "none",
-        )
+COLUMNS = (
+    "Store",
+    "Compression",
+    "Of Limit (worst)",
+    "Commit (worst)",
+    "Checkout (worst)",
+    "Wrong Tensors",
+    "Accuracy Cases",
+)
 
 
 def comparison(results: BenchmarkResults) -> list[Table]:
     """Nothing with fewer than two stores."""
     suites = {suite.suite: suite for suite in results.suites}
-    if "compression" not in suites:
-        return []
-    lines = list(_lines(suites["compression"]))
-    if len(lines) < 2:
+    compression = suites.get("compression")
+    if compression is None or len(compression.stores) < 2:
         return []
     answers = _answers(suites.get("accuracy"))
-    rows = tuple((*line.cells(), answers.get(line.store, "-")) for line in lines)
-    columns = (
-        "Store",
-        "Compression",
-        "Of Limit (worst)",
-        "Commit (worst)",
-        "Checkout (worst)",
-        "Wrong Tensors",
-        "Accuracy Cases",
+    rows = tuple(
+        (store, *_cells([line for line in compression.lines() if line.store == store]), answers.get(store, "-"))
+        for store in compression.stores
     )
     notes = (
         "compression: geometric mean over scenarios and dtypes; the others: median and worst",
         "commit and checkout: bytes per CPU-second over those of plain safetensors in the same run",
-        *_against_older(suites["compression"]),
+        *_against_older(compression),
     )
-    return [Table("Store Comparison", columns, rows, (), notes), _ratio_table(suites["compression"], lines)]
+    return [Table("Store Comparison", COLUMNS, rows, (), notes), _ratio_table(compression)]
 
 
-def _lines(suite: SuiteResult) -> Iterable[Line]:
-    figures: dict[str, dict[str, list[float]]] = {}
-    for line in suite.lines():
-        for what, metric in line.metrics.items():
-            figures.setdefault(line.store, {}).setdefault(what, []).append(metric.value)
-    for store, found in figures.items():
-        yield Line(
-            store,
-            tuple(found["compression_ratio"]),
-            tuple(found["of_limit"]),
-            tuple(found.get("commit_of_safetensors", ())),
-            tuple(found.get("checkout_of_safetensors", ())),
-            int(sum(found["wrong_tensors"])),
-        )
+def _cells(lines: Sequence[ResultLine]) -> Iterable[str]:
+    def figures(what: str) -> list[float]:
+        return [line[what] for line in lines if what in line]
+
+    yield f"{np.exp(np.mean(np.log(figures('compression_ratio')))):.2f}x"
+    yield _median_and_worst(figures("of_limit"), "{:.1f}%")
+    yield _median_and_worst(figures("commit_of_safetensors"), "{:.3f}x")
+    yield _median_and_worst(figures("checkout_of_safetensors"), "{:.3f}x")
+    yield str(sum(figures("wrong_tensors")) or "none")
+
+
+def _median_and_worst(values: Sequence[float], form: str) -> str:
+    return f"{form.format(np.median(values))} ({form.format(min(values))})" if values else "-"
 
 
 def _answers(accuracy: SuiteResult | None) -> dict[str, str]:
@@ -93,43 +70,26 @@ def _answers(accuracy: SuiteResult | None) -> dict[str, str]:
     }
 
 
-def _ratio_table(suite: SuiteResult, lines: list[Line]) -> Table:
-    stores = [line.store for line in lines]
+def _ratio_table(suite: SuiteResult) -> Table:
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for line in suite.lines():
         place = cells.setdefault((line.scenario, line.labels["dtype"]), {})
-        place[line.store] = line.figure("compression_ratio", "{:.2f}")
-        place["limit"] = line.figure("limit_ratio", "{:.2f}")
-    rows = tuple(
-        (scenario, dtype, *(found.get(name, "-") for name in ("limit", *stores)))
-        for (scenario, dtype), found in cells.items()
-    )
-    return Table("Compression by Scenario", ("Scenario", "Dtype", "Limit", *stores), rows)
+        place[line.store] = line.cell("{compression_ratio:.2f}")
+        place["limit"] = line.cell("{limit_ratio:.2f}")
+    rows = tuple((*case, *(found.get(name, "-") for name in ("limit", *suite.stores))) for case, found in cells.items())
+    return Table("Compression by Scenario", ("Scenario", "Dtype", "Limit", *suite.stores), rows)
 
 
 def _against_older(suite: SuiteResult) -> Iterable[str]:
     """How many times as fast ours is, scenario by scenario, as the store that the suites were written for."""
-    speeds: dict[tuple[str, str, str], dict[str, float]] = {}
-    for line in suite.lines():
-        for what in ("commit", "checkout"):
-            if f"{what}_speed" in line:
-                speeds.setdefault((line.scenario, line.labels["dtype"], what), {})[line.store] = line[f"{what}_speed"]
     for what in ("commit", "checkout"):
-        times = [
-            found[OURS] / found[OLDER]
-            for key, found in speeds.items()
-            if key[2] == what and {OURS, OLDER} <= found.keys()
-        ]
+        speeds: dict[str, dict[tuple[str, str], float]] = {OURS: {}, OLDER: {}}
+        for line in suite.lines():
+            if line.store in speeds and f"{what}_speed" in line:
+                speeds[line.store][line.scenario, line.labels["dtype"]] = line[f"{what}_speed"]
+        times = [speeds[OURS][case] / speeds[OLDER][case] for case in speeds[OURS].keys() & speeds[OLDER].keys()]
         if times:
             yield (
                 f"{OURS} against {OLDER}, {what}, per CPU-second: "
                 f"{np.median(times):.1f} times as fast (worst {min(times):.1f}, best {max(times):.1f})"
             )
-
-
-def _median_and_worst(values: tuple[float, ...]) -> str:
-    return f"{np.median(values):.3f}x ({min(values):.3f}x)" if values else "-"
-
-
-def _geometric(values: tuple[float, ...]) -> float:
-    return float(np.exp(np.mean(np.log(values))))

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from assay.benchmarks.weights.tables.readings import ResultLine
+
+Columns = Mapping[str, str | Callable[[ResultLine], str]]
+"""Head → what `ResultLine.cell` fills in, such as `{compression_ratio:.2f}x`, or a function that writes the cell."""
 
 
 @dataclass(frozen=True)
@@ -13,6 +18,21 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     interpretation: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Columns,
+        lines: Iterable[ResultLine],
+        interpretation: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> Table:
+        rows = [
+            tuple(line.cell(each) if isinstance(each, str) else each(line) for each in columns.values())
+            for line in lines
+        ]
+        return cls(title, tuple(columns), tuple(rows), interpretation, notes)
 
     def __str__(self) -> str:
         cells = [self.columns, *self.rows]
