@@ -8,15 +8,14 @@ import time
 from collections import deque
 from time import monotonic_ns
 
-import numpy as np
-
 from assay.errors import UsageError
 from assay.loadgen.http.addresses import resolve
 from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.exchanges import DUE, ENDED, IN_FLIGHT, NEW, PIECE, ROW, Exchange, Exchanges
+from assay.loadgen.http.exchanges import DUE, ENDED, IN_FLIGHT, NEW, Exchange, Exchanges
 from assay.loadgen.http.fault import Fault, fault_of_status
 from assay.loadgen.http.http_client import HttpClient, OnEnd, TargetUnreachable
 from assay.loadgen.http.plain.plain_connection import NOBODY, Phase, PlainConnection
+from assay.loadgen.http.plain.plain_request import PlainRequest, request_rows
 from assay.loadgen.http.plain.response_reader import State
 from assay.loadgen.http.request_plan import RequestPlan
 from assay.loadgen.http.target import Target
@@ -24,43 +23,6 @@ from assay.loadgen.http.target import Target
 _LONGEST_WAIT_NS = 50_000_000
 _MOST_ATTEMPTS = 3
 _LONG_IDLE_NS = 1_000_000_000
-
-
-class _Planned:
-    """One request: its message and limits, and what became of it."""
-
-    __slots__ = (
-        "attempts",
-        "body",
-        "cancel_events",
-        "cancel_ns",
-        "connection",
-        "end_ns",
-        "event_stream",
-        "fault",
-        "first_byte_ns",
-        "intended_ns",
-        "message",
-        "number",
-        "piece_end",
-        "piece_ns",
-        "sent_ns",
-        "state",
-        "status",
-    )
-
-    def __init__(self, number: int, message: int, cancel_ns: int, cancel_events: int) -> None:
-        self.number, self.message = number, message
-        self.cancel_ns, self.cancel_events = cancel_ns, cancel_events
-        self.intended_ns = self.sent_ns = self.first_byte_ns = self.end_ns = 0
-        self.connection = NOBODY
-        self.status = self.attempts = 0
-        self.fault = Fault.NONE
-        self.event_stream = False
-        self.state = NEW
-        self.body = b""
-        self.piece_ns: list[int] = []
-        self.piece_end: list[int] = []
 
 
 class PlainClient(HttpClient):
@@ -86,10 +48,10 @@ class PlainClient(HttpClient):
         self._cursor = 0
         self._group_left = 0
         self._messages: list[bytes] = []
-        self._later: list[_Planned] = []
-        self._requests: dict[int, _Planned] = {}
-        self._due: deque[_Planned] = deque()
-        self._again: deque[_Planned] = deque()
+        self._later: list[PlainRequest] = []
+        self._requests: dict[int, PlainRequest] = {}
+        self._due: deque[PlainRequest] = deque()
+        self._again: deque[PlainRequest] = deque()
         self._waiting: list[tuple[int, int]] = []
         self._in_flight = 0
         self._freed_ns: deque[int] = deque()
@@ -142,7 +104,7 @@ class PlainClient(HttpClient):
     ) -> int:
         number = (self._plan.count if self._plan else 0) + len(self._later)
         self._messages.append(message)
-        made = _Planned(number, len(self._messages) - 1, _ns(cancel_after_s), cancel_after_events or 0)
+        made = PlainRequest(number, len(self._messages) - 1, _ns(cancel_after_s), cancel_after_events or 0)
         self._later.append(made)
         self._requests[number] = made
         if at_ns is None:
@@ -248,19 +210,19 @@ class PlainClient(HttpClient):
             free -= 1
             self._group_left = max(0, self._group_left - 1)
 
-    def _next(self, plan: RequestPlan) -> _Planned:
+    def _next(self, plan: RequestPlan) -> PlainRequest:
         number = self._cursor
         self._cursor += 1
         cancel_ns, events = _ns(plan.cancel_after_s), plan.cancel_after_events or 0
-        made = self._requests[number] = _Planned(number, plan.message_of(number), cancel_ns, events)
+        made = self._requests[number] = PlainRequest(number, plan.message_of(number), cancel_ns, events)
         return made
 
-    def _be_due(self, made: _Planned, intended_ns: int) -> None:
+    def _be_due(self, made: PlainRequest, intended_ns: int) -> None:
         made.intended_ns = intended_ns
         made.state = DUE
         self._due.append(made)
 
-    def _send(self, made: _Planned, connection: PlainConnection) -> None:
+    def _send(self, made: PlainRequest, connection: PlainConnection) -> None:
         now = monotonic_ns()
         made.intended_ns = made.intended_ns or now
         made.sent_ns = made.sent_ns or now
@@ -370,7 +332,7 @@ class PlainClient(HttpClient):
         elif made.cancel_events and _events(reader.body) >= made.cancel_events:
             self._end_exchange(connection, made, Fault.CANCELLED, now, keep=False)
 
-    def _end_closed(self, connection: PlainConnection, made: _Planned, fault: Fault | None, now: int) -> None:
+    def _end_closed(self, connection: PlainConnection, made: PlainRequest, fault: Fault | None, now: int) -> None:
         reader = connection.reader
         reader.feed_end()
         if reader.state == State.DONE and fault is None:
@@ -385,10 +347,12 @@ class PlainClient(HttpClient):
         else:
             self._end_exchange(connection, made, fault or Fault.CUT, now, keep=False)
 
-    def _was_idle(self, connection: PlainConnection, made: _Planned) -> bool:
+    def _was_idle(self, connection: PlainConnection, made: PlainRequest) -> bool:
         return connection.served > 0 or made.sent_ns - connection.opened_ns > _LONG_IDLE_NS
 
-    def _end_exchange(self, connection: PlainConnection, made: _Planned, fault: Fault, now: int, keep: bool) -> None:
+    def _end_exchange(
+        self, connection: PlainConnection, made: PlainRequest, fault: Fault, now: int, keep: bool
+    ) -> None:
         made.body = bytes(connection.reader.body)
         made.piece_ns, made.piece_end = connection.piece_ns, connection.piece_end
         made.status = connection.reader.status
@@ -401,7 +365,7 @@ class PlainClient(HttpClient):
             self._lose(connection)
         self._finish(made, fault, now)
 
-    def _finish(self, made: _Planned, fault: Fault, now: int) -> None:
+    def _finish(self, made: PlainRequest, fault: Fault, now: int) -> None:
         made.end_ns, made.fault, made.state = now, fault, ENDED
         self._in_flight -= 1
         self._freed_ns.append(now)
@@ -468,25 +432,12 @@ class PlainClient(HttpClient):
         self._again.clear()
         self._freed_ns.clear()
 
-    def _collect(self, requests: list[_Planned]) -> Exchanges:
-        rows = np.zeros(len(requests), ROW)
-        pieces, body = 0, 0
-        for row, made in zip(rows, requests, strict=True):
-            for field in ("intended_ns", "sent_ns", "first_byte_ns", "end_ns", "connection", "message", "status"):
-                row[field] = getattr(made, field)
-            row["fault"], row["attempts"] = made.fault, min(made.attempts, 255)
-            row["event_stream"], row["state"] = made.event_stream, made.state
-            row["piece_start"], row["pieces"] = pieces, len(made.piece_ns)
-            row["body_start"], row["body_bytes"] = body, len(made.body)
-            pieces += len(made.piece_ns)
-            body += len(made.body)
-        found = np.zeros(pieces, PIECE)
-        found["ns"] = [ns for made in requests for ns in made.piece_ns]
-        found["body_end"] = [end for made in requests for end in made.piece_end]
+    def _collect(self, requests: list[PlainRequest]) -> Exchanges:
+        rows, pieces, bodies = request_rows(requests)
         return Exchanges(
             rows=rows,
-            pieces=found,
-            bodies=np.frombuffer(b"".join(made.body for made in requests), np.uint8),
+            pieces=pieces,
+            bodies=bodies,
             start_ns=self._start_ns,
             client=self.name,
             cpu_s=self._cpu_s,
