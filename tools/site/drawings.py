@@ -6,7 +6,7 @@ from tools.site.flowchart import FlowChart
 from tools.site.sequence_chart import SequenceChart
 
 _BLOCK = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_KINDS = {"flowchart": FlowChart, "sequenceDiagram": SequenceChart}
+_KINDS: dict[str, type[FlowChart] | type[SequenceChart]] = {"flowchart": FlowChart, "sequenceDiagram": SequenceChart}
 
 
 def with_drawings(page: str) -> str:
