@@ -57,7 +57,7 @@ def test_help_lists_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert "default: standard" in shown
 
 
-@pytest.mark.parametrize("suite", BUNDLED)
+@pytest.mark.parametrize("suite", list(BUNDLED))
 def test_a_suite_is_a_script_that_an_entry_can_name(suite: str, tmp_path: Path) -> None:
     script = Script.find(f"weights/{suite}.py", None, tmp_path)
     assert script.argv(None) == [sys.executable, "-m", f"assay.benchmarks.weights.{suite}"]

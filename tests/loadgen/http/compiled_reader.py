@@ -47,7 +47,7 @@ class CompiledReader:
         self.body += body.raw[: count.value]
         return taken
 
-    def closed(self) -> None:
+    def feed_end(self) -> None:
         self._library.response_closed(self._memory)
 
     @property
