@@ -15,10 +15,17 @@ _DONE_TYPES = ("response.completed", "response.incomplete")
 _ERROR_TYPES = ("response.failed", "error")
 _LARGEST = 1 << 62
 _COUNTS = {
-    "input": ("prompt_tokens", "input_tokens"),
-    "output": ("completion_tokens", "output_tokens"),
-    "cached": ("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
-    "reasoning": ("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens"),
+    "prompt_tokens": "input",
+    "input_tokens": "input",
+    "completion_tokens": "output",
+    "output_tokens": "output",
+}
+_CACHED, _REASONING = ("cached_tokens", "cached"), ("reasoning_tokens", "reasoning")
+_DETAILS = {
+    "prompt_tokens_details": _CACHED,
+    "input_tokens_details": _CACHED,
+    "completion_tokens_details": _REASONING,
+    "output_tokens_details": _REASONING,
 }
 
 
@@ -79,7 +86,11 @@ def _read_document(document: dict[str, Any], said: _Said, usage: np.void) -> Non
         said.kind |= Kind.ERROR
     for choice in _dicts(document.get("choices")):
         _read_choice(choice, said)
-    _read_usage(document.get("usage"), said, usage)
+    for key, value in document.items():
+        if key == "usage":
+            _read_usage(value, said, usage)
+        elif key == "response" and isinstance(value, dict):
+            _read_usage(value.get("usage"), said, usage)
     kind = document.get("type")
     kind = kind if isinstance(kind, str) else ""
     if kind.endswith("output_text.delta"):
@@ -92,9 +103,6 @@ def _read_document(document: dict[str, Any], said: _Said, usage: np.void) -> Non
         said.kind |= Kind.DONE
     elif kind in _ERROR_TYPES:
         said.kind |= Kind.ERROR
-    inner = document.get("response")
-    if isinstance(inner, dict):
-        _read_usage(inner.get("usage"), said, usage)
     for item in _dicts(document.get("output")):
         for part in _dicts(item.get("content")):
             said.add(part.get("text"), reasoning=item.get("type") == "reasoning")
@@ -120,14 +128,16 @@ def _read_choice(choice: dict[str, Any], said: _Said) -> None:
 
 
 def _read_usage(found: object, said: _Said, usage: np.void) -> None:
+    """A count has a name of each of two APIs; where a server sends both, the one that stands last counts."""
     if not isinstance(found, dict):
         return
     said.kind |= Kind.USAGE
-    for name, keys in _COUNTS.items():
-        for key in keys:
-            outer, _, inner = key.rpartition(".")
-            holder = found.get(outer) if outer else found
-            _keep(holder.get(inner) if isinstance(holder, dict) else None, usage, name)
+    for key, value in found.items():
+        if key in _COUNTS:
+            _keep(value, usage, _COUNTS[key])
+        elif key in _DETAILS and isinstance(value, dict):
+            inner, name = _DETAILS[key]
+            _keep(value.get(inner), usage, name)
 
 
 def _keep(value: object, usage: np.void, name: str) -> None:
