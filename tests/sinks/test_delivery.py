@@ -174,7 +174,7 @@ def test_killed_between_sending_and_acknowledging_it_sends_again_and_goes_on(tmp
 def test_what_the_library_of_a_killed_courier_still_sends_comes_before_the_next_courier(
     tmp_path: Path, trouble: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both at once would write the same rows twice, as W&B's own process does."""
+    """Both at once could write the same rows twice."""
     monkeypatch.setenv("DIARY", str(tmp_path / "diary"))
     trouble.write_text("after process_result:leave a sender")
     told = Told(tmp_path, [diary(tmp_path, trouble=str(trouble))])
