@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_walks_are_drawn_from_real_runs_and_each_room_entered_again_has_its_reason() -> None:
-    """The tool runs in a process of its own: a session takes over signals and children of the process that it runs in."""
+    """The tool has a process of its own: a session takes over signals and children of the process that it runs in."""
     check = [sys.executable, "-m", "tools.trace_walks", "--check"]
     done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
     assert (done.stderr, done.returncode) == ("", 0)

@@ -2,8 +2,8 @@
 
 A library may start a process of its own that outlives a courier that is killed, and that has a group of its own, where
 no signal to the courier's group reaches it: wandb-core is started so. If it still sent what it holds beside the next
-courier, the same rows could arrive twice. What a process starts inherits its standard input, so the lock is that: an flock belongs to
-the open file, and is held until the last process that inherited it has ended.
+courier, the same rows could arrive twice. What a process starts inherits its standard input, so the lock is that: an
+flock belongs to the open file, and is held until the last process that inherited it has ended.
 """
 
 from __future__ import annotations
