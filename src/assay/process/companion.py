@@ -4,6 +4,7 @@ import os
 import time
 
 from assay.process.output import Pump
+from assay.process.output_mask import OutputMask
 from assay.process.spawn import spawn
 from assay.process.usage.tree import Tree
 
@@ -17,11 +18,18 @@ class Companion:
     """A service beside a program. It is ready when `ready` appears in its output; a start that fails is tried again,
     `attempts` times in all."""
 
-    def __init__(self, spec: "dict[str, Any]", tree: Tree, mask: "list[tuple[bytes, bytes]]") -> None:
-        """`mask`: what is replaced in its log and by what; see `Pump`."""
+    def __init__(
+        self,
+        spec: "dict[str, Any]",
+        tree: Tree,
+        mask: "list[tuple[bytes, bytes]]",
+        shapes: "dict[str, Any] | None" = None,
+    ) -> None:
+        """`mask`, `shapes`: what is replaced in its log; see `Pump`."""
         self._spec = spec
         self._tree = tree
         self._mask = mask
+        self._shapes = shapes
         self.output: Pump | None = None
         """What it prints, once it has been started; whoever waits for the run copies it to the log."""
         self.pid = 0
@@ -47,12 +55,12 @@ class Companion:
         spec = self._spec
         log = os.open(spec["log"], os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
-            os.write(log, f"$ {' '.join(spec['argv'])}   (attempt {attempt} of {spec['attempts']})\n".encode())
+            os.write(log, self._heading(attempt))
             start = os.lseek(log, 0, os.SEEK_END)
         except OSError as error:
             os.close(log)
             return f"cannot write {spec['log']}: {error.strerror}"
-        self.output = output = Pump([log], self._mask)
+        self.output = output = Pump([log], self._mask, self._shapes)
         try:
             self.pid, _ = spawn(spec["argv"], spec["env"], spec["cwd"], output.write_end, output.write_end, [], 0)
         except OSError as error:
@@ -72,6 +80,13 @@ class Companion:
                 )
             time.sleep(0.05)
         return f"{spec['name']} was not ready after {spec['timeout_s']:g} s; see {spec['log']}"
+
+    def _heading(self, attempt: int) -> bytes:
+        command = " ".join(self._spec["argv"]).encode("utf-8", "surrogateescape")
+        mask = OutputMask(self._mask, self._shapes)
+        return (
+            b"$ " + mask.feed(command) + mask.end() + f"   (attempt {attempt} of {self._spec['attempts']})\n".encode()
+        )
 
     def _clear(self) -> None:
         """Ends what a failed start has left, so that it is not in the way of the next."""

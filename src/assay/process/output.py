@@ -3,17 +3,27 @@
 import errno
 import os
 
+from assay.process.output_mask import OutputMask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Pump:
     """One pipe into one or more files. A file that cannot be written never stops the run that writes."""
 
-    def __init__(self, files: list[int], mask: "list[tuple[bytes, bytes]] | None" = None) -> None:
-        """`mask`: what is replaced and by what, longest first; the start of one at a block's end waits for more."""
+    def __init__(
+        self,
+        files: list[int],
+        mask: "list[tuple[bytes, bytes]] | None" = None,
+        shapes: "dict[str, Any] | None" = None,
+    ) -> None:
+        """`mask`: what is replaced and by what, longest first. `shapes`: what else is; see `ProcessSpec`."""
         self.read_end, self.write_end = os.pipe()
         os.set_blocking(self.read_end, False)
         self._files = files
-        self._mask = mask or []
-        self._held = b""
+        self._mask = OutputMask(mask or [], shapes) if mask or shapes else None
         self.open = True
         self.error = ""
         self.tail = b""
@@ -35,17 +45,8 @@ class Pump:
                 self.close()
                 break
             taken += len(data)
-            self._put(self._mask_data(data) if self._mask else data)
+            self._put(self._mask.feed(data) if self._mask else data)
         return taken
-
-    def _mask_data(self, data: bytes) -> bytes:
-        data = self._held + data
-        for value, shown in self._mask:
-            if value in data:
-                data = data.replace(value, shown)
-        held = max(_beginning_length(data, value) for value, _ in self._mask)
-        self._held = data[len(data) - held :]
-        return data[: len(data) - held]
 
     def _put(self, data: bytes) -> None:
         self.tail = (self.tail + data)[-4096:]
@@ -56,8 +57,8 @@ class Pump:
         if self.open:
             self.open = False
             os.close(self.read_end)
-            self._put(self._held)
-            self._held = b""
+            if self._mask:
+                self._put(self._mask.end())
 
     def _write(self, file: int, data: bytes) -> None:
         view = memoryview(data)
@@ -69,15 +70,3 @@ class Pump:
                     "no space left on the disk" if error.errno == errno.ENOSPC else os.strerror(error.errno or 0)
                 )
                 return
-
-
-def _beginning_length(data: bytes, value: bytes) -> int:
-    """Bytes at the end of `data` that could be the beginning of `value`."""
-    at = max(0, len(data) - len(value) + 1)
-    while True:
-        at = data.find(value[:1], at)
-        if at < 0:
-            return 0
-        if value.startswith(data[at:]):
-            return len(data) - at
-        at += 1

@@ -47,6 +47,9 @@ class ProcessSpec:
     gpus: GpuWatchSpec | None = None
     mask: Sequence[tuple[bytes, bytes]] = ()
     """What is replaced in its output before that is written, and by what; longest first."""
+    shapes: Mapping[str, Any] | None = None
+    """Patterns of what is replaced by `***`: `token`, which begins with one of `starts`; `address`, which begins with
+    `://`; and `marks`, pairs of a text to look for and the pattern that must match there. All are bytes."""
 
     def with_variable(self, variable: str, value: str) -> ProcessSpec:
         """The specification with one more variable for the program and its companion."""
@@ -70,6 +73,7 @@ class ProcessSpec:
             "memory_mb": float(self.memory_mb or 0),
             "nice": self.nice,
             "mask": [list(pair) for pair in self.mask],
+            "shapes": dict(self.shapes) if self.shapes else None,
             "freezer": str(self.freezer) if self.freezer else None,
             "gpus": self.gpus and [list(self.gpus.names), str(self.gpus.library), self.gpus.certain],
             "companion": companion

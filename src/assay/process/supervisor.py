@@ -63,6 +63,7 @@ class Supervisor:
         self._companion: Companion | None = None
         self._pumps: list[Pump] = []
         self._mask = [(bytes(value), bytes(shown)) for value, shown in self._spec["mask"]]
+        self._shapes = self._spec["shapes"]
         self._accounts = Accounts(set())
         self._survivors: set[int] = set()
         self._last_end = 0.0
@@ -110,7 +111,7 @@ class Supervisor:
     def _start_companion(self) -> "dict[str, Any] | None":
         if not self._spec["companion"]:
             return None
-        self._companion = Companion(self._spec["companion"], self._tree, self._mask)
+        self._companion = Companion(self._spec["companion"], self._tree, self._mask, self._shapes)
         failure = self._companion.start(abandoned=self._is_abandoned)
         if self._companion.output is not None:
             self._pumps = [self._companion.output]
@@ -129,7 +130,7 @@ class Supervisor:
             files = {name: _append(spec[name]) for name in ("combined", "stdout", "stderr")}
         except OSError as error:
             return {"failure": f"cannot write {error.filename}: {error.strerror}", "ended_because": ""}
-        pumps = [Pump([files[name], files["combined"]], self._mask) for name in ("stdout", "stderr")]
+        pumps = [Pump([files[name], files["combined"]], self._mask, self._shapes) for name in ("stdout", "stderr")]
         self._pumps += pumps
         self._accounts = Accounts(self._companion.pids() if self._companion else set())
         self._ending = ProgramEnding()

@@ -181,6 +181,7 @@ class Execution:
             namespace=cluster is not None and cluster.namespace,
             companion=cluster.companion(environment, cwd) if cluster else None,
             mask=self.masker.replacements,
+            shapes=self.masker.shapes,
         )
 
     def _watch(self, supervised: Supervised) -> ProcessResult:

@@ -1,4 +1,4 @@
-"""Where secrets stand in what a user wrote: options, `KEY=value`, addresses, headers."""
+"""Where secrets stand in what a user wrote: options, `KEY=value`, JSON, scripts, addresses, headers."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
-_SECRET_NAME = re.compile(
-    r"(?:^|[_-])(?:token|secret|password|passwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|webhook"
-    r"|authorization|bearer)(?:$|[_-])|[_-](?:pass|pwd)$",
-    re.IGNORECASE,
-)
-_COUNT = re.compile(r"[_-](?:count|limit|length|size|budget|rate|ratio|per[_-].*)$", re.IGNORECASE)
+from assay.record.secrecy.secret_names import Secrecy, is_secret, secrecy
+from assay.record.secrecy.secret_shapes import find_shapes
+from assay.record.secrecy.secret_values import is_trivial, looks_like_credential
+
+__all__ = ["find_secrets", "is_secret", "option_secret", "places_of_words", "secret_variables", "secrets_of_text"]
+
 _VARIABLE = re.compile(r"[_-]env$", re.IGNORECASE)
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
-_QUERY = re.compile(r"[?&;]([\w.-]+)=([^&;#\s'\"]+)")
-_HEADER = re.compile(
-    r"\b(authorization|x-api-key|private-token)\s*[:=]\s*(?:(?:bearer|basic|token)\s+)?([^\s'\"]+)", re.I
-)
 _OPTION = re.compile(r"--?([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
-
-
-def is_secret(name: str) -> bool:
-    """Whether a name is a secret's, by its parts: `API_KEY`, `--db-password`, `accessToken`; not `max_tokens`, nor
-    `token_limit`, nor `api-key-env`, which names the variable that has it."""
-    apart = _CAMEL.sub("_", name)
-    if _COUNT.search(apart) is not None or _VARIABLE.search(apart) is not None:
-        return False
-    return _SECRET_NAME.search(apart) is not None
+_PAIR = re.compile(
+    r"(?<![\w$.-])(?:--?)?(?P<name>[A-Za-z_][\w.-]{0,100})"
+    r"(?P<between>\\*[\"']?\]?\s{0,3}(?P<sign>[:=])\s{0,3}|(?<=\w)\s+)"
+)
+"""A name and what stands between it and its value; white space alone only behind an option."""
+_VALUE = re.compile(
+    r"(?P<quote>\\*[\"'])(?P<quoted>.*?)(?P=quote)|(?P<plain>[^\s\"'`,;&|<>(){}\[\]\\]+)(?P<code>[(\[]?)", re.DOTALL
+)
+_QUERY = re.compile(r"[?&;]([\w.-]+)=([^&;#\s'\"\\]+)")
+_QUERY_NAMES = ("key", "sig", "signature")
+_USER = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]\s*[\"']?[^\s:\"'/]+:(?P<secret>[^\s\"']+)")
+_TOOL = re.compile(
+    r"\b(?:sshpass\s+-p\s*|redis-cli\b[^|;&\n]*?\s-a\s+|(?:mysql|mariadb)\w*\b[^|;&\n]*?\s-p(?=\S)"
+    r"|docker\s+login\b[^|;&\n]*?\s-p\s+|smbclient\b[^|;&\n]*?\s-U\s*[^\s%]+%)[\"']?(?P<secret>[^\s\"']+)"
+)
+"""Programs whose option for a password has one letter."""
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
+_LONGEST_TEXT = 1 << 20
 
 
 def secret_variables(words: Iterable[str]) -> Iterator[str]:
@@ -39,59 +42,113 @@ def secret_variables(words: Iterable[str]) -> Iterator[str]:
         option, _, value = word.partition("=")
         if waiting and not word.startswith("--"):
             yield word
-        named = _VARIABLE.search(option) is not None and is_secret(_VARIABLE.sub("", option).lstrip("-"))
+        name = _VARIABLE.sub("", option).lstrip("-")
+        named = _VARIABLE.search(option) is not None and secrecy(name) is not Secrecy.NONE
         waiting = named and not value
         if named and value:
             yield value
 
 
-def option_secret(word: str) -> str | None:
-    """What stands behind `=` in an option or assignment of a secret; empty where nothing does, None for any other."""
-    option = _OPTION.fullmatch(word)
-    if option is not None:
-        return (option[2] or "") if is_secret(option[1]) else None
-    assignment = _ASSIGNMENT.fullmatch(word)
-    if assignment is not None and is_secret(assignment[1].rpartition(".")[2]):
-        return assignment[2]
-    return None
+def option_secret(word: str) -> tuple[str, str | None] | None:
+    """The name of an option or assignment that may hold a secret, and what stands behind `=`, None without one."""
+    found = _OPTION.fullmatch(word) or _ASSIGNMENT.fullmatch(word)
+    if found is None:
+        return None
+    name = found[1].rpartition(".")[2]
+    return (name, found[2]) if secrecy(name) is not Secrecy.NONE else None
 
 
 def secrets_of_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Names, as those of environment variables, and values."""
+    """Names, as those of environment variables, and values; each value once."""
+    words = list(words)
+    found: dict[str, str] = {}
+    for word, places in zip(words, places_of_words(words), strict=True):
+        for name, start, end in places:
+            found.setdefault(word[start:end], name)
+    for tool in _TOOL.finditer(" ".join(words)[:_LONGEST_TEXT]):
+        found.setdefault(tool["secret"], "PASSWORD")
+    for value, name in found.items():
+        yield name, value
+        if "%" in value:
+            yield name, unquote(value)
+
+
+def places_of_words(words: Iterable[str]) -> Iterator[list[tuple[str, int, int]]]:
+    """For each word the names of the secrets in it, and where they begin and end."""
     waiting = ""
     before = ""
     for word in words:
+        places: list[tuple[str, int, int]] = []
         user, colon, password = word.partition(":")
-        if before in ("-u", "--user") and user and colon and not password.isdigit():
-            yield "PASSWORD", password
+        if before in ("-u", "--user") and user and colon and password and not password.isdigit() and "/" not in user:
+            places.append(("PASSWORD", len(user) + 1, len(word)))
         before = word
-        if waiting and not word.startswith("--"):  # otherwise it was a switch without a value
-            yield waiting, word
-            waiting = ""
-            continue
-        waiting = ""
-        secret = option_secret(word)
-        if secret is not None:
-            name = _variable(word.partition("=")[0].rpartition(".")[2])
-            if secret:
-                yield name, secret
-            elif "=" not in word:
-                waiting = name
-        yield from secrets_of_text(word)
+        option = option_secret(word)
+        if waiting and not word.startswith("--") and is_secret(waiting, word):
+            places.append((_variable(waiting), 0, len(word)))
+            option = None
+        elif option is not None and option[1] is not None and is_secret(option[0], option[1]):
+            places.append((_variable(option[0]), len(word) - len(option[1]), len(word)))
+        else:
+            places += find_secrets(word)
+        waiting = option[0] if option is not None and option[1] is None else ""
+        yield places
 
 
 def secrets_of_text(text: str) -> Iterator[tuple[str, str]]:
-    """Passwords and tokens in addresses, and in headers as they are given to `curl -H`."""
+    """Names and values of the secrets in a text."""
+    for name, start, end in find_secrets(text):
+        yield name, text[start:end]
+        if "%" in text[start:end]:
+            yield name, unquote(text[start:end])
+
+
+def find_secrets(text: str) -> Iterator[tuple[str, int, int]]:
+    """Names of the secrets in a text, and where they begin and end: by shape, and by the names before them."""
+    text = text[:_LONGEST_TEXT]
+    for name, start, end in find_shapes(text):
+        if not is_trivial(text[start:end]):
+            yield name, start, end
+    if "=" not in text and ":" not in text and "-" not in text:
+        return
     if "://" in text:
-        for found in _PASSWORD.finditer(text):
-            yield "PASSWORD", found[1]
-            if "%" in found[1]:
-                yield "PASSWORD", unquote(found[1])
         for found in _QUERY.finditer(text):
-            if is_secret(found[1]) or found[1].lower() in ("key", "sig", "signature"):
-                yield _variable(found[1]), found[2]
-    for found in _HEADER.finditer(text):
-        yield _variable(found[1]), found[2]
+            if is_secret(found[1], found[2]) or (found[1].lower() in _QUERY_NAMES and not is_trivial(found[2])):
+                yield _variable(found[1]), *found.span(2)
+    for pattern in (_USER, _TOOL):
+        for found in pattern.finditer(text):
+            if not found["secret"].isdigit() and not is_trivial(found["secret"]):
+                yield "PASSWORD", *found.span("secret")
+    yield from _find_pairs(text)
+
+
+def _find_pairs(text: str) -> Iterator[tuple[str, int, int]]:
+    for found in _PAIR.finditer(text):
+        is_option = text[found.start()] == "-"
+        if found["sign"] is None and not is_option:
+            continue
+        name = found["name"].rpartition(".")[2]
+        if secrecy(name) is Secrecy.NONE:
+            continue
+        value = _VALUE.match(text, found.end())
+        if value is None or value.group().startswith("--"):
+            continue
+        group = "plain" if value["quoted"] is None else "quoted"
+        if group == "plain" and not is_option and not _is_meant(text, found, value):
+            continue
+        if is_secret(name, value[group]):
+            yield _variable(name), *value.span(group)
+
+
+def _is_meant(text: str, name: re.Match[str], value: re.Match[str]) -> bool:
+    """Whether what stands unquoted behind a name is its value: not if it is a piece of a program or of a sentence."""
+    if value["code"]:
+        return False
+    if name["sign"] == ":":
+        return looks_like_credential(value["plain"])
+    spaced = name["between"] != "="
+    inside = text[name.start() - 1 : name.start()] in ("(", ",") or text[value.end() : value.end() + 1] in (")", ",")
+    return not (_IDENTIFIER.fullmatch(value["plain"]) and (spaced or inside))
 
 
 def _variable(name: str) -> str:

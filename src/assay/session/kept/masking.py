@@ -69,7 +69,7 @@ def _of_entry(entry: Entry) -> Iterator[tuple[str, str]]:
 def _of_variables(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, value in variables.items():
         written = _unescape(value)
-        if is_secret(name):
+        if is_secret(name, written):
             yield name, written
         yield from secrets_of_text(written)
 
@@ -82,7 +82,7 @@ def _of_mapping(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         for item in value:
             yield from _of_mapping(item, name)
     elif isinstance(value, str):
-        if is_secret(name):
+        if is_secret(name, value):
             yield name.upper(), value
         yield from secrets_of_text(value)
 

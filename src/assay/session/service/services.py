@@ -57,6 +57,7 @@ class Services:
             memory_mb=service.limits.memory,
             gpus=_gpu_watch(service),
             mask=self._masker.replacements,
+            shapes=self._masker.shapes,
         )
         return RunningService(service, address, spec)
 
