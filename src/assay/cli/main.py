@@ -14,6 +14,7 @@ from assay.errors import AssayError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
 EXIT_CODES = """exit codes:
   0  all passed
@@ -54,7 +55,8 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
         if error.errno is None or error.strerror is None:
             raise  # Not the system's word: a fault of ours.
         where = f": {_place(error)}" if error.filename is not None else ""
-        print(f"assay: the system refused: {error.strerror}{where}", file=sys.stderr)
+        message = _clean(f"the system refused: {error.strerror}{where}", [*words, *(after or ())])
+        print(f"assay: {message}", file=sys.stderr)
         return command, UsageError.exit_code
     except KeyboardInterrupt:
         print("assay: interrupted", file=sys.stderr)
@@ -101,9 +103,15 @@ def _find_command(words: Sequence[str]) -> Command | None:
     return next((command for command in COMMANDS if command.name == name), None)
 
 
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Quote what was typed, but not the secrets in it."""
+        super().error(_clean(message, [*sys.argv[1:], *message.split()]))
+
+
 def _parser(asked: Command | None) -> ArgumentParser:
     """Only the command that is asked for is imported; the others are names with a summary."""
-    parser = ArgumentParser(
+    parser = _Parser(
         prog="assay",
         description="Run benchmarks of machine-learning pipelines, keep every result, say what changed.",
         epilog=EXIT_CODES,

@@ -1,22 +1,24 @@
 """Takes secrets out of a program's output as it passes, in whatever pieces it comes.
 
-Known values and the beginnings of tokens are looked for with byte searches; patterns are tried only where one of those
-has found something, and `re` is imported only then. Of 50 MB of ordinary output nearly all is never seen by a pattern.
+Patterns are tried only where a byte search has found the value of a secret, the beginning of a token or the name of a
+header; `re` is imported only then. The search is plain Python for a program that prints little; for one that prints
+much it is the compiled library's, which looks for everything in one pass.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Sequence
-    from typing import Any
+    from typing import Any, Protocol
+
+    class _Search(Protocol):
+        def find(self, data: bytes) -> "_Found": ...
+
 
 _COMMON = b" etaoinsrl.0:1cdmuhgp2=_b-/3,f45y\n678kw9\"v'()[]{}EATISRNCOLDPMFUBGHVxWYK%|*<>jq#zX+&?!@;$^~`\\ZQJ"
-"""Bytes of ordinary output, the commonest first. To search for a rare byte of a text is several times as fast as to
-search for the text."""
-_FEW = 32
-"""Finds of a rare byte after which the text itself is looked for: the byte is not rare here."""
-_SMALL = 4096
-"""Bytes below which the plain search is the faster one."""
+"""Bytes of ordinary output, the commonest first."""
+_BULK = 1 << 18
+"""Bytes of output after which it pays to load the compiled library."""
 _TOKEN_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _CLASSES = bytes(120 if byte in _TOKEN_BYTES else 10 for byte in range(256))
 _RUN = b"x" * 16
@@ -24,6 +26,8 @@ _RUN = b"x" * 16
 _LONGEST_HELD = 1 << 14
 _LONGEST_WORD = 1 << 12
 _LONGEST_ADDRESS = 1 << 10
+_SHORT = 64
+"""Bytes of a text whose beginnings are all kept, to be looked up at once."""
 _OPENING = 64
 """Bytes that the name of a header, its signs and its scheme take: so long what follows them is waited for."""
 
@@ -33,164 +37,99 @@ class OutputMask:
 
     def __init__(self, values: "Sequence[tuple[bytes, bytes]]", shapes: "dict[str, Any] | None" = None) -> None:
         """`values`: what is replaced and by what, longest first. `shapes`: see `ProcessSpec.shapes`."""
-        self._values = [(_Needle(value), shown) for value, shown in values]
-        self._shapes = _Shapes(shapes) if shapes else None
+        shapes = shapes or {"token": b"", "address": b"", "starts": (), "marks": ()}
+        self._values = list(values)
+        self._marks: list[tuple[bytes, bytes]] = [(mark, pattern) for mark, pattern in shapes["marks"]]
+        self._starts: tuple[bytes, ...] = tuple(shapes["starts"])
+        self._token: bytes = shapes["token"]
+        self._address: bytes = shapes["address"]
+        self._texts = ([value for value, _ in self._values], [mark for mark, _ in self._marks], self._starts)
+        self._beginnings = _Beginnings([*self._texts[0], *self._texts[1], *([b"://"] if self._address else [])])
+        self._word_beginnings = {start[:size] for start in self._starts for size in range(1, len(start))}
+        self._start_sizes = sorted({len(start) for start in self._starts})
+        self._whole_starts = set(self._starts)
+        self._search: _Search = _PlainSearch(*self._texts)
+        self._left = _BULK
+        self._compiled: dict[bytes, re.Pattern[bytes]] = {}
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        data = self._held + data
-        for needle, shown in self._values:
-            if needle.find(data) >= 0:
-                data = data.replace(needle.text, shown)
-        held = max((needle.beginning(data) for needle, _ in self._values), default=0)
-        if self._shapes:
-            data, held = self._shapes.mask(data, len(data) - held)
-        self._held = data[len(data) - held :]
-        return data[: len(data) - held]
+        if self._left > 0:
+            self._left -= len(data)
+            if self._left <= 0:
+                self._search = _compiled_search(*self._texts) or self._search
+        data, self._held = self._mask(self._held + data, is_end=False)
+        return data
 
     def end(self) -> bytes:
         """What was held back, when no more comes."""
-        data, self._held = self._held, b""
-        return self._shapes.mask(data, len(data), is_end=True)[0] if self._shapes and data else data
+        data, self._held = self._mask(self._held, is_end=True)
+        return data
 
-
-class _Needle:
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-        self._at = max(range(len(text)), key=lambda at: _COMMON.find(text[at]) % 256)
-        self._rare = text[self._at : self._at + 1]
-
-    def find(self, data: bytes, start: int = 0) -> int:
-        if len(data) < _SMALL:
-            return data.find(self.text, start)
-        place = start + self._at
-        for _ in range(_FEW):
-            place = data.find(self._rare, place)
-            if place < 0:
-                return -1
-            if data.startswith(self.text, place - self._at):
-                return place - self._at
-            place += 1
-        return data.find(self.text, place - self._at)
-
-    def beginning(self, data: bytes) -> int:
-        """Bytes at the end of `data` that could be the beginning of this."""
-        first = self.text[:1]
-        at = max(0, len(data) - len(self.text) + 1)
-        while True:
-            at = data.find(first, at)
-            if at < 0:
-                return 0
-            if self.text.startswith(data[at:]):
-                return len(data) - at
-            at += 1
-
-
-class _Shapes:
-    def __init__(self, shapes: "dict[str, Any]") -> None:
-        self._token: bytes = shapes["token"]
-        self._address: bytes = shapes["address"]
-        self._starts: tuple[bytes, ...] = tuple(shapes["starts"])
-        plain = [start for start in self._starts if b"." not in start]
-        self._pairs = {start[:2] for start in plain}
-        self._dotted = tuple(start for start in self._starts if start.endswith(b"."))
-        self._marks = [(_Needle(mark), pattern) for mark, pattern in shapes["marks"]]
-        self._scheme = _Needle(b"://")
-        self._compiled: dict[bytes, re.Pattern[bytes]] = {}
-
-    def mask(self, data: bytes, closed: int, is_end: bool = False) -> tuple[bytes, int]:
-        """The data without what looks like a secret, and how many bytes at its end wait for more.
-
-        `closed`: bytes that do not wait for another reason.
-        """
+    def _mask(self, data: bytes, is_end: bool) -> tuple[bytes, bytes]:
+        """The data without secrets, and the part at its end that waits for more."""
+        found = self._search.find(data)
+        if found.values:
+            for number in sorted(found.values):
+                data = data.replace(*self._values[number])
+            found = self._search.find(data)
+        closed = len(data)
         places: list[tuple[int, int]] = []
-        for start, end, is_open in self._find(data):
+        for start, end, is_open in self._shapes(data, found):
             if is_open and not is_end and len(data) - start <= _LONGEST_HELD:
                 closed = min(closed, start)
             elif end > start:
                 places.append((start, end))
         if not is_end:
-            closed = min(closed, self._open_word(data), self._open_address(data))
+            closed = min(closed, self._open_end(data))
         for start, end in sorted(places, reverse=True):
             if start < closed < end:
                 closed = start
         places = sorted(place for place in places if place[0] < closed)
-        masked = _without(data[:closed], places) if places else data[:closed]
-        return masked + data[closed:], len(data) - closed
+        return (_without(data[:closed], places) if places else data[:closed]), data[closed:]
 
-    def _find(self, data: bytes) -> "Iterator[tuple[int, int, bool]]":
+    def _shapes(self, data: bytes, found: "_Found") -> "Iterator[tuple[int, int, bool]]":
         """Beginnings and ends of what looks like a secret, and whether it may go on behind the data."""
         size = len(data)
-        if b"@" in data:
-            yield from self._find_addresses(data)
-        for needle, pattern in self._marks:
-            at = needle.find(data)
-            while at >= 0:
-                found = self._match(pattern, data, at)
-                if found is not None:
-                    is_open = found.end() == size
-                    yield (at if is_open else found.start("secret")), found.end("secret"), is_open
-                elif size - at <= _OPENING and b"\n" not in data[at:]:
-                    yield at, at, True
-                at = needle.find(data, at + len(needle.text) if found is None else found.end())
-            if begun := needle.beginning(data):
-                yield size - begun, size - begun, True
-        if size >= len(_RUN):
-            yield from self._find_tokens(data)
+        for place, number in found.marks:
+            match = self._match(self._marks[number][1], data, place)
+            if match is not None:
+                is_open = match.end() == size
+                yield (place if is_open else match.start("secret")), match.end("secret"), is_open
+            elif size - place <= _OPENING and b"\n" not in data[place:]:
+                yield place, place, True
+        done = 0
+        for place in sorted(found.tokens):
+            match = self._match(self._token, data, place) if place >= done else None
+            if match is not None:
+                done = match.end()
+                yield match.start(), done, done == size
+        if self._address and b"@" in data:
+            yield from self._addresses(data)
 
-    def _find_tokens(self, data: bytes) -> "Iterator[tuple[int, int, bool]]":
-        classes = data.translate(_CLASSES)
-        at = classes.find(_RUN)
-        while at >= 0:
-            end = classes.find(b"\n", at)
-            end = len(data) if end < 0 else end
-            place = at + (data[at - 1 : at] == b"\\" and data[at : at + 1] in b"nrt")
-            if data[place - 1 : place] == b".":
-                dotted = next((start for start in self._dotted if data.endswith(start, 0, place)), b"")
-                place -= len(dotted)
-            if data[place : place + 2] in self._pairs or data[place - 1 : place] == b"." or place < at:
-                found = self._match(self._token, data, place)
-                if found is not None:
-                    yield found.start(), found.end(), found.end() == len(data)
-                    end = max(end, found.end())
-            at = classes.find(_RUN, end)
-
-    def _find_addresses(self, data: bytes) -> "Iterator[tuple[int, int, bool]]":
+    def _addresses(self, data: bytes) -> "Iterator[tuple[int, int, bool]]":
         at = data.find(b"@")
         while at >= 0:
             start = data.rfind(b"://", max(0, at - _LONGEST_ADDRESS), at)
-            found = self._match(self._address, data, start) if start >= 0 else None
-            if found is not None:
-                yield *found.span("secret" if found["secret"] else "token"), False
-            at = data.find(b"@", max(at + 1, found.end() + 1 if found else 0))
+            match = self._match(self._address, data, start) if start >= 0 else None
+            if match is not None:
+                yield *match.span("secret" if match["secret"] else "token"), False
+            at = data.find(b"@", max(at, match.end() if match else 0) + 1)
+
+    def _open_end(self, data: bytes) -> int:
+        """Where something at the end of the data begins that could become a secret."""
+        closed = len(data) - self._beginnings.length(data)
+        if self._starts:
+            closed = min(closed, self._open_word(data))
+        return min(closed, _open_address(data)) if self._address else closed
 
     def _open_word(self, data: bytes) -> int:
-        """Where a word at the end of the data begins that could become a token."""
         tail = data[-_LONGEST_WORD:]
         word = tail[len(tail.rstrip(_TOKEN_BYTES + b".")) :]
-        if not word:
-            return len(data)
         if data[len(data) - len(word) - 1 : len(data) - len(word)] == b"\\" and len(word) > 1:
-            word = word[1:]
-        if any(start.startswith(word) or word.startswith(start) for start in self._starts):
-            return len(data) - len(word)
-        return len(data)
-
-    def _open_address(self, data: bytes) -> int:
-        """Where an address at the end of the data begins whose user information may still go on."""
-        at = data.rfind(b"://", max(0, len(data) - _LONGEST_ADDRESS))
-        if at < 0:
-            return len(data) - self._scheme.beginning(data)
-        rest = data[at + 3 :]
-        user, sign, host = rest.rpartition(b"@")
-        if not sign:
-            user, slash, _ = rest.partition(b"/")
-            port = user.partition(b":")[2]
-            is_open = not slash or (port and not port.isdigit())
-        else:
-            is_open = not any(end in host for end in (b"/", b":", b"?", b"#", b","))
-        ended = any(end in rest for end in (b" ", b"\n", b"\r", b"\t", b'"', b"'"))
-        return at if is_open and not ended else len(data)
+            word = word[1:]  # the letter of an escape
+        begun = word in self._word_beginnings or any(word[:size] in self._whole_starts for size in self._start_sizes)
+        return len(data) - len(word) if begun else len(data)
 
     def _match(self, pattern: bytes, data: bytes, at: int) -> "re.Match[bytes] | None":
         compiled = self._compiled.get(pattern)
@@ -199,6 +138,135 @@ class _Shapes:
 
             compiled = self._compiled[pattern] = re.compile(pattern)
         return compiled.match(data, at)
+
+
+class _Found:
+    """Numbers of the values that are in a block; places and numbers of marks; places where tokens may begin."""
+
+    def __init__(self, values: "set[int]", marks: "list[tuple[int, int]]", tokens: "list[int]") -> None:
+        self.values = values
+        self.marks = marks
+        self.tokens = tokens
+
+
+class _PlainSearch:
+    def __init__(self, values: "Sequence[bytes]", marks: "Sequence[bytes]", starts: "Sequence[bytes]") -> None:
+        self._values = values
+        self._marks = marks
+        self._pairs = {start[:2] for start in starts}
+        self._dotted = tuple(start for start in starts if start.endswith(b"."))
+
+    def find(self, data: bytes) -> _Found:
+        values = {number for number, value in enumerate(self._values) if value in data}
+        marks = [(at, number) for number, mark in enumerate(self._marks) for at in _all(mark, data)]
+        return _Found(values, marks, self._tokens(data) if self._pairs and len(data) >= len(_RUN) else [])
+
+    def _tokens(self, data: bytes) -> list[int]:
+        tokens = []
+        classes = data.translate(_CLASSES)
+        at = classes.find(_RUN)
+        while at >= 0:
+            place = at + (data[at - 1 : at] == b"\\")
+            dotted = b""
+            if data[place - 1 : place] == b".":
+                dotted = next((start for start in self._dotted if data.endswith(start, 0, place)), b"")
+            if dotted or data[place : place + 2] in self._pairs:
+                tokens.append(place - len(dotted))
+            end = classes.find(b"\n", at)
+            at = classes.find(_RUN, end) if end >= 0 else -1
+        return tokens
+
+
+class _CompiledSearch:
+    def __init__(self, values: "Sequence[bytes]", marks: "Sequence[bytes]", starts: "Sequence[bytes]") -> None:
+        from assay.native.needles import Needles
+
+        texts = [*values, *marks, *starts]
+        self._marks = len(values)
+        self._starts = len(values) + len(marks)
+        at_edge = [number >= self._starts for number in range(len(texts))]
+        self._needles = Needles(texts, at_edge, [_rarest(text) for text in texts])
+
+    def find(self, data: bytes) -> _Found:
+        found = _Found(set(), [], [])
+        for place, number in self._needles.find(data):
+            if number >= self._starts:
+                found.tokens.append(place)
+            elif number >= self._marks:
+                found.marks.append((place, number - self._marks))
+            else:
+                found.values.add(number)
+        return found
+
+
+def _compiled_search(*texts: "Sequence[bytes]") -> "_CompiledSearch | None":
+    from assay.errors import UsageError
+
+    try:
+        return _CompiledSearch(*texts)
+    except (LookupError, UsageError):  # the library is missing, or forbidden
+        return None
+
+
+def _rarest(text: bytes) -> int:
+    """Where the three bytes begin whose two pairs ordinary output has least often."""
+    share = [0.95 ** (_COMMON.find(byte) % 256) for byte in text]
+    return min(range(len(text) - 2), key=lambda at: share[at + 1] * (share[at] + share[at + 2]))
+
+
+def _all(text: bytes, data: bytes) -> "Iterator[int]":
+    at = data.find(text)
+    while at >= 0:
+        yield at
+        at = data.find(text, at + 1)
+
+
+def _open_address(data: bytes) -> int:
+    """Where an address at the end of the data begins whose user information may still go on."""
+    at = data.rfind(b"://", max(0, len(data) - _LONGEST_ADDRESS))
+    if at < 0:
+        return len(data)
+    rest = data[at + 3 :]
+    if any(end in rest for end in (b" ", b"\n", b"\r", b"\t", b'"', b"'")):
+        return len(data)
+    _, sign, host = rest.rpartition(b"@")
+    if sign:
+        is_open = not any(end in host for end in (b"/", b":", b"?", b"#", b","))
+    else:
+        authority, slash, _ = rest.partition(b"/")
+        port = authority.partition(b":")[2]
+        is_open = not slash or bool(port and not port.isdigit())
+    return at if is_open else len(data)
+
+
+class _Beginnings:
+    """Tells how much of a block's end could be the beginning of one of the texts."""
+
+    def __init__(self, texts: "Sequence[bytes]") -> None:
+        short = [text for text in texts if len(text) <= _SHORT]
+        self._long = [text for text in texts if len(text) > _SHORT]
+        self._known = {text[:size] for text in short for size in range(1, len(text))}
+        self._longest = max(map(len, self._known), default=0)
+
+    def length(self, data: bytes) -> int:
+        length = max((_beginning_length(data, text) for text in self._long), default=0)
+        tail = data[-self._longest :] if self._longest else b""
+        for start in range(len(tail) - length):
+            if tail[start:] in self._known:
+                return len(tail) - start
+        return length
+
+
+def _beginning_length(data: bytes, text: bytes) -> int:
+    """Bytes at the end of `data` that could be the beginning of `text`."""
+    at = max(0, len(data) - len(text) + 1)
+    while True:
+        at = data.find(text[:1], at)
+        if at < 0:
+            return 0
+        if text.startswith(data[at:]):
+            return len(data) - at
+        at += 1
 
 
 def _without(data: bytes, places: list[tuple[int, int]]) -> bytes:

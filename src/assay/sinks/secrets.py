@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from assay.record.secrecy.secret_shapes import find_shapes
+from assay.record.secrecy.secret_values import is_searchable
 from assay.record.secrecy.secrets import SHORTEST, Masker, is_secret
 from assay.sinks.registry import find_built_in_class
 from assay.sinks.spec import SinkSpec
@@ -20,8 +22,8 @@ _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _STRUCTURE = frozenset({"run_id", "name", "session", "outcome", "started_at"})
 
 
-def is_secret_name(name: str) -> bool:
-    return (is_secret(name) or name.lower() in _HEADERS) and not _POINTS_ELSEWHERE.search(name)
+def _holds_secret(name: str, value: str) -> bool:
+    return (is_secret(name, value) or name.lower() in _HEADERS) and not _POINTS_ELSEWHERE.search(name)
 
 
 class Secrets:
@@ -29,7 +31,9 @@ class Secrets:
 
     def __init__(self, specs: Iterable[SinkSpec], environ: Mapping[str, str] = os.environ) -> None:
         self._environ = {
-            name: value for name, value in environ.items() if is_secret_name(name) and len(value) >= SHORTEST
+            name: value
+            for name, value in environ.items()
+            if _holds_secret(name, value) and is_searchable(value, SHORTEST)
         }
         found: set[str] = set(self._environ.values())
         for spec in specs:
@@ -68,7 +72,7 @@ class Secrets:
     def _is_secret(self, spec: SinkSpec, path: tuple[str, ...], value: str) -> bool:
         known = find_built_in_class(spec)
         declared = known is not None and any(key.secret and key.name == path[0] for key in known.keys)
-        return bool(value) and (declared or any(map(is_secret_name, path)) or _has_password(value))
+        return bool(value) and (declared or any(_holds_secret(name, value) for name in path) or _has_secret(value))
 
 
 def resolve(written: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> SinkSpec:
@@ -117,8 +121,5 @@ def _pieces(value: str) -> set[str]:
     return {piece for piece in pieces if len(piece) >= SHORTEST}
 
 
-def _has_password(value: str) -> bool:
-    try:
-        return bool(urlsplit(value).password)
-    except ValueError:
-        return False
+def _has_secret(value: str) -> bool:
+    return any(True for _ in find_shapes(value))

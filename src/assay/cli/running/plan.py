@@ -79,17 +79,21 @@ def run(args: Namespace) -> int:
 def _show(plan: Plan) -> int:
     masker = session_masker(plan, os.environ, sys.argv[1:])
     problems = 0
-    print(said.places(plan.results_dir, plan.artifacts_dir))
-    print(said.entries_and_runs(len(plan.entries), len(order_runs(plan))))
+
+    def show(text: str) -> None:
+        print(masker.text(text))
+
+    show(said.places(plan.results_dir, plan.artifacts_dir))
+    show(said.entries_and_runs(len(plan.entries), len(order_runs(plan))))
     for entry in plan.entries:
         wrong = [*([entry.problem] if entry.problem else []), *missing_interpreter(entry), *missing_datasets(entry)]
         problems += bool(wrong)
         lines = [*_lines(entry, masker), *map(said.problem, wrong)]
-        print("\n".join([f"\n{entry.name}  ({entry.where})", *(f"  {line}" for line in lines)]))
+        show("\n".join([f"\n{entry.name}  ({entry.where})", *(f"  {line}" for line in lines)]))
     sinks = [str(sink.get("name") or sink.get("class")) for sink in plan.sinks]
-    print("\n".join([f"\n{said.sinks(sinks)}", *(f"  {note}" for note in plan.notes)]))
+    show("\n".join([f"\n{said.sinks(sinks)}", *(f"  {note}" for note in plan.notes)]))
     for warning in preflight(plan, Neighbours(), session=""):
-        print(said.warning(warning))
+        show(said.warning(warning))
     return 1 if problems else 0
 
 

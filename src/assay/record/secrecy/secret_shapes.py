@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+_SHORTEST = 8
 _WORD = r"[A-Za-z0-9_-]"
 _TOKENS = (
     ("ghp_ gho_ ghs_ ghu_ ghr_", r"[A-Za-z0-9]{20,255}"),  # GitHub
@@ -18,7 +19,7 @@ _TOKENS = (
     ("AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),  # AWS
     ("LTAI", r"[A-Za-z0-9]{16,24}(?![A-Za-z0-9])"),  # Alibaba
     ("xoxa- xoxb- xoxc- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", r"[A-Za-z0-9-]{16,255}"),  # Slack
-    ("sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", r"[A-Za-z0-9]{10,255}"),  # Stripe, Clerk
+    ("sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", r"[A-Za-z0-9]{12,255}"),  # Stripe, Clerk
     ("whsec_", r"[A-Za-z0-9+/=]{16,255}"),
     ("sk- xai- pplx- tvly- nvapi- pypi-", rf"(?={_WORD}{{0,40}}\d){_WORD}{{20,512}}"),  # OpenAI, Anthropic, PyPI, …
     ("hf_ api_org_ gsk_", r"[A-Za-z0-9]{20,255}"),  # Hugging Face, Groq
@@ -27,7 +28,8 @@ _TOKENS = (
     ("GOCSPX-", rf"{_WORD}{{20,60}}"),
     ("ya29.", r"[A-Za-z0-9_.-]{20,1024}"),
     ("SG.", rf"{_WORD}{{16,64}}\.{_WORD}{{16,64}}"),  # SendGrid
-    ("SK key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),  # Twilio, Mailgun
+    ("key-", r"[0-9a-f]{32}(?![A-Za-z0-9])"),  # Mailgun
+    (" ".join(f"SK{digit}" for digit in "0123456789abcdef"), r"[0-9a-f]{31}(?![A-Za-z0-9])"),  # Twilio
     ("dop_v1_ doo_v1_ dor_v1_ pul- rubygems_", r"[0-9a-f]{40,80}"),  # DigitalOcean, Pulumi, RubyGems
     ("dapi", r"[0-9a-f]{32}(?:-\d)?(?![A-Za-z0-9])"),  # Databricks
     ("dckr_pat_ dckr_oat_ CFPAT- figd_ sq0atp- sq0csp- sbp_ sb_secret_ wandb_v1_", rf"{_WORD}{{20,120}}"),
@@ -42,8 +44,7 @@ _TOKENS = (
     ("ATATT3 ATCTT3", r"[A-Za-z0-9_=-]{40,400}"),  # Atlassian
     ("tskey-", r"[A-Za-z0-9-]{16,80}"),  # Tailscale
     ("ops_eyJ", rf"{_WORD}{{40,2000}}"),  # 1Password
-    ("AA", rf"(?<=[0-9]:AA){_WORD}{{32,36}}(?![A-Za-z0-9])"),  # Telegram, behind the bot's number
-    ("eyJ", rf"{_WORD}{{8,8000}}\.{_WORD}{{8,16000}}(?:\.{_WORD}{{0,4000}}){{0,3}}"),  # JSON Web Token
+    ("eyJ", rf"{_WORD}{{13,8000}}\.{_WORD}{{8,16000}}(?:\.{_WORD}{{0,4000}}){{0,3}}"),  # JSON Web Token
 )
 _EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 TOKEN_STARTS = tuple(start for starts, _ in _TOKENS for start in starts.split())
@@ -57,7 +58,8 @@ def _any_token() -> str:
 
 TOKEN = _any_token()
 """One pattern for all of them."""
-SHORTEST_TOKEN = 18
+_RUN = re.compile(r"[A-Za-z0-9_-]{16}")
+"""What every token has somewhere: so many letters, digits, `_` and `-` in one piece."""
 
 _NO_REFERENCE = r"(?!\*{3}|\$\{?\w+\}?|[<{]|%\w+%)"
 _ASSIGNED = r"\\*[\"']?\s{0,4}[:=]\s{0,4}\\*[\"']?"
@@ -108,16 +110,24 @@ MARKS = (
     ("-Signature=", r"-Signature=(?P<secret>[A-Za-z0-9%+/_=-]{16,1024})"),
     ("hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9/_+-]{10,255})"),
     ("/api/webhooks/", r"/api/webhooks/\d{5,25}/(?P<secret>[\w-]{20,128})"),
+    (":AA", r"(?<=\d\d\d\d\d):(?P<secret>AA[\w-]{32,36})(?![A-Za-z0-9])"),  # Telegram, behind the bot's number
     ("webhook.office.com/", r"webhook\.office\.com/(?P<secret>[\w@/.-]{20,512})"),
 )
 """Pairs of a text that is looked for and the pattern that must match there."""
-_NAMES = {"&sig=": "SIG", "?sig=": "SIG", "-Signature=": "SIGNATURE", "-----BEGIN ": "PRIVATE_KEY", "Bearer ": "TOKEN"}
+_NAMES = {
+    ":AA": "TOKEN",
+    "&sig=": "SIG",
+    "?sig=": "SIG",
+    "-Signature=": "SIGNATURE",
+    "-----BEGIN ": "PRIVATE_KEY",
+    "Bearer ": "TOKEN",
+}
 _PASSWORDS = ("assword", "PASSWORD=", "Pwd=")
 
 
 def find_shapes(text: str) -> Iterator[tuple[str, int, int]]:
     """Names for secrets that show by their shape, and where they begin and end."""
-    if len(text) < SHORTEST_TOKEN // 2:
+    if len(text) < _SHORTEST:
         return
     if "@" in text and "://" in text:
         for found in _compiled(ADDRESS).finditer(text):
@@ -127,7 +137,7 @@ def find_shapes(text: str) -> Iterator[tuple[str, int, int]]:
         if mark in text:
             for found in _compiled(pattern).finditer(text):
                 yield _name(mark), *found.span("secret")
-    if len(text) >= SHORTEST_TOKEN and any(start in text for start in TOKEN_STARTS):
+    if _RUN.search(text):
         for found in _compiled(TOKEN).finditer(text):
             yield "TOKEN", *found.span()
 

@@ -58,7 +58,7 @@ def is_trivial(value: str) -> bool:
 def is_searchable(value: str, shortest: int) -> bool:
     """Whether a value is so rare that it may be masked wherever it appears."""
     text = value.strip()
-    if len(text) < shortest or text.lower() in _COMMON or is_trivial(text):
+    if len(text) < shortest or text.lower() in _COMMON or _REFERENCE.fullmatch(text):
         return False
     return not _NUMBER.fullmatch(text) or sum(map(str.isdigit, text)) >= _LEAST_DIGITS
 

@@ -23,6 +23,9 @@ def mask_inputs(inputs: Mapping[str, Any], masker: Masker) -> dict[str, Any]:
     for key in ("set", "command"):
         if inputs.get(key):
             masked[key] = masker.words(list(inputs[key]))
+    for key in ("commands", "prepare", "cleanup"):
+        if inputs.get(key):
+            masked[key] = [masker.script(str(line)) for line in inputs[key]]
     return masked
 
 
