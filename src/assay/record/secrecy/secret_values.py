@@ -34,7 +34,7 @@ _HOST = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?::\d+)?(?:
 _EMAIL = re.compile(r"[\w.+-]+@[\w.-]+(?::[\w./~-]*)?")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _WITH_CREDENTIALS = re.compile(
-    r"://[^/\s@]{3,}@|^[^/\s:@]+:[^\s@]+@[\w(]|\b(?:\w*key|password|pwd|passwd|token|sig|secret)=[^;&\s]{4}",
+    r"://[^/\s@]{3,}@|^[^/\s:@]+:[^\s@]+@[\w(]|^[\w.@+-]+:(?=\S*\d)(?=\S*[A-Za-z])[^\s:/]{6,}$|\b(?:\w*key|password|pwd|passwd|token|sig|secret)=[^;&\s]{4}",
     re.IGNORECASE,
 )
 _PIECES = re.compile(r"[^A-Za-z0-9]+")

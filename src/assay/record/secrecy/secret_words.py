@@ -87,7 +87,7 @@ def places_of_words(words: Iterable[str]) -> Iterator[list[tuple[str, int, int]]
         if waiting and not word.startswith("--") and is_secret(waiting, word):
             places.append((_variable(waiting), 0, len(word)))
             option = None
-        elif option is not None and option[1] is not None and is_secret(option[0], option[1]):
+        elif option is not None and option[1] is not None and _is_one(word, option[1]) and is_secret(*option):
             places.append((_variable(option[0]), len(word) - len(option[1]), len(word)))
         else:
             places += find_secrets(word)
@@ -122,6 +122,12 @@ def find_secrets(text: str) -> Iterator[tuple[str, int, int]]:
     yield from _find_pairs(text)
 
 
+def _is_one(word: str, value: str) -> bool:
+    """Whether all behind `=` is one value: not in a script that begins with one (`PGPASSWORD=x psql`)."""
+    is_script = _ASSIGNMENT.fullmatch(word) and "." not in word[: len(word) - len(value)]
+    return not (is_script and any(map(str.isspace, value.strip())))
+
+
 def _find_pairs(text: str) -> Iterator[tuple[str, int, int]]:
     for found in _PAIR.finditer(text):
         is_option = text[found.start()] == "-"
@@ -145,7 +151,8 @@ def _is_meant(text: str, name: re.Match[str], value: re.Match[str]) -> bool:
     if value["code"]:
         return False
     if name["sign"] == ":":
-        return looks_like_credential(value["plain"])
+        is_header = "-" in name["name"] and name.start() == 0 and value.end() == len(text)
+        return is_header or looks_like_credential(value["plain"])
     spaced = name["between"] != "="
     inside = text[name.start() - 1 : name.start()] in ("(", ",") or text[value.end() : value.end() + 1] in (")", ",")
     return not (_IDENTIFIER.fullmatch(value["plain"]) and (spaced or inside))
