@@ -26,6 +26,7 @@ _RUN = b"x" * 16
 _LONGEST_HELD = 1 << 14
 _LONGEST_WORD = 1 << 12
 _LONGEST_ADDRESS = 1 << 10
+_LOOK_BACK = 16
 _SHORT = 64
 """Bytes of a text whose beginnings are all kept, to be looked up at once."""
 _OPENING = 64
@@ -51,6 +52,8 @@ class OutputMask:
         self._search: _Search = _PlainSearch(*self._texts)
         self._left = _BULK
         self._compiled: dict[bytes, re.Pattern[bytes]] = {}
+        self._before = b""
+        """The last bytes that were passed on, for patterns that look back."""
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
@@ -68,25 +71,28 @@ class OutputMask:
 
     def _mask(self, data: bytes, is_end: bool) -> tuple[bytes, bytes]:
         """The data without secrets, and the part at its end that waits for more."""
+        begin = len(self._before)
+        data = self._before + data
+        closed = len(data) if is_end else max(begin, len(data) - self._beginnings.length(data))
         found = self._search.find(data)
         if found.values:
             for number in sorted(found.values):
-                data = data.replace(*self._values[number])
+                data, closed = _replace(data, *self._values[number], begin, closed)
             found = self._search.find(data)
-        closed = len(data)
         places: list[tuple[int, int]] = []
         for start, end, is_open in self._shapes(data, found):
             if is_open and not is_end and len(data) - start <= _LONGEST_HELD:
-                closed = min(closed, start)
-            elif end > start:
-                places.append((start, end))
+                closed = min(closed, max(start, begin))
+            elif end > max(start, begin):
+                places.append((max(start, begin), end))
         if not is_end:
-            closed = min(closed, self._open_end(data))
+            closed = min(closed, max(self._open_end(data), begin))
         for start, end in sorted(places, reverse=True):
             if start < closed < end:
                 closed = start
         places = sorted(place for place in places if place[0] < closed)
-        return (_without(data[:closed], places) if places else data[:closed]), data[closed:]
+        self._before = data[max(0, closed - _LOOK_BACK) : closed]
+        return (_without(data[begin:closed], [(start - begin, end - begin) for start, end in places])), data[closed:]
 
     def _shapes(self, data: bytes, found: "_Found") -> "Iterator[tuple[int, int, bool]]":
         """Beginnings and ends of what looks like a secret, and whether it may go on behind the data."""
@@ -96,7 +102,7 @@ class OutputMask:
             if match is not None:
                 is_open = match.end() == size
                 yield (place if is_open else match.start("secret")), match.end("secret"), is_open
-            elif size - place <= _OPENING and b"\n" not in data[place:]:
+            elif size - place <= _OPENING and (b"\n" not in data[place:] or self._marks[number][0].startswith(b"--")):
                 yield place, place, True
         done = 0
         for place in sorted(found.tokens):
@@ -118,9 +124,7 @@ class OutputMask:
 
     def _open_end(self, data: bytes) -> int:
         """Where something at the end of the data begins that could become a secret."""
-        closed = len(data) - self._beginnings.length(data)
-        if self._starts:
-            closed = min(closed, self._open_word(data))
+        closed = self._open_word(data) if self._starts else len(data)
         return min(closed, _open_address(data)) if self._address else closed
 
     def _open_word(self, data: bytes) -> int:
@@ -269,7 +273,25 @@ def _beginning_length(data: bytes, text: bytes) -> int:
         at += 1
 
 
+def _replace(data: bytes, value: bytes, shown: bytes, begin: int, closed: int) -> tuple[bytes, int]:
+    """The data with another text where the value begins between two places, and where the second of them is then.
+
+    Behind it waits what may become a longer value.
+    """
+    pieces = []
+    done = 0
+    at = data.find(value, begin)
+    while 0 <= at < closed:
+        pieces += [data[done:at], shown]
+        done = at + len(value)
+        at = data.find(value, done)
+    replaced = b"".join(pieces)
+    return replaced + data[done:], len(replaced) + max(0, closed - done)
+
+
 def _without(data: bytes, places: list[tuple[int, int]]) -> bytes:
+    if not places:
+        return data
     pieces: list[bytes] = []
     done = 0
     for start, end in places:

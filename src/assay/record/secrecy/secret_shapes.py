@@ -63,9 +63,8 @@ _RUN = re.compile(r"[A-Za-z0-9_-]{16}")
 
 _NO_REFERENCE = r"(?!\*{3}|\$\{?\w+\}?|[<{]|%\w+%)"
 _ASSIGNED = r"\\*[\"']?\s{0,4}[:=]\s{0,4}\\*[\"']?"
-_SCHEME = (
-    r"(?:(?:[Bb]earer|[Bb]asic|[Tt]oken|[Aa]pi-?[Kk]ey|[Dd]igest|[Nn]egotiate|GenieKey|Key|Bot|Splunk|SSWS)\s{1,4})"
-)
+_SCHEMES = "[Bb]earer|[Bb]asic|[Tt]oken|[Aa]pi-?[Kk]ey|[Dd]igest|[Nn]egotiate|GenieKey|Key|Bot|Splunk|SSWS"
+_SCHEME = rf"(?:(?:{_SCHEMES})\s{{1,4}}|(?!(?:{_SCHEMES})(?:\s|\Z)))"
 _BODY = r"(?:(?:\s|\\[nr])+(?:[A-Za-z0-9+/=]{20,4096}|[A-Z][A-Za-z-]{2,20}: [^\n]{0,100}))"
 _LAST = r"(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{1,19}(?=\s|\\|-|\Z))"
 ADDRESS = (
@@ -77,8 +76,8 @@ ADDRESS = (
 )
 """User information in an address. A password may hold a slash, unless it would be a port: `//host:80/@scope`."""
 MARKS = (
-    ("uthorization", rf"uthorization{_ASSIGNED}{_SCHEME}?{_NO_REFERENCE}(?P<secret>[^\s\"'\\,;<>]{{4,8192}})"),
-    ("UTHORIZATION", rf"UTHORIZATION{_ASSIGNED}{_SCHEME}?{_NO_REFERENCE}(?P<secret>[^\s\"'\\,;<>]{{4,8192}})"),
+    ("uthorization", rf"uthorization{_ASSIGNED}{_SCHEME}{_NO_REFERENCE}(?P<secret>[^\s\"'\\,;<>]{{4,8192}})"),
+    ("UTHORIZATION", rf"UTHORIZATION{_ASSIGNED}{_SCHEME}{_NO_REFERENCE}(?P<secret>[^\s\"'\\,;<>]{{4,8192}})"),
     ("Bearer ", r"Bearer {1,4}(?P<secret>(?=[A-Za-z._~+/-]{0,64}\d)[A-Za-z0-9._~+/=-]{12,8192})"),
     (
         "-----BEGIN ",
