@@ -113,6 +113,7 @@ SECRET_ARGUMENTS = {
     "sshpass": ["sshpass", "-p", "VALUE", "ssh", "host"],
     "mysql": ["sh", "-c", "mysql -u root -pVALUE db"],
     "a keyword of Python": ["python", "-c", "connect(password='VALUE')"],
+    ".netrc": ["sh", "-c", "echo machine example.com login me password VALUE > .netrc"],
     "AccountKey=": ["--connection", "AccountName=a;AccountKey=VALUE"],
 }
 INNOCENT_VARIABLES = {

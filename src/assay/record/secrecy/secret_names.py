@@ -83,7 +83,7 @@ _COUNTED = words_of(
 _OTHER_KEYS = words_of(
     """
     primary foreign sort sorting cache caching partition hash index row group grouping groupby join lookup object unique
-    routing shard sharding range public pub map dict idempotency config feature metric metrics label column order
+    shard sharding range public pub map dict idempotency config feature metric metrics label column order
     ordering dedup document record field tag hot short arrow function natural composite candidate surrogate distribution
     clustering translation issue project parent child json yaml data dictionary merge bucket entity attribute on by
     reduce correlation known counter max min num n count start end stop time first last next prev previous

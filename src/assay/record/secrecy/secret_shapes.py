@@ -43,6 +43,7 @@ _TOKENS = (
     ("PMAK-", r"[a-f0-9-]{40,80}"),  # Postman
     ("ATATT3 ATCTT3", r"[A-Za-z0-9_=-]{40,400}"),  # Atlassian
     ("tskey-", r"[A-Za-z0-9-]{16,80}"),  # Tailscale
+    ("EAAB EAAC EAAD EAAG", r"[A-Za-z0-9]{60,400}"),  # Meta
     ("ops_eyJ", rf"{_WORD}{{40,2000}}"),  # 1Password
     ("eyJ", rf"{_WORD}{{13,8000}}\.{_WORD}{{8,16000}}(?:\.{_WORD}{{0,4000}}){{0,3}}"),  # JSON Web Token
 )

@@ -28,9 +28,10 @@ _QUERY_NAMES = ("key", "sig", "signature")
 _USER = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user)[ =]\s*[\"']?[^\s:\"'/]+:(?P<secret>[^\s\"']+)")
 _TOOL = re.compile(
     r"\b(?:sshpass\s+-p\s*|redis-cli\b[^|;&\n]*?\s-a\s+|(?:mysql|mariadb)\w*\b[^|;&\n]*?\s-p(?=\S)"
-    r"|docker\s+login\b[^|;&\n]*?\s-p\s+|smbclient\b[^|;&\n]*?\s-U\s*[^\s%]+%)[\"']?(?P<secret>[^\s\"']+)"
+    r"|docker\s+login\b[^|;&\n]*?\s-p\s+|smbclient\b[^|;&\n]*?\s-U\s*[^\s%]+%"
+    r"|login\s+\S+\s+password\s+)[\"']?(?P<secret>[^\s\"']+)"
 )
-"""Programs whose option for a password has one letter."""
+"""Programs whose option for a password has one letter, and lines of a `.netrc`."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 _LONGEST_TEXT = 1 << 20
 
