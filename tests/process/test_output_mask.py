@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
+from secret_samples import INNOCENT_TEXTS, PEM, RANDOM, SECRET_TEXTS
 
 from assay.native.needles import Needles
 from assay.process import output_mask
 from assay.process.output_mask import OutputMask
 from assay.record.secrecy.secrets import Masker
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "record"))
-
-from test_secret_table import INNOCENT_TEXTS, PEM, RANDOM, SECRET_TEXTS
 
 MASKER = Masker({"A_TOKEN": "s3cr3t/with+signs", "B_TOKEN": "s3cr3t"})
 

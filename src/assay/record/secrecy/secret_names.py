@@ -42,7 +42,7 @@ _STRONG_KEYS = words_of(
 _WEAK = words_of(
     """
     key keys pat pats auth oauth dsn tokens tok cookie cookies jwt jwts salt pepper sas otp totp connstr license
-    licence login logins netrc dockerconfigjson pem sig signature
+    licence netrc dockerconfigjson pem
     """
 )
 _PASSWORDS = words_of("pass pwd pw userpwd")
@@ -67,7 +67,8 @@ _STILL = words_of(
     """
     value values base64 b64 hex pem json data content contents text txt raw string str secret prod production staging
     dev development test testing live new old current previous backup primary secondary main default encoded enc
-    encrypted plain plaintext ci admin root read write readonly rw ro config cfg pass password token info blob a b x v
+    encrypted plain plaintext ci admin root read write readonly rw ro config cfg pass password token info blob
+    connection a b x v
     """
 )
 """Words that may follow a weak word: `DD_APP_KEY_PROD`, `DOCKER_AUTH_CONFIG`. Any other changes what is meant."""
@@ -111,7 +112,7 @@ _AFFIXES = words_of(
     deploy deployment license licence write read ingest personal ci cd build job run runner hub cloud test prod dev
     stage staging new old backup default local remote internal external main site key keys pass word token tokens
     password passwd pwd cookie sa superuser owner guest store truststore keystore cert tls ssl pem rsa ed aes hmac dsa
-    gpg pgp age
+    gpg pgp age connection conn string strings
     """
 )
 """Words that stand beside secret words in compounds: `SSHPASS`, `MYAPIKEY`."""
@@ -152,7 +153,7 @@ def _of_words(words: list[str]) -> Secrecy | None:
     """None where there is no secret word at all."""
     found: Secrecy | None = None
     for at, word in enumerate(words):
-        if word in _SECRET or (word == "string" and at and words[at - 1] in ("connection", "conn")):
+        if word in _SECRET or (word in ("string", "strings") and at and words[at - 1] in ("connection", "conn")):
             found = max(found or Secrecy.NONE, _of_word(word, words[:at], words[at + 1 :]))
     return found
 
