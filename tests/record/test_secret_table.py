@@ -1,4 +1,4 @@
-"""Real-world secrets are masked, and what looks like them is not; the tables are in `tests/support/secret_samples.py`."""
+"""Real-world secrets are masked, and what looks like them is not; the tables are `secret_samples`."""
 
 from __future__ import annotations
 
