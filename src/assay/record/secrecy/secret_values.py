@@ -50,7 +50,7 @@ _LEAST_DIGITS = 8
 def is_trivial(value: str) -> bool:
     """Whether a value says nothing, whatever its name: empty, a flag, a small number, a reference, a path."""
     text = value.strip().strip("\"'")
-    if len(text) < 2 or text.lower() in ("true", "false", "yes", "no", "on", "off", "none", "null", "nil", "unset"):
+    if not text or text.lower() in ("true", "false", "yes", "no", "on", "off", "none", "null", "nil", "unset"):
         return True
     return (text.isdigit() and len(text) < _LEAST_PASSWORD) or bool(_REFERENCE.fullmatch(text)) or is_path(text)
 
