@@ -6,6 +6,7 @@ import time
 from assay.process.output import Pump
 from assay.process.output_mask import OutputMask
 from assay.process.spawn import spawn
+from assay.process.unended import GIVE_UP_S
 from assay.process.usage.tree import Tree
 
 TYPE_CHECKING = False
@@ -89,7 +90,7 @@ class Companion:
         )
 
     def _clear(self) -> None:
-        """Ends what a failed start has left, so that it is not in the way of the next."""
+        """Ends what a failed start has left, so that it is not in the way of the next. What cannot be ended stays."""
         if self.output is not None:
             self.output.close()
         self._tree.send(15)
@@ -100,8 +101,9 @@ class Companion:
                     time.sleep(0.02)
             except ChildProcessError:
                 return
-            if time.monotonic() > deadline:
-                self._tree.send(9)
+            now = time.monotonic()
+            if now > deadline + GIVE_UP_S or (now > deadline and not self._tree.send(9) and self._tree.refused):
+                return
 
 
 def _contains(path: str, start: int, text: str) -> bool:

@@ -4,6 +4,7 @@ A freezer stops every process of the group in one step. What version 1 of it has
 whoever ends a tree thaws it first.
 """
 
+import errno
 import os
 
 from assay.process.usage.tree import Tree, stat_fields
@@ -23,24 +24,29 @@ def set_frozen(file: str, frozen: bool) -> None:
 
 
 def stop_tree(tree: Tree) -> None:
-    """Stops every process, until a walk finds no new one: a process that has been sent SIGSTOP starts no other."""
+    """Stops every process, until a walk finds no new one: a process that has been sent SIGSTOP starts no other.
+
+    Raises PermissionError if one of them is another user's; all others stand still then.
+    """
+    refused: set[int] = set()
     stopped: set[int] = set()
     while True:
         tree.forget()
         new = {pid for pid in tree.walk() - stopped if (stat_fields(pid) or [b"Z"])[0] != b"Z"}
         if not new:
-            return
+            break
         for pid in new:
-            _send(pid, SIGSTOP)
+            try:
+                os.kill(pid, SIGSTOP)
+            except ProcessLookupError:
+                pass  # It has ended meanwhile.
+            except PermissionError:
+                refused.add(pid)
         stopped |= new
+    if refused:
+        pids = ", ".join(map(str, sorted(refused)))
+        raise PermissionError(errno.EPERM, f"Assay may not stop process {pids}, which another user owns")
 
 
 def continue_tree(tree: Tree) -> None:
     tree.send(SIGCONT)
-
-
-def _send(pid: int, signal: int) -> None:
-    try:
-        os.kill(pid, signal)
-    except ProcessLookupError:
-        pass  # It has ended meanwhile.

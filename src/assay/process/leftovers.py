@@ -11,16 +11,17 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Iterable
 from typing import ClassVar
 
 from assay.process.kernel_wish import adopt_orphans
 from assay.process.mark import SESSION, VARIABLE, find_marked, read_start_environment, running_pids
+from assay.process.result import Unended
+from assay.process.unended import GIVE_UP_S, look_at
 from assay.process.usage.tree import Tree, stat_fields
 
 SIGKILL = 9
-GIVE_UP_S = 10.0
-"""Seconds after the first SIGKILL: what is still there then hangs in the kernel."""
-_SESSION, _PARENT = 3, 1
+_SESSION, _PARENT, _START = 3, 1, 19
 _CHANGING = threading.Lock()
 
 
@@ -40,6 +41,8 @@ def own_children() -> set[int]:
 class Leftovers:
     _supervisors: ClassVar[set[int]] = set()
     """Supervisors that this process has now. While there is one, it adopts orphans."""
+    _reported: ClassVar[set[tuple[int, bytes]]] = set()
+    """Processes that could not be ended, by pid and start: they belong to the run that named them, and to no other."""
 
     def __init__(self, mark: str) -> None:
         self._mark = mark
@@ -63,23 +66,34 @@ class Leftovers:
         if _runs(supervisor):  # looked at afterwards: its orphans come when it has died
             self._known |= children
 
-    def end(self) -> tuple[int, tuple[int, ...]]:
-        """Ends what is left; returns how many processes ran, and the ids of those that could not be ended."""
+    def report(self, unended: Iterable[Unended]) -> None:
+        """Notes processes that a run has named as not to be ended: Assay may adopt them, and must not take them for
+        another run's."""
+        starts = ((process.pid, stat_fields(process.pid)) for process in unended)
+        self._reported.update((pid, fields[_START]) for pid, fields in starts if fields)
+
+    def end(self) -> tuple[int, tuple[Unended, ...]]:
+        """Ends what is left; returns how many processes were ended, and those that could not be. What Assay may not
+        signal is not waited for."""
         ended: set[int] = set()
         until = time.monotonic() + GIVE_UP_S
         while True:
             orphans = self._orphans()
             there = {pid for pid in orphans | self._below(orphans) | find_marked(self._mark) if pid != os.getpid()}
+            refused: set[int] = set()
             for pid in there:
-                if _kill(pid):
-                    ended.add(pid)
+                try:
+                    if _kill(pid):
+                        ended.add(pid)
+                except PermissionError:
+                    refused.add(pid)
             for pid in orphans:
                 _bury(pid)
             left = {pid for pid in there if _runs(pid)}
-            if not left and not self._orphans():
-                return len(ended), ()
-            if time.monotonic() > until:
-                return len(ended - left), tuple(sorted(left))
+            if not (left | self._orphans()) - refused or time.monotonic() > until:
+                unended = tuple(Unended(*found) for found in look_at(left, refused))
+                self.report(unended)
+                return len(ended - left), unended
             time.sleep(0.005)
 
     def _orphans(self) -> set[int]:
@@ -87,7 +101,9 @@ class Leftovers:
         found = set()
         for pid in own_children() - self._known - self._supervisors:
             fields = stat_fields(pid)
-            if fields and fields[_SESSION] != own and not _of_another(pid, self._mark):
+            if not fields or (pid, fields[_START]) in self._reported:
+                continue
+            if fields[_SESSION] != own and not _of_another(pid, self._mark):
                 found.add(pid)
         return found
 
@@ -110,11 +126,12 @@ def _runs(pid: int) -> bool:
 
 
 def _kill(pid: int) -> bool:
+    """Whether a running process was sent SIGKILL. Raises PermissionError where that is not permitted."""
     if not _runs(pid):
         return False
     try:
         os.kill(pid, SIGKILL)
-    except (ProcessLookupError, PermissionError):
+    except ProcessLookupError:
         return False
     return True
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import assay
 from assay.errors import UsageError
-from assay.process.leftovers import GIVE_UP_S, Leftovers
+from assay.process.leftovers import Leftovers
 from assay.process.mark import SESSION, VARIABLE, new_mark
 from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.result import ProcessResult
 from assay.process.spec import ProcessSpec
+from assay.process.unended import GIVE_UP_S
 from assay.process.usage.tree import Tree
 from assay.process.watchdog import TICK_S, Watchdog
 
@@ -120,6 +121,7 @@ class Supervised:
                 self._watchdog.start_clock()
             else:
                 self.result = replace(ProcessResult.from_message(message[1]), stopped=self._watchdog.was_stopped)
+                self._leftovers.report(self.result.immortal)
         if self.result is None and self._inbox.forged:
             self.result = self._take_over("was given up: something else wrote on its pipe to Assay")
         elif self.result is None and self._inbox.closed:

@@ -19,6 +19,7 @@ from assay.process.message import TOKEN_BYTES, Inbox, send
 from assay.process.output import Pump
 from assay.process.program_ending import ProgramEnding
 from assay.process.spawn import spawn
+from assay.process.unended import GIVE_UP_S, look_at
 from assay.process.usage.accounts import Accounts
 from assay.process.usage.sampler import Sampler
 from assay.process.usage.tree import Tree, stat_fields
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from assay.process.gpus.gpu_watch import GpuWatch
     from assay.process.memory_group import MemoryGroup
+    from assay.process.unended import Found
 
 SIGTERM, SIGKILL = 15, 9
 STATUS_EVERY_S = 0.5
@@ -38,8 +40,6 @@ REST_S = 0.005
 program would wait for it, and so would the note of its end."""
 FIRST_SAMPLE = 4
 """The first sample is taken after a period divided by this; a program that ends sooner is left alone."""
-GIVE_UP_S = 10.0
-"""Seconds after SIGKILL: what is still there then hangs in the kernel and can only be reported."""
 
 
 class Supervisor:
@@ -59,7 +59,8 @@ class Supervisor:
         self._ended_because = ""
         self._asked = False
         self._term_at = self._kill_at = 0.0
-        self._left_behind = 0
+        self._out_of_reach = False
+        self._left_behind: set[int] = set()
         self._companion: Companion | None = None
         self._pumps: list[Pump] = []
         self._mask = [(bytes(value), bytes(shown)) for value, shown in self._spec["mask"]]
@@ -86,6 +87,8 @@ class Supervisor:
             self._finish_tree()
             why = " ".join(f"its supervisor process failed: {type(error).__name__}: {error}".split())
             result = {"failure": "" if self._main else why, "unseen": why if self._main else ""}
+        if "immortal" not in result:
+            result["immortal"] = self._unended()
         if self._companion:
             result["companion_s"] = self._companion.started_in_s
         os.set_blocking(self._status, True)  # Nothing is left that has to be watched: now there is time to wait.
@@ -194,7 +197,8 @@ class Supervisor:
             self._read_control(max(wait, 0.0))
             self._reap()
         for pump in self._pumps:
-            while pump.copy():
+            # A process that cannot be ended may write for ever: of what it writes only what is there now is kept.
+            while pump.copy() and _childless():
                 pass
             pump.close()
 
@@ -248,7 +252,8 @@ class Supervisor:
         self._accounts.close(companion)
         self._tree.forget()
         self._survivors = self._tree.walk() - companion
-        self._left_behind = 0 if self._term_at else _running(self._survivors)
+        self._accounts.note_survivors(self._survivors)
+        self._left_behind = set() if self._term_at else _running(self._survivors)
         self._end("")
 
     def _end(self, why: str) -> None:
@@ -271,11 +276,14 @@ class Supervisor:
         self._reap()
         if now >= self._term_at + self._spec["grace_s"]:
             self._thaw()  # Once more: whoever froze it may not have known that it was to end.
-            self._tree.send(SIGKILL)
+            signalled = self._tree.send(SIGKILL)
             self._kill_at = self._kill_at or now
+            self._out_of_reach = bool(self._tree.refused) and not signalled
+            self._reap()
 
     def _is_gone(self) -> bool:
-        if _childless():
+        """Whether nothing is left that ending it, or waiting for it, could still end."""
+        if _childless() or self._out_of_reach:
             return True
         return bool(self._kill_at) and time.monotonic() > self._kill_at + GIVE_UP_S
 
@@ -285,18 +293,28 @@ class Supervisor:
             if self._group.has_refused():
                 self._ended_because = self._ended_because or "memory"
             self._group.close()
-        self._tree.forget()
-        left = set() if _childless() else self._tree.walk()
+        immortal = self._unended()
+        left = {process[0] for process in immortal}
+        self._accounts.add_unended(left)
         return {
             "failure": "",
             "returncode": None if status is None else os.waitstatus_to_exitcode(status),
             "exec_time_s": (self._ending.at or time.monotonic()) - self._started,
             "ended_because": self._ended_because,
-            "left_behind": self._left_behind,
-            "immortal": sorted(left),
+            "left_behind": len(self._left_behind - left),
+            "immortal": immortal,
             "output_error": next((pump.error for pump in self._pumps if pump.error), ""),
             "usage": self._sampler.finish(self._accounts, (self._last_end or time.monotonic()) - self._started),
         }
+
+    def _unended(self) -> "list[Found]":
+        if _childless():
+            return []
+        self._tree.forget()
+        refused = self._tree.refused
+        found = look_at(self._tree.walk() | refused, refused)
+        # As the first process of a namespace we take all of it with us: the kernel asks nobody's permission.
+        return [process for process in found if os.getpid() != 1 or process[0] not in refused]
 
     def _tell(self, message: "tuple[Any, ...]") -> None:
         try:
@@ -333,8 +351,8 @@ def _childless() -> bool:
     return False
 
 
-def _running(pids: set[int]) -> int:
-    return sum(1 for pid in pids if (stat_fields(pid) or [b"Z"])[0] != b"Z")
+def _running(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if (stat_fields(pid) or [b"Z"])[0] != b"Z"}
 
 
 def _append(path: str) -> int:

@@ -4,8 +4,8 @@ import os
 import signal
 import time
 
-from assay.process.leftovers import GIVE_UP_S
 from assay.process.spec import ProcessSpec
+from assay.process.unended import GIVE_UP_S
 from assay.process.usage.tree import Tree, stat_fields
 
 TICK_S = 1.0
@@ -89,4 +89,4 @@ def _go_on(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGCONT)
     except (ProcessLookupError, PermissionError):
-        pass  # It has ended meanwhile.
+        pass  # It has ended meanwhile, and its pid may be another user's by now.

@@ -54,6 +54,8 @@ class SessionFinished:
     folder: SessionFolder
     info: SessionInfo
     records: tuple[Record, ...]
+    warnings: tuple[str, ...] = ()
+    """What is to be told of the session's end and is in no record."""
 
 
 Event = SessionStarted | RunStarted | RunSampled | RunFinished | SessionFinished

@@ -134,6 +134,7 @@ class Execution:
             before = UntimedCommand("prepare", entry.prepare, self.interrupts)
             problem = before.run(spec, self.workspace)
             self.interrupted = before.interrupted
+            self.warnings += before.warnings
             if problem:
                 raise AssayError(problem)
         try:
@@ -142,6 +143,7 @@ class Execution:
             if entry.cleanup:
                 after = UntimedCommand("cleanup", entry.cleanup, self.interrupts, self.interrupts.count)
                 self.cleanup_problem = after.run(spec, self.workspace)
+                self.warnings += after.warnings
 
     def _prepare(self, cleaning: ExitStack) -> ProcessSpec:
         entry, workspace = self.run.entry, self.workspace

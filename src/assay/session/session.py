@@ -65,7 +65,7 @@ class Session:
         with only_one(self._folder):
             self._run()
         records = list(self._records.values())
-        self._listen(SessionFinished(self._folder, self._info, tuple(records)))
+        self._listen(SessionFinished(self._folder, self._info, tuple(records), tuple(self._services.warnings)))
         if self._kept.problem:
             raise AssayError(
                 f"records of session {self._info.name} could not be written: {self._kept.problem}. "

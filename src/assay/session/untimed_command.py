@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.errors import AssayError
-from assay.process.result import ProcessResult
+from assay.process.result import ProcessResult, unended_warnings
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
 from assay.record.writing.shortened import shorten
@@ -25,6 +25,7 @@ class UntimedCommand:
         """`answered`: signals that have ended something else already; the next one ends this."""
         self._name, self._argv, self._interrupts, self._answered = name, argv, interrupts, answered
         self.interrupted = False
+        self.warnings: list[str] = []
 
     def run(self, beside: ProcessSpec, workspace: Workspace) -> str:
         """Why it failed, in words; empty if it did not."""
@@ -40,6 +41,7 @@ class UntimedCommand:
             result = ProcessResult(failure=error.strerror or str(error))
         except AssayError as error:
             result = ProcessResult(failure=str(error))
+        self.warnings = unended_warnings(result.immortal, f" of --{self._name}")
         why = self._why(result, spec)
         return f"--{self._name} {why}" if why else ""
 

@@ -59,7 +59,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """Kills the process with whatever it started: what a sink starts would keep the answer's pipe open for ever."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):  # What is left of it is another user's.
         return
 
 

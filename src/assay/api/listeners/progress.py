@@ -6,7 +6,7 @@ from pathlib import Path
 from assay.api.listeners.console import Console
 from assay.fallback.words import describe_used
 from assay.record import Outcome, Record
-from assay.session.events import Event, RunFinished, RunStarted, SessionStarted
+from assay.session.events import Event, RunFinished, RunStarted, SessionFinished, SessionStarted
 
 
 class Progress:
@@ -34,6 +34,9 @@ class Progress:
             self._say(f"\t\tRunning command {event.command}")
         elif isinstance(event, RunFinished):
             self._say_finished(event.record, describe_used(event.stand_ins))
+        elif isinstance(event, SessionFinished):
+            for warning in event.warnings:
+                self._console.note(warning)
 
     def _say_finished(self, record: Record, stood_in: str) -> None:
         say = self._say

@@ -23,6 +23,7 @@ class Accounts:
         self.largest_mb = self.read_mb = self.write_mb = 0.0
         self._companion = companion
         self._closed: set[int] = set()
+        self._at_end: dict[int, tuple[float, float]] = {}
 
     def add(self, pid: int, used: "struct_rusage") -> None:
         """Adds a process that was waited for, with all that it had itself waited for."""
@@ -42,6 +43,18 @@ class Accounts:
         self.user_s = max(self.user_s + user, 0.0)
         self.system_s = max(self.system_s + system, 0.0)
         self._closed = companion
+
+    def note_survivors(self, pids: set[int]) -> None:
+        """Notes what processes have used that are still there at the program's end."""
+        self._at_end = {pid: _sum_times({pid}) for pid in pids}
+
+    def add_unended(self, pids: set[int]) -> None:
+        """Adds processes that cannot be ended, and so are never waited for: what they used up to the program's end, or
+        up to now if the program is one of them."""
+        for pid in pids - self._closed:
+            user, system = self._at_end.get(pid) or _sum_times({pid})
+            self.user_s += user
+            self.system_s += system
 
 
 def _sum_times(pids: set[int]) -> tuple[float, float]:

@@ -60,6 +60,8 @@ class Tree:
         self.root = root
         self.members: set[int] = set()
         self._others: set[int] = set()
+        self.refused: set[int] = set()
+        """Processes that the last `send` was not permitted to signal: another user's."""
 
     def walk(self) -> set[int]:
         """Descendants of the root that are there now, zombies among them."""
@@ -104,16 +106,22 @@ class Tree:
         self.members, self._others = set(), set()
 
     def send(self, signal: int, keep: int = 0) -> int:
-        """Signals every descendant but `keep`; returns how many of them still ran."""
+        """Signals every descendant but `keep`; returns how many running ones were signalled."""
         self.forget()
+        self.refused = set()
         count = 0
-        for pid in self.walk():
+        members = self.walk()
+        # Where /proc hides other users' processes (hidepid), the kernel still lists the root's own children.
+        hidden = {pid for pid in _children(self.root) or () if pid not in members}
+        for pid in members | hidden:
             fields = stat_fields(pid)
-            if not fields or fields[0] == b"Z" or pid == keep:
+            if pid == keep or (not fields and pid not in hidden) or (fields and fields[0] == b"Z"):
                 continue
             try:
                 os.kill(pid, signal)
                 count += 1
             except ProcessLookupError:
                 continue
+            except PermissionError:
+                self.refused.add(pid)
         return count

@@ -10,7 +10,7 @@ from assay.capture.fingerprint import fingerprint
 from assay.config.entries.entry import Entry
 from assay.errors import DataError
 from assay.fallback.words import advice
-from assay.process.result import ProcessResult
+from assay.process.result import ProcessResult, unended_warnings
 from assay.record import Environment, Outcome, Record, TaskPerf, Usage
 from assay.record.metric import Metric
 from assay.record.metrics_files import apart, together
@@ -166,9 +166,7 @@ def _warnings(result: ProcessResult, results: ProgramResults) -> list[str]:
         warnings.append(f"left {result.left_behind} process(es) running; they were ended")
     if result.stopped and not result.unseen:
         warnings.append("its supervisor process was stopped for a while: what was measured may be wrong")
-    if result.immortal:
-        warnings.append(f"processes {', '.join(map(str, result.immortal))} could not be ended: they hang in the kernel")
-    return warnings
+    return [*warnings, *unended_warnings(result.immortal)]
 
 
 def _usage(execution: Execution, result: ProcessResult) -> Usage:

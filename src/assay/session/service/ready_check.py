@@ -11,6 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from assay.config.service.service import Service
+from assay.process.result import Unended, unended_warnings
+from assay.process.unended import GIVE_UP_S, look_at
 from assay.session.service.address import ServiceAddress, answers
 
 _ANSWER_S = 2.0
@@ -32,6 +34,8 @@ class ReadyCheck:
         self._env, self._cwd = env, cwd
         self._read = 0
         self._rest = b""
+        self._stuck: subprocess.Popen[bytes] | None = None
+        """A ready command that could not be ended: while it runs, no other is started."""
         self.why_not = ""
 
     def passes(self) -> bool:
@@ -76,6 +80,8 @@ class ReadyCheck:
         return any(wanted.search(line.decode("utf-8", "replace")) for line in [*lines, self._rest])
 
     def _command_succeeds(self) -> bool:
+        if self._stuck is not None and self._stuck.poll() is None:
+            return False
         argv = list(self._service.ready_command)
         try:
             asked = subprocess.Popen(
@@ -98,7 +104,10 @@ class ReadyCheck:
             self.why_not = f"its ready command took longer than {_COMMAND_S:g} s"
             return False
         finally:
-            _end_group(asked)
+            unended = _end_group(asked)
+            if unended:
+                self._stuck = asked
+                self.why_not += f"; {unended}"
 
 
 def _endpoint(written: str) -> tuple[str, int | None]:
@@ -110,10 +119,18 @@ def _endpoint(written: str) -> tuple[str, int | None]:
         return written, None
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kills a check's process with whatever it started."""
+def _end_group(process: subprocess.Popen[bytes]) -> str:
+    """Kills a check's process with whatever it started; returns why it could not, or nothing."""
+    refused: set[int] = set()
     try:
         os.killpg(process.pid, signal.SIGKILL)
+        os.kill(process.pid, signal.SIGKILL)  # A group takes a signal if one of it may be signalled: is it this one?
     except ProcessLookupError:
         pass
-    process.wait()
+    except PermissionError:
+        refused = {process.pid}
+    try:
+        process.wait(0 if refused else GIVE_UP_S)
+    except subprocess.TimeoutExpired:
+        return "; ".join(unended_warnings([Unended(*found) for found in look_at({process.pid}, refused)]))
+    return ""

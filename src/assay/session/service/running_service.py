@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.config.service.service import Service
-from assay.process.result import ProcessResult
+from assay.process.result import ProcessResult, Unended, unended_warnings
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
 from assay.process.usage.tree import tree_cpu_s
@@ -121,17 +121,19 @@ class RunningService:
                 self._wanted += 1
             self._thread.join(_LOOK_EVERY_S)
         result = self._result
-        if result is None or ended_before:
+        if result is None:
             return []
         warnings = []
-        if result.returncode == -signal.SIGKILL and self.service.stop_timeout_s:
+        if not ended_before and result.returncode == -signal.SIGKILL and self.service.stop_timeout_s:
             warnings.append(
                 f"the service did not end within {self.service.stop_timeout_s:g} s of SIGTERM: it was killed"
             )
-        if result.immortal:
-            named = ", ".join(map(str, result.immortal))
-            warnings.append(f"processes {named} of the service could not be ended: they hang in the kernel")
-        return warnings
+        return [*warnings, *unended_warnings(self.unended, " of the service")]
+
+    @property
+    def unended(self) -> tuple[Unended, ...]:
+        """What of it could not be ended."""
+        return () if self._result is None else self._result.immortal
 
     def _check_passes(self) -> bool:
         """Whether the service is ready. That it still runs is checked first: what answers after its end is not the

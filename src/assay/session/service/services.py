@@ -10,6 +10,7 @@ from assay.config.service.service import Service
 from assay.errors import AssayError
 from assay.process.gpus.gpu_watch_spec import GpuWatchSpec
 from assay.process.mark import SESSION
+from assay.process.result import unended_warnings
 from assay.process.spec import ProcessSpec
 from assay.record.secrecy.secrets import Masker
 from assay.session.folders.workspace import Workspace
@@ -29,6 +30,8 @@ class Services:
         self._interrupts = interrupts
         self._kept: RunningService | None = None
         self._entry = ""
+        self.warnings: list[str] = []
+        """Processes that services which outlived their last run have left: no record can name them any more."""
 
     def keep_for(self, entry: Entry) -> RunningService | None:
         """The one that still runs from an earlier run of this entry; any other is ended, and waited for."""
@@ -72,6 +75,7 @@ class Services:
     def end(self) -> None:
         if self._kept is not None:
             self._kept.end(self._make_hurry())
+            self.warnings += unended_warnings(self._kept.unended, f" of the service of {self._entry}")
         self._kept = None
 
     def _make_hurry(self) -> _Hurry:

@@ -5,14 +5,15 @@ import signal
 import time
 from pathlib import Path
 
-from assay.process.leftovers import GIVE_UP_S
 from assay.process.mark import SESSION, find_started_for, read_start_environment
+from assay.process.unended import GIVE_UP_S
 
 
 def end_leftover_programs(session: Path) -> None:
     """Ends what still runs of runs of this session, whose Assay was killed: it would write into their next execution.
 
-    Not the delivery to sinks, which goes on until all is delivered: it belongs to no run.
+    Not the delivery to sinks, which goes on until all is delivered: it belongs to no run. Processes that Assay may not
+    signal stay, and are not waited for.
     """
     until = time.monotonic() + GIVE_UP_S
     while time.monotonic() < until:
@@ -22,11 +23,18 @@ def end_leftover_programs(session: Path) -> None:
             if b"ASSAY_RUN_ID" in read_start_environment(pid)
         ]
         pids = [pid for pid in pids if pid != os.getpid()]
-        if not pids:
+        refused = [pid for pid in pids if not _may_kill(pid)]
+        if len(refused) == len(pids):
             return
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
         time.sleep(0.02)
+
+
+def _may_kill(pid: int) -> bool:
+    """Sends SIGKILL; returns whether that is permitted."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # It has ended meanwhile.
+    except PermissionError:
+        return False
+    return True

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 from assay.errors import AssayError
@@ -68,13 +69,16 @@ class StartedServer:
         return f"http://127.0.0.1:{port}"
 
     def end(self) -> None:
+        """Ends it. One that may not be signalled is left to Assay's supervisor, which names it."""
         if self._process is not None:
-            self._process.terminate()
+            with suppress(PermissionError):
+                self._process.terminate()
             try:
                 self._process.wait(_STOP_S)
             except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+                with suppress(PermissionError):
+                    self._process.kill()
+                    self._process.wait()
         if self._log is not None:
             self._log.close()
         self._process = self._log = None

@@ -47,7 +47,7 @@ from assay.loadgen.recording.spool import Rows, Spool, read_rows
 from assay.loadgen.result import LoadResult, summarise
 from assay.loadgen.shared_folder import SharedFolder
 from assay.loadgen.stage_report import StageReport
-from assay.process.result import ProcessResult
+from assay.process.result import ProcessResult, unended_warnings
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Status, Supervised
 from assay.process.usage.processors import move_tree
@@ -268,7 +268,7 @@ class PipelineProcess:
             self._objectives,
             self._reports(),
             [stage.id for stage in self.config.stages if stage.disable_logs],
-            listener_notes(listeners, self.results / "usage.csv"),
+            (*listener_notes(listeners, self.results / "usage.csv"), *unended_warnings(self.ended.immortal)),
         )
         self.gpu = read_gpu_usage(self._device, self.ended.usage, self.results / "usage.csv", result)
         self._group.close()
