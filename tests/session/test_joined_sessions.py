@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -179,6 +180,56 @@ def test_the_last_job_finishes_and_a_dead_jobs_entry_may_be_run_again(workplace:
     assert len(told(workplace)) == 4
 
 
+def wait_until(true: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("at", ["between two entries", "in the second entry"])
+def test_a_job_that_was_cut_short_after_some_of_its_entries_is_started_again(
+    workplace: Workplace, here: Here, at: str, how: signal.Signals
+) -> None:
+    """It runs what it had left, and nothing twice: no entry of the session is lost."""
+    four(workplace, c="later", d="later")
+    config = workplace.folder / "s.yaml"
+    config.write_text(config.read_text().replace("{name: d,", "{name: d, needs: [c],"))
+    if at == "between two entries":  # it waits there for the other job's c, which d needs
+        other = job(workplace, "c,b")
+        wait_for(workplace, "c")
+        cut = job(workplace, "a,d")
+    else:
+        workplace.write("later", "")
+        other = job(workplace, "c,b")
+        assert other.wait() == 0
+        (workplace.folder / "later").unlink()
+        cut = job(workplace, "a,d")
+        wait_for(workplace, "d")
+    wait_until(lambda: "a" in {record.name for record in session(workplace).records()}, "a was not recorded")
+    cut.send_signal(how)
+    assert cut.wait() == (-signal.SIGKILL if how == signal.SIGKILL else 130)
+    workplace.write("later", "")
+    assert other.wait() == 0
+
+    again = here.join("a,d")
+
+    assert again.code == 0, again.out + again.err
+    assert "\ta was run by job " in again.out
+    started = Counter((workplace.folder / "started.log").read_text().split())
+    assert started == Counter("abcd" if at == "between two entries" else "abcdd")
+    full = here.join("a,d")
+    assert full.code == 2
+    assert "entry 'a' of session night was run by job " in full.err
+    assert here.assay("run", "--join", "night", "--finish").code == 0
+    folder = session(workplace)
+    assert folder.info().status == "finished"
+    assert Counter(record.name for record in read_records(folder.results)) == Counter("abcd")
+    assert all(record.success for record in read_records(folder.results))
+    assert Counter(line.split()[0] for line in told(workplace)) == {"start": 1, "record": 4, "end": 1}
+
+
 def test_a_second_job_for_an_entry_is_refused_and_says_who_has_it(workplace: Workplace, here: Here) -> None:
     four(workplace, a="later")
     first = job(workplace, "a")
@@ -193,6 +244,58 @@ def test_a_second_job_for_an_entry_is_refused_and_says_who_has_it(workplace: Wor
     third = here.join("a")
     assert "entry 'a' of session night was run by job " in third.err
     assert here.join("b").code == 0
+
+
+def test_what_a_dead_job_recorded_last_is_not_run_again_by_the_job_that_waited_for_it(workplace: Workplace) -> None:
+    four(workplace)
+    gate = 'os.environ["ASSAY_RUN_ID"].rpartition("/")[2]'
+    workplace.write("scripts/by_run.py", STEP.replace("sys.argv[2]", gate))
+    config = workplace.folder / "s.yaml"
+    text = config.read_text().replace("{name: d,", "{name: d, needs: [c],")
+    config.write_text(text.replace("{name: c, script: step.py,", "{name: c, repeat: 2, script: by_run.py,"))
+    first = job(workplace, "c")
+    wait_for(workplace, "c")
+    waiting = subprocess.Popen(
+        workplace.argv("run", "--config", "s.yaml", "--join", "night", "--entries-exact", "d"),
+        cwd=workplace.folder, env=workplace.environment, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert waiting.stdout is not None
+    while "Waiting for c, which job " not in (said := waiting.stdout.readline()):
+        assert said, "it ended without waiting"
+    waiting.send_signal(signal.SIGSTOP)  # as on a busy machine: it looks again only after all of this
+    try:
+        os.waitid(os.P_PID, waiting.pid, os.WSTOPPED | os.WNOWAIT)
+        workplace.write("run-01", "")
+        wait_until(lambda: session(workplace).records(), "the first run of c was not recorded")
+        first.kill()
+        first.wait()
+    finally:
+        waiting.send_signal(signal.SIGCONT)
+    [before] = session(workplace).records()
+    workplace.write("run-02", "")
+    waiting.communicate()
+
+    assert waiting.returncode == 0
+    records = {record.run_id: record for record in session(workplace).records()}
+    assert sorted(records) == ["night/c/run-01", "night/c/run-02", "night/d/run-01"]
+    assert records[before.run_id].started_at == before.started_at, "the first run of c was run again"
+
+
+def test_a_refused_job_with_other_files_changes_nothing(workplace: Workplace, here: Here) -> None:
+    four(workplace, a="later")
+    config = workplace.folder / "s.yaml"
+    text = config.read_text()
+    first = job(workplace, "a", "--expect", "a")
+    wait_for(workplace, "a")
+    config.write_text(text.replace("{name: a,", "{name: a, repeat: 3,"))
+    assert here.join("a").code == 2
+    workplace.write("later", "")
+    try:
+        assert first.wait(timeout=120) == 0
+    finally:
+        first.kill()
+    assert session(workplace).info().status == "finished"
+    assert [record.run_id for record in read_records(session(workplace).results)] == ["night/a/run-01"]
 
 
 def test_finish_waits_for_a_job_that_runs(workplace: Workplace, here: Here) -> None:

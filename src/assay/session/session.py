@@ -124,9 +124,9 @@ class Session:
         return "finished"
 
     def _ran_elsewhere(self, run: Run) -> bool:
-        records = self._elsewhere.results(run.entry.name, lambda: self._interrupts.requested)
-        self._records.update({record.run_id: record for record in records or ()})
-        return bool(records)
+        share = self._elsewhere.share(run.entry.name, lambda: self._interrupts.requested)
+        self._records.update({record.run_id: record for record in share.records})
+        return not share.runs_here
 
     def _is_done(self, run: Run) -> bool:
         record = self._records.get(self._run_id(run))

@@ -80,16 +80,18 @@ class Jobs:
     def lives(self, job: Job) -> bool:
         return is_alive(job, self.folder / job.id / "alive")
 
+    def is_running(self, job: Job) -> bool:
+        return job.status == "running" and self.lives(job)
+
     def running(self) -> list[Job]:
-        return [job for job in self.all() if job.status == "running" and self.lives(job)]
+        return [job for job in self.all() if self.is_running(job)]
 
     def take(self, entry: str, job: Job) -> str:
         """Who runs the entry: `job`, unless another one does or has done so. What a dead job left is anybody's."""
 
         def is_left(holder: str) -> bool:
             found = self.find(holder)
-            over = found is None or found.status != "running" or not self.lives(found)
-            return over and not self.is_done(entry)
+            return (found is None or not self.is_running(found)) and not self.is_done(entry)
 
         return self._entries.take(entry, job.id, is_left)
 
@@ -128,12 +130,12 @@ class Jobs:
 
     def entries_planned(self) -> tuple[str, ...]:
         """Entries of all jobs that were let in, and those expected."""
-        joined = [job for job in self.all() if job.status != "refused"]
-        return tuple(dict.fromkeys([*(name for job in joined for name in job.planned), *self.entries_expected()]))
+        planned = (name for job in self._let_in() for name in job.planned)
+        return tuple(dict.fromkeys([*planned, *self.entries_expected()]))
 
     def open_entries(self) -> list[OpenEntry]:
         """Entries of which a run has no record yet, of all that were expected or begun."""
-        runs = {name: number for job in self.all() for name, number in job.runs.items()}
+        runs = {name: number for job in self._let_in() for name, number in job.runs.items()}
         kept = (record for record in self.records() if not (record.superseded or record.outcome is Outcome.INTERRUPTED))
         recorded = Counter(record.name for record in kept)
         found = []
@@ -144,7 +146,7 @@ class Jobs:
             job = self.find(holder) if holder else None
             if job is not None and job.status == "refused":
                 job = None
-            found.append(OpenEntry(name, job, job is not None and job.status == "running" and self.lives(job)))
+            found.append(OpenEntry(name, job, job is not None and self.is_running(job)))
         return found
 
     def records(self) -> list[Record]:
@@ -159,6 +161,9 @@ class Jobs:
             if record.run_id not in best or best[record.run_id][0] < rank:
                 best[record.run_id] = (rank, record)
         return sorted((record for _, record in best.values()), key=lambda record: record.started_at)
+
+    def _let_in(self) -> list[Job]:
+        return [job for job in self.all() if job.status != "refused"]
 
     def _parts(self) -> Iterator[tuple[str, Record]]:
         for name in self._names():

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from assay.capture.environment import capture_environment
 from assay.config.entries.entry_name import check_name
@@ -150,15 +151,31 @@ def _tell_closed(name: str, info: SessionInfo) -> str:
 
 
 def _claim(folder: JobFolder, asked: Sequence[str]) -> None:
+    """Claim the entries that the job was asked for; raise UsageError if a running job has one, or if all are done.
+
+    A job that was cut short and is started again finds some of its entries done. It keeps those and runs the rest:
+    refusing it would leave the rest to nobody.
+    """
     jobs, job = folder.jobs, folder.job
+    done: dict[str, str] = {}
     for name in asked:
-        holder = jobs.take(name, job)
-        other = jobs.find(holder)
-        if holder == job.id or (other is not None and name not in other.asked):
-            continue  # a job that runs it only because another entry needs it leaves the result to this job too
-        folder.refuse()
-        does = "was run" if jobs.is_done(name) else "is run"
-        raise UsageError(
-            f"entry {quote(name)} of session {folder.path.name} {does} by {other.words if other else holder}; "
-            "nothing was run here, since an entry belongs to one job"
-        )
+        while (holder := jobs.take(name, job)) != job.id:
+            other = jobs.find(holder)
+            if other is not None and name not in other.asked:
+                break  # a job that runs it only because another entry needs it leaves the result to this job too
+            words = other.words if other else holder
+            if other is not None and jobs.is_running(other):
+                _refuse_taken(folder, name, f"{'was' if jobs.is_done(name) else 'is'} run by {words}")
+            if jobs.is_done(name):
+                done[name] = words
+                break
+    if asked and len(done) == len(asked):
+        _refuse_taken(folder, asked[0], f"was run by {done[asked[0]]}")
+
+
+def _refuse_taken(folder: JobFolder, name: str, why: str) -> NoReturn:
+    folder.refuse()
+    raise UsageError(
+        f"entry {quote(name)} of session {folder.path.name} {why}; "
+        "nothing was run here, since an entry belongs to one job"
+    )
