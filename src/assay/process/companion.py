@@ -6,6 +6,7 @@ import time
 from assay.process.output import Pump
 from assay.process.spawn import spawn
 from assay.process.usage.tree import Tree
+from assay.untrusted.writing import open_existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Companion:
 
     def _attempt(self, attempt: int, abandoned: "Callable[[], bool]") -> str:
         spec = self._spec
-        log = os.open(spec["log"], os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        log = open_existing(spec["log"], os.O_RDWR | os.O_APPEND)
         try:
             os.write(log, f"$ {' '.join(spec['argv'])}   (attempt {attempt} of {spec['attempts']})\n".encode())
             start = os.lseek(log, 0, os.SEEK_END)
