@@ -19,7 +19,7 @@ from assay.record.joined.heartbeat import DEAD_AFTER_S, Heartbeat, is_alive, pla
 from assay.record.joined.job import Job, StartedRun
 from assay.record.joined.jobs import Jobs
 from assay.record.results_file import append_record
-from assay.record.writing.exclusive_file import create_exclusive
+from assay.untrusted.writing import create_exclusive
 
 RACER = """
 import sys
@@ -44,8 +44,8 @@ def links(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.usefixtures("links")
 def test_a_file_is_made_once(tmp_path: Path) -> None:
-    assert create_exclusive(tmp_path / "it", "one", "a")
-    assert not create_exclusive(tmp_path / "it", "two", "b")
+    assert create_exclusive(tmp_path / "it", "one")
+    assert not create_exclusive(tmp_path / "it", "two")
     assert (tmp_path / "it").read_text() == "one"
     assert [path.name for path in tmp_path.iterdir()] == ["it"]
 
@@ -58,7 +58,7 @@ def test_a_link_whose_answer_got_lost_counts_as_made(tmp_path: Path, monkeypatch
         raise FileExistsError(errno.EEXIST, "File exists")
 
     monkeypatch.setattr(os, "link", made_but_refused)
-    assert create_exclusive(tmp_path / "it", "one", "a")
+    assert create_exclusive(tmp_path / "it", "one")
 
 
 def test_a_full_disk_is_not_taken_for_a_file_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_a_full_disk_is_not_taken_for_a_file_without_links(tmp_path: Path, monke
 
     monkeypatch.setattr(os, "link", full)
     with pytest.raises(OSError, match="No space left"):
-        create_exclusive(tmp_path / "it", "one", "a")
+        create_exclusive(tmp_path / "it", "one")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -22,7 +22,7 @@ from assay.history.history import History
 from assay.record import Outcome, SessionFolder
 from assay.record.joined.jobs import Jobs
 from assay.record.results_file import read_records
-from assay.record.writing.atomic_file import write_atomic
+from assay.untrusted.writing import write_atomic
 
 STEP = """
 import json, os, pathlib, sys, time

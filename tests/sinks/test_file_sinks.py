@@ -88,7 +88,7 @@ def test_the_github_summary_is_a_table_in_which_nothing_is_live(
 
 def test_a_piece_is_appended_once_however_often_it_is_delivered(tmp_path: Path) -> None:
     state = SinkState(tmp_path / "state.sqlite")
-    file = AppendedFile(tmp_path / "out", Memory(state))
+    file = AppendedFile(tmp_path / "out", Memory(state), tmp_path)
     file.append("1", "one\n", heading="head\n")
     file.append("1", "one\n", heading="head\n")
     (tmp_path / "out").open("a").write("another session's\n")

@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 
 from assay.errors import AssayError
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
+from assay.untrusted.writing import write_atomic
 
 USUAL = "results"
 MOST_KEPT = 200

@@ -25,6 +25,7 @@ from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
 from assay.stages.alm.repeat_entries import RepeatEntries
 from assay.stages.alm.split_summary import SplitSummary
+from assay.untrusted.writing import write_atomic
 
 SCRIPT = "alm_pipeline_benchmark.py"
 USUAL_ENTRY = "alm_pipeline_xenna"
@@ -124,7 +125,7 @@ def list_bad_lines(folder: Path, summary: SplitSummary) -> None:
 
     lines = list(dict.fromkeys(describe(summary.bad)))
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "bad_lines.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_atomic(folder / "bad_lines.txt", "\n".join(lines) + "\n")
     print(f"{SCRIPT}: left out {summary.skipped} bad lines; listed in {folder / 'bad_lines.txt'}:", file=sys.stderr)
     for line in lines[:MOST_SHOWN]:
         print(f"  {line}", file=sys.stderr)

@@ -14,6 +14,7 @@ from assay.capture.nvidia import nvidia
 from assay.capture.packages import conda_list, freeze
 from assay.errors import AssayError
 from assay.record import Environment
+from assay.untrusted.writing import write_atomic
 
 
 def capture_environment(
@@ -25,10 +26,10 @@ def capture_environment(
     """
     asked = _ask(interpreter)
     artifacts.mkdir(parents=True, exist_ok=True)
-    (artifacts / "pip-freeze.txt").write_text(asked.listing, encoding="utf-8")
+    write_atomic(artifacts / "pip-freeze.txt", asked.listing)
     conda = conda_list()
     if conda is not None:
-        (artifacts / "conda-explicit.txt").write_text(conda, encoding="utf-8")
+        write_atomic(artifacts / "conda-explicit.txt", conda)
     git = git_state(folder)
     return Environment(
         host=machine.host_name(),

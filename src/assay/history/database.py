@@ -9,6 +9,8 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.history.schema import TABLES, UPGRADES, VERSION
+from assay.untrusted.regular_file import check_database
+from assay.untrusted.writing import open_existing
 
 BUSY_S = 30.0
 
@@ -22,6 +24,7 @@ class Database:
         self._connection = self._open(read_only)
 
     def _open(self, read_only: bool) -> sqlite3.Connection:
+        check_database(self.path)
         if read_only and not os.path.isfile(self.path):
             raise DataError(f"there is no history at {self.path}: run `assay history import` to make it")
         try:
@@ -59,6 +62,7 @@ class Database:
                 connection.close()
                 connection = self._connect_to("mode=ro&immutable=1")
             return connection
+        os.close(open_existing(self.path))  # SQLite itself would create it through a link
         connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         # A crash of the machine may lose the last commits but never damages the file; the session folders have them.

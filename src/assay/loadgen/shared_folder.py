@@ -8,6 +8,8 @@ from tempfile import gettempdir, mkdtemp
 from types import TracebackType
 from typing import Self
 
+from assay.untrusted.writing import open_existing
+
 _PREFIX = "assay-load-"
 
 
@@ -22,7 +24,7 @@ class SharedFolder:
         place = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(gettempdir())
         _remove_orphans(place)
         self.path = Path(mkdtemp(prefix=_PREFIX, dir=place))
-        self._lock = os.open(self.path / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._lock = open_existing(self.path / "lock", permissions=0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def close(self) -> None:
@@ -39,7 +41,7 @@ class SharedFolder:
 def _remove_orphans(place: Path) -> None:
     for folder in place.glob(f"{_PREFIX}*"):
         try:
-            lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(folder / "lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             # Another user's, or not locked yet: it was made a moment ago.
             continue

@@ -8,6 +8,7 @@ from assay.process.output_mask import OutputMask
 from assay.process.spawn import spawn
 from assay.process.unended import GIVE_UP_S
 from assay.process.usage.tree import Tree
+from assay.untrusted.writing import open_existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Companion:
 
     def _attempt(self, attempt: int, abandoned: "Callable[[], bool]") -> str:
         spec = self._spec
-        log = os.open(spec["log"], os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        log = open_existing(spec["log"], os.O_RDWR | os.O_APPEND)
         try:
             os.write(log, self._heading(attempt))
             start = os.lseek(log, 0, os.SEEK_END)

@@ -23,6 +23,7 @@ from assay.process.unended import GIVE_UP_S, look_at
 from assay.process.usage.accounts import Accounts
 from assay.process.usage.sampler import Sampler
 from assay.process.usage.tree import Tree, stat_fields
+from assay.untrusted.writing import open_existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -356,7 +357,7 @@ def _running(pids: set[int]) -> set[int]:
 
 
 def _append(path: str) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    return open_existing(path, os.O_WRONLY | os.O_APPEND)
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from assay.record.tasks_file import write_tasks
 from assay.record.tasks_pickle import pickle_tasks
 from assay.record.warnings_file import write_warnings
 from assay.record.words import Words
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
+from assay.untrusted.writing import write_atomic
 
 T = TypeVar("T", bool, int, float, str)
 RESULTS_PATH = "benchmark-results-path"

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,16 +12,14 @@ from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import open_existing
 
 
 def append_record(path: Path, record: Record, with_tasks: bool = True, sync: bool = True) -> None:
     """One line, on disk when this returns (without `sync`: in the system's hands). A line cut short is closed first."""
     line = encode(record.to_json(with_tasks)).encode() + b"\n"
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(path, flags, 0o644)
+    descriptor = open_existing(path)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "Not a regular file", str(path))
         end = os.lseek(descriptor, 0, os.SEEK_END)
         if end and os.pread(descriptor, 1, end - 1) != b"\n":
             line = b"\n" + line

@@ -16,6 +16,7 @@ from assay.untrusted.read_limit import TASKS
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.text_file import storable
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import open_new
 
 MOST_WARNINGS = 20
 """Most lines left out that are named; further ones are counted."""
@@ -31,7 +32,7 @@ class TasksRead:
 
 
 def write_tasks(path: Path, tasks: Iterable[TaskPerf]) -> None:
-    with path.open("w", encoding="utf-8") as out:
+    with open_new(path) as out:
         for task in tasks:
             out.write(encode(task.to_json()) + "\n")
 

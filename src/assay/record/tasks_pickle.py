@@ -14,12 +14,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from assay.record.task_perf import TaskPerf
+from assay.untrusted.writing import open_new
 
 CLASSES = ("types.SimpleNamespace", "collections.UserDict")
 
 
 def pickle_tasks(path: Path, tasks: Iterable[TaskPerf]) -> None:
-    with path.open("wb") as out:
+    with open_new(path, "wb") as out:
         pickle.dump([_task(task) for task in tasks], out, protocol=4)
 
 

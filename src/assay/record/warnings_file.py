@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import RESULT
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import write_atomic
 
 NAME = "warnings.json"
 MOST = 20

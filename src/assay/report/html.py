@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay import __version__
 from assay.record import Record, SessionFolder
-from assay.record.writing.atomic_file import write_atomic
+from assay.untrusted.writing import write_atomic
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison

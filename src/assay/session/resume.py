@@ -11,13 +11,17 @@ from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
 from assay.record.results_file import append_record, read_records
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.session.folders.open_session import OpenSession
 from assay.session.folders.run_folders import find_started_runs
 from assay.session.folders.session_lock import only_one
 from assay.session.run import order_runs
 from assay.session.watching.leftover_programs import end_leftover_programs
+from assay.untrusted.regular_file import check_own_folders
+from assay.untrusted.writing import write_atomic
+
+OWN_FOLDERS = (".jobs", "artifacts", "outbox", "profiles", "sinks")
+"""Folders that Assay itself writes to in a session's folder, beside those of entries."""
 
 
 def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
@@ -26,6 +30,7 @@ def reopen_session(folder: SessionFolder, plan: Plan) -> OpenSession:
     The session's results hold each run once, so interrupted records move to their entry's own file.
     """
     try:
+        check_own_folders(folder.path, OWN_FOLDERS)
         with only_one(folder):
             end_leftover_programs(folder.path)
             return _reopen(folder, plan)

@@ -31,6 +31,8 @@ SESSION = ReadLimit(64 * MB)
 USAGE = ReadLimit(1024 * MB)
 LOG = ReadLimit(1 << 62)
 """Only the end of a log is read."""
+WEIGHTS_PART = ReadLimit(1 << 62)
+"""A pack of a repository, of which one piece at a time is read."""
 NAMED = ReadLimit(256 * MB, follow_links=True)
 """A file of another tool that the user names."""
 TRACE = ReadLimit(4 * 1024 * MB, follow_links=True)

@@ -14,6 +14,8 @@ from assay.untrusted.unreadable import Unreadable
 
 BLOCK = MB
 _KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISREG, "a file"),
     (stat.S_ISDIR, "a directory"),
     (stat.S_ISFIFO, "a FIFO"),
     (stat.S_ISSOCK, "a socket"),
@@ -32,7 +34,7 @@ class RegularFile:
         self.path = path
         self._limit = limit
         self._until = None if limit.seconds is None else time.monotonic() + limit.seconds
-        self.descriptor = _open(path, limit.follow_links)
+        self.descriptor = open_regular(path, limit.follow_links)
         self.size = os.fstat(self.descriptor).st_size
         if self.size > limit.most_bytes:
             os.close(self.descriptor)
@@ -56,6 +58,16 @@ class RegularFile:
                 if len(line) > most:
                     raise Unreadable(f"{self.path}:{number}", f"is a line of more than {most // MB} MB")
                 yield line
+
+    def part(self, start: int, end: int) -> bytes:
+        """Return the bytes from `start` to `end`, fewer where the file ends before."""
+        wanted = max(0, min(end, self.size) - start)
+        if wanted > self._limit.most_bytes:
+            raise self._too_large()
+        try:
+            return os.pread(self.descriptor, wanted, start)
+        except OSError as error:
+            raise Unreadable(self.path, f"cannot be read: {error.strerror}") from None
 
     def tail(self, most: int) -> bytes:
         """The last bytes, at most so many."""
@@ -91,7 +103,8 @@ def read_bytes(path: Path, limit: ReadLimit) -> bytes:
         return file.read()
 
 
-def _open(path: Path, follow_links: bool) -> int:
+def open_regular(path: Path, follow_links: bool = False) -> int:
+    """Return a descriptor for reading; raise `Unreadable` for what is not a regular file. Never waits."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
         descriptor = os.open(path, flags if follow_links else flags | os.O_NOFOLLOW)
@@ -107,6 +120,32 @@ def _open(path: Path, follow_links: bool) -> int:
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        kinds = (name for holds, name in _KINDS if holds(mode))
-        raise Unreadable(path, f"is {next(kinds, 'something else')}, not a regular file")
+        raise Unreadable(path, f"is {_kind(mode)}, not a regular file")
     return descriptor
+
+
+def check_own_folders(folder: Path, names: tuple[str, ...]) -> None:
+    """Raise `Unreadable` where a folder that belongs inside `folder` is a link or no folder; it may be missing."""
+    for path in (folder / name for name in names):
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISDIR(mode):
+            raise Unreadable(path, f"is {_kind(mode)}, not a folder")
+
+
+def check_database(path: Path) -> None:
+    """Raise `Unreadable` where a SQLite file or a companion is not a regular file: SQLite would wait, or follow it."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        file = path.with_name(path.name + suffix)
+        try:
+            mode = os.lstat(file).st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if not stat.S_ISREG(mode):
+            raise Unreadable(file, f"is {_kind(mode)}, not a regular file")
+
+
+def _kind(mode: int) -> str:
+    return next((name for holds, name in _KINDS if holds(mode)), "something else")

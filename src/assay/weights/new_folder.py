@@ -7,6 +7,9 @@ from shutil import rmtree
 
 from assay.errors import DataError, UsageError
 
+FOLDERS = ("commits", "packs", "tmp")
+"""Folders inside a repository."""
+
 
 def check_unused(path: Path) -> None:
     if (path / "format").exists():

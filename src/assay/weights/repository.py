@@ -11,9 +11,10 @@ from uuid import uuid4
 
 from assay.errors import UsageError
 from assay.names import unknown
+from assay.untrusted.regular_file import check_own_folders
 from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.config import RepositoryConfig, read_stored_config, repository_config
-from assay.weights.new_folder import check_unused, new_folder
+from assay.weights.new_folder import FOLDERS, check_unused, new_folder
 from assay.weights.packs.chunk_reading import ChunkReading
 from assay.weights.packs.object_store import ObjectStore
 from assay.weights.packs.slabs import Slabs
@@ -55,7 +56,7 @@ class Repository:
         check_unused(path)
         checked = repository_config(config)
         with new_folder(path):
-            for folder in ("commits", "packs", "tmp"):
+            for folder in FOLDERS:
                 (path / folder).mkdir(parents=True)
             disk.sync_folder(path)
             write_references(disk, path / "refs", path / "tmp" / uuid4().hex, References())
@@ -66,8 +67,9 @@ class Repository:
     @classmethod
     def open(cls, path: str | Path, config: Given = None, disk: RepositoryDisk | None = None) -> Repository:
         path = Path(path)
-        if not (path / "format").is_file():
+        if not (path / "format").exists():
             raise UsageError(f"{path} is not a weight repository; make one with: assay weights init {path}")
+        check_own_folders(path, FOLDERS)
         stored = repository_config(read_stored_config(path, unseal(path / "format")))
         return cls(path, repository_config(config, base=stored), disk)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.errors import DataError
+from assay.untrusted.regular_file import open_regular
 
 _BLOCK = 1 << 20
 
@@ -51,7 +52,7 @@ class RepositoryDisk:
         self._place(temporary, target, (data,))
 
     def copy_file(self, source: Path, temporary: Path, target: Path) -> None:
-        with source.open("rb") as file:
+        with open(open_regular(source), "rb") as file:
             self._place(temporary, target, iter(lambda: file.read(_BLOCK), b""))
 
     def _place(self, temporary: Path, target: Path, pieces: Iterable[bytes]) -> None:

@@ -8,6 +8,7 @@ from threading import RLock
 from types import TracebackType
 
 from assay.errors import DataError, UsageError
+from assay.untrusted.writing import open_existing
 
 PATIENCE_S = 60.0
 
@@ -55,7 +56,7 @@ class WriterLock:
 
     def _take(self) -> None:
         try:
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = open_existing(self._path)
         except OSError as error:
             raise DataError(f"{self._path.parent} cannot be written: {error.strerror}") from None
         until = time.monotonic() + self._patience_s

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import write_atomic
 
 FILE_NAME = "noise_floors.json"
 

@@ -22,6 +22,7 @@ from assay.session.folders.open_session import OpenSession
 from assay.session.joined.finish import finish_session
 from assay.session.joined.join import new_job, session_path
 from assay.sinks.delivery.delivery import Delivery
+from assay.untrusted.writing import touch
 
 
 def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> SessionRun:
@@ -72,7 +73,7 @@ def finish(folder: JobFolder, console: Console, masker: Masker) -> Finished | No
     with Attached(folder.path.parent, finished.folder, delivery, masker, progress=False) as attached:
         attached.listen(SessionStarted(finished.folder, finished.info, finished.environment, len(records)))
         attached.listen(SessionFinished(finished.folder, finished.info, tuple(records)))
-    folder.jobs.all_told.touch()
+    touch(folder.jobs.all_told)
     return Finished(finished, attached.regressed)
 
 

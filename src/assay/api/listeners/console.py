@@ -13,6 +13,7 @@ from assay.record.secrecy.secrets import Masker
 from assay.report.printable import printable
 from assay.report.text.screen import PLAIN, Screen, height_of, is_terminal
 from assay.report.text.text_width import columns
+from assay.untrusted.writing import open_append
 
 CLEAR_LINE = "\r\x1b[2K"
 UP = "\x1b[1A"
@@ -36,7 +37,7 @@ class Console:
         self._region: tuple[str, ...] = ()
         self._log: TextIO | None = None
         try:
-            self._log = log.open("a", encoding="utf-8", errors="replace")
+            self._log = open_append(log, errors="replace")
         except OSError as error:
             self._log_is_gone(error)
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,9 @@ from assay.history import History
 from assay.report.html import write_report
 from assay.session.kept.masking import session_masker
 from assay.session.start import start_session
+from assay.untrusted.read_limit import RESULT
+from assay.untrusted.regular_file import read_bytes
+from assay.untrusted.writing import write_atomic
 
 PROFILES = "profiles"
 
@@ -55,6 +57,6 @@ def _profile(entries: Sequence[Entry], ran: SessionRun, command: Sequence[str]) 
             profiles.append(ProfiledEntry(record.name, None, "; ".join(record.reasons) or str(record.outcome)))
             continue
         target = inside / f"{record.name}.svg"
-        shutil.copyfile(session.folder.path / record.files["profile"], target)
+        write_atomic(target, read_bytes(session.folder.path / record.files["profile"], RESULT))
         profiles.append(ProfiledEntry(record.name, target))
     return profiles

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.record.writing.atomic_file import write_atomic
 from assay.report.exhibits.plot import Plot
 from assay.report.quantity import quantity
 from assay.report.svg.standalone import standalone
+from assay.untrusted.writing import write_atomic
 
 if TYPE_CHECKING:
     from assay.api.tables.records import Records

@@ -92,8 +92,8 @@ def _put(text: str, args: Namespace, answer: str) -> None:
     if args.output is None:
         sys.stdout.write(text)
         return
-    from assay.record.writing.atomic_file import write_atomic
     from assay.report.printable import printable
+    from assay.untrusted.writing import write_atomic
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(args.output, text)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from assay.cli.words.results_dir import results_dir, results_dir_argument
+from assay.untrusted.regular_file import open_regular
 
 POLL_S = 0.2
 _STREAMS = {"stdout": " to standard output", "stderr": " to standard error"}
@@ -50,7 +51,7 @@ def run(args: Namespace) -> int:
 
 def _text(path: Path, still_written: Callable[[], bool]) -> Iterator[str]:
     """What is in the file, then what is added to it for as long as `still_written()`."""
-    with path.open("rb") as log:
+    with open(open_regular(path), "rb") as log:
         while True:
             # Asked before reading: what was written before the end is then surely read.
             more = still_written()

@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
 
 
 def _put(text: str, args: Namespace, usual: Path) -> int:
-    from assay.record.writing.atomic_file import write_atomic
+    from assay.untrusted.writing import write_atomic
 
     if str(args.output) == "-":
         sys.stdout.write(text)

@@ -110,9 +110,9 @@ def _without_base(comparison: Comparison, why: str) -> Comparison:
 
 def _keep(comparison: Comparison, folder: SessionFolder) -> None:
     """Keeps the comparison beside the runs, so that it can be looked at later."""
-    from assay.record.writing.atomic_file import write_atomic
     from assay.record.writing.strict_json import encode
     from assay.report.pages.comparison_page import comparison_page
+    from assay.untrusted.writing import write_atomic
 
     write_atomic(folder.path / "comparison.json", encode(comparison.to_json(), indent=2))
     write_atomic(folder.path / "comparison.html", comparison_page(comparison))

@@ -42,8 +42,8 @@ def _draw(folder: Path) -> None:
     """Draws the page, also for a run that was cut short: what its suites measured until then. A run that measured
     nothing has no page."""
     from assay.analysis.results_folder import is_results_folder, read_results_folder
-    from assay.record.writing.atomic_file import write_atomic
     from assay.report.pages.results_page import render_results
+    from assay.untrusted.writing import write_atomic
 
     if not is_results_folder(folder) or set(read_results_folder(folder).script_metrics) <= {"is_success"}:
         return

@@ -8,8 +8,8 @@ from assay.loadgen.recording.decision_rows import decision_rows
 from assay.loadgen.recording.event_file import write_events
 from assay.loadgen.recording.spool import read_rows
 from assay.loadgen.recording.trace_file import TraceTrack, write_trace
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
+from assay.untrusted.writing import write_atomic
 
 EventFormat = Literal["parquet", "csv", "none"]
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from assay.errors import DataError
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
 from assay.loadgen.http.packed_bodies import read_bodies, write_bodies
+from assay.untrusted.writing import write_atomic
 
 _BLOCK = 1 << 18
 _PLAIN = ("start_ns", "client", "cpu_s", "connections", "notes")
@@ -47,7 +48,7 @@ def save(exchanges: Exchanges, folder: Path, bodies: bool = True) -> None:
     if bodies:
         write_bodies(folder / "bodies.lz4", exchanges.bodies)
     plain = {name: getattr(exchanges, name) for name in _PLAIN}
-    (folder / "run.json").write_text(json.dumps(plain, indent=1) + "\n")
+    write_atomic(folder / "run.json", json.dumps(plain, indent=1) + "\n")
 
 
 def load(folder: Path) -> Exchanges:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from assay.errors import DataError
 from assay.native.library import declare, library
+from assay.untrusted.writing import open_new
 
 _BLOCK = 1 << 20
 _HEAD = struct.Struct("<II")
@@ -41,7 +42,7 @@ def write_bodies(path: Path, bodies: NDArray[np.uint8]) -> None:
     loaded = _functions()
     bodies = np.ascontiguousarray(bodies)
     room = np.empty(loaded.pack_room(_BLOCK) if loaded else 0, np.uint8)
-    with path.open("wb") as file:
+    with open_new(path, "wb") as file:
         for start in range(0, len(bodies), _BLOCK):
             block = bodies[start : start + _BLOCK]
             packed = loaded.pack_bytes(block.ctypes.data, len(block), room.ctypes.data) if loaded else len(block)

@@ -10,6 +10,7 @@ from assay.errors import MissingExtra
 from assay.loadgen.board import COLUMNS, OK, PIPELINE, TEST
 from assay.loadgen.recording.decision_rows import ACTION_NAMES
 from assay.loadgen.recording.spool import Rows
+from assay.untrusted.writing import open_new
 
 _CHUNK = 250_000
 EVENT_COLUMNS = ("event", "phase", "stage_name", *COLUMNS)
@@ -43,7 +44,7 @@ def _words(rows: Rows, names: Mapping[int, str]) -> dict[str, list[str]]:
 
 
 def _csv(parts: Sequence[Rows], names: Mapping[int, str], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with open_new(path, newline="") as file:
         writer = csv.writer(file)
         writer.writerow(EVENT_COLUMNS)
         for chunk in _chunks(parts):

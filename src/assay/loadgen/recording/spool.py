@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.loadgen.board import COLUMNS, DROPPED, HEAD, ROW, TAIL, Board
+from assay.untrusted.writing import open_new
 
 Rows = NDArray[np.void]
 """Structured rows with the columns of `board.COLUMNS`."""
@@ -24,7 +25,7 @@ class Spool:
         self._ring = np.frombuffer(board.rows, DTYPE)
         self._seen = seen
         self.path = path
-        self._file = path.open("wb")
+        self._file = open_new(path, "wb")
 
     def drain(self) -> int:
         page, capacity = self._board.page, self._board.capacity

@@ -16,6 +16,7 @@ import numpy as np
 from assay.loadgen.board import OK, PIPELINE, TEST
 from assay.loadgen.colocation.policies.decision import Decision
 from assay.loadgen.recording.spool import Rows
+from assay.untrusted.writing import open_new
 
 MOST = 200_000
 """Rows of a pipeline in a trace: viewers hold no more. The first ones are kept, and the file says so."""
@@ -37,7 +38,7 @@ class TraceTrack:
 def write_trace(tracks: Sequence[TraceTrack], path: Path, released_at: int = 0) -> None:
     """`released_at`: what the times of decisions count from, on the monotonic clock in nanoseconds."""
     begin = min((int(track.rows["start"].min()) for track in tracks if len(track.rows)), default=0)
-    with path.open("w", encoding="utf-8") as file:
+    with open_new(path) as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[\n')
         file.write(json.dumps({"name": "process_labels", "ph": "M", "pid": 0, "args": {"labels": "assay"}}))
         for number, track in enumerate(tracks, 1):

@@ -7,6 +7,7 @@ from assay.process.usage.accounts import TICK, Accounts
 from assay.process.usage.machine_load import MachineLoad
 from assay.process.usage.one_process import io_fields, status_bytes
 from assay.process.usage.tree import Tree, stat_fields
+from assay.untrusted.writing import open_new
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MOST_THREADS = 64
@@ -30,7 +31,7 @@ class Sampler:
         self.count = 0
         self.cpu_s = self.rss_mb = self.peak_rss_mb = 0.0
         self.threads = self.processes = self.peak_threads = self.peak_processes = 0
-        self._out = open(path, "w", buffering=1 << 16) if path else None  # noqa: SIM115
+        self._out = open_new(path, buffering=1 << 16) if path else None
         self._gpus = gpus
         self.gpu_pct: float | None = None
         self.gpu_memory_mb: float | None = None

@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.record.writing.exclusive_file import create_exclusive
+from assay.untrusted.read_limit import SESSION
+from assay.untrusted.text_file import read_text
+from assay.untrusted.writing import create_exclusive
 
 _WRITTEN_WITHIN_S = 2.0
 
@@ -31,7 +33,7 @@ class Claims:
             holder = self._read(name, number) if number else None
             if holder is not None and (holder == job or not may_replace(holder)):
                 return holder
-            if create_exclusive(self._path(name, number + 1), job, job):
+            if create_exclusive(self._path(name, number + 1), job):
                 return job
 
     def _highest(self, name: str) -> int:
@@ -47,7 +49,7 @@ class Claims:
         then."""
         deadline = time.monotonic() + _WRITTEN_WITHIN_S
         while True:
-            text = self._path(name, number).read_text(encoding="utf-8").strip()
+            text = read_text(self._path(name, number), SESSION).strip()
             if text or time.monotonic() > deadline:
                 return text
             time.sleep(0.05)

@@ -10,8 +10,8 @@ from assay.record.record import Record
 from assay.record.session_files.session_folder import SessionFolder
 from assay.record.session_files.session_info import SessionInfo
 from assay.record.surroundings.environment import Environment
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
+from assay.untrusted.writing import write_atomic
 
 
 class JobFolder(SessionFolder):

@@ -12,10 +12,10 @@ from assay.record.joined.job import Job
 from assay.record.outcome import Outcome
 from assay.record.record import Record
 from assay.record.results_file import read_records
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
+from assay.untrusted.writing import write_atomic
 
 NAME = ".jobs"
 _SESSION = "session"

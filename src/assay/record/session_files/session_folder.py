@@ -10,11 +10,11 @@ from assay.record.record import Record
 from assay.record.results_file import read_records
 from assay.record.session_files.session_info import SessionInfo
 from assay.record.surroundings.environment import Environment
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import write_atomic
 
 
 class SessionFolder:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError
-from assay.record.writing.atomic_file import write_atomic
 from assay.report.dashboard.address import publishing
 from assay.report.dashboard.app import STATIC, render
 from assay.report.dashboard.asked import Listed
 from assay.report.dashboard.pages import compare_page, entry_pages, home_page, series_page, session_pages
 from assay.report.dashboard.store import Store
+from assay.untrusted.writing import write_atomic
 
 _NOWHERE = "assay:not-published"
 _UNLINKED = re.compile(rf'<a\b[^>]*href="{_NOWHERE}"[^>]*>(.*?)</a>', re.DOTALL)

@@ -5,7 +5,7 @@ from pathlib import Path
 from assay import __version__
 from assay.errors import DataError, UsageError
 from assay.record import Environment, SessionFolder
-from assay.record.writing.atomic_file import write_atomic
+from assay.untrusted.writing import write_atomic
 
 _KINDS = {
     "together": "all pipelines together",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from assay.untrusted.writing import open_new
+
 RESERVE_BYTES = 2 << 20
 
 
@@ -26,7 +28,7 @@ class Reserve:
     def take(self) -> None:
         try:
             size = min(RESERVE_BYTES, shutil.disk_usage(self._path.parent).free // 10)
-            with self._path.open("wb") as file:
+            with open_new(self._path, "wb") as file:
                 os.posix_fallocate(file.fileno(), 0, max(size, 1))
         except OSError:
             self.release()

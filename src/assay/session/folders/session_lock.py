@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from assay.errors import UsageError
 from assay.record import SessionFolder
 from assay.record.joined.jobs import Jobs
+from assay.untrusted.writing import open_existing
 
 
 @contextmanager
@@ -40,7 +41,7 @@ def _lock(folder: SessionFolder) -> int | None:
     if folder.lock is None:
         return None
     try:
-        descriptor = os.open(folder.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        descriptor = open_existing(folder.lock)
     except OSError as error:
         raise UsageError(f"session {folder.path.name} cannot go on: {error.strerror}: {folder.lock}") from None
     try:

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from assay.session.run import Run
+from assay.untrusted.writing import write_atomic
 
 _TRIES = 100
 LARGE = ("scratch", "ray_cluster")
@@ -51,7 +52,7 @@ class Workspace:
         """Keeps the packages of the run's own interpreter, in place of the session's."""
         for name in (PACKAGES, CONDA_PACKAGES):
             (self.artifacts / name).unlink(missing_ok=True)  # it is the session's file under a second name
-        (self.artifacts / PACKAGES).write_text(listing, encoding="utf-8")
+        write_atomic(self.artifacts / PACKAGES, listing)
 
     def _copy_listing(self, listing: Path) -> None:
         if not listing.is_file() or (self.artifacts / listing.name).exists():
@@ -59,7 +60,7 @@ class Workspace:
         try:
             os.link(listing, self.artifacts / listing.name)
         except OSError:
-            shutil.copyfile(listing, self.artifacts / listing.name)
+            write_atomic(self.artifacts / listing.name, listing.read_bytes())
 
     def make_ray_folder(self) -> Path:
         return self._link(self.ray_cluster)
@@ -84,7 +85,7 @@ class Workspace:
         for path in (self.scratch, self.ray_cluster):
             self._unlink(path)
         for path in (self.logs, self.results, self.artifacts):
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path)
         for path in (self.combined, self.usage_csv, self.gpu_stats, self.service_usage, self.service_metrics):
             path.unlink(missing_ok=True)
 
@@ -96,11 +97,8 @@ class Workspace:
         return target
 
     def _unlink(self, path: Path) -> None:
-        shutil.rmtree(self.large / path.name, ignore_errors=True)
-        if path.is_symlink():
-            path.unlink()
-        else:
-            shutil.rmtree(path, ignore_errors=True)
+        _remove(self.large / path.name)
+        _remove(path)
         for empty in (self.large, *self.large.parents):
             if empty == self.session.parent:
                 break
@@ -108,6 +106,14 @@ class Workspace:
                 empty.rmdir()
             except OSError:  # in use, or another job has removed it
                 break
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder with all that is in it. A link in its place goes, not what it leads to."""
+    if path.is_symlink() or path.is_file():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _make(folder: Path) -> None:

@@ -11,10 +11,12 @@ from assay.errors import DataError
 from assay.record import Environment, SessionFolder
 from assay.record.joined.job import Job
 from assay.record.joined.job_folder import JobFolder
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.session.folders.open_session import OpenSession
 from assay.session.joined.lost_record import make_lost_record
+from assay.untrusted.read_limit import SESSION
+from assay.untrusted.text_file import read_text
+from assay.untrusted.writing import write_atomic
 
 POLL_S = 0.25
 
@@ -95,5 +97,5 @@ def _logs(folder: JobFolder) -> str:
     for job in folder.jobs.all():
         log = JobFolder(folder.path, job).log
         if log.is_file():
-            parts.append(f"{job.words}:\n{log.read_text(encoding='utf-8', errors='replace')}")
+            parts.append(f"{job.words}:\n{read_text(log, SESSION)}")
     return "".join(parts)

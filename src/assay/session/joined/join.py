@@ -21,9 +21,9 @@ from assay.record.joined.job import Job
 from assay.record.joined.job_folder import JobFolder
 from assay.record.joined.jobs import Jobs
 from assay.record.secrecy.secrets import Masker
-from assay.record.writing.exclusive_file import create_exclusive
 from assay.record.writing.strict_json import encode
 from assay.session.kept.masking import mask_environment, mask_inputs
+from assay.untrusted.writing import create_exclusive, touch
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect
     )
     folder = JobFolder(path, job)
     folder.own.mkdir(parents=True)
-    (folder.own / "alive").touch()
+    touch(folder.own / "alive")
     folder.jobs.write(job)
     return folder
 
@@ -103,7 +103,7 @@ def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect
 def _make_session(folder: JobFolder, plan: Plan, environment: Environment, masker: Masker) -> None:
     """Makes the session, unless another job has. session.json comes last: a folder that has it is complete."""
     job = folder.job
-    create_exclusive(folder.path / "env.json", encode(environment.to_json(), indent=2), job.id)
+    create_exclusive(folder.path / "env.json", encode(environment.to_json(), indent=2))
     info = SessionInfo(
         name=folder.path.name,
         started_at=job.started_at,
@@ -118,7 +118,7 @@ def _make_session(folder: JobFolder, plan: Plan, environment: Environment, maske
     )
     with suppress(FileExistsError):
         shutil.copytree(folder.own / "artifacts", folder.path / "artifacts")
-    create_exclusive(folder.path / "session.json", encode(info.to_json(), indent=2), job.id)
+    create_exclusive(folder.path / "session.json", encode(info.to_json(), indent=2))
 
 
 def _refuse_closed(path: Path) -> None:

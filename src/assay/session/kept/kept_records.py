@@ -5,10 +5,10 @@ from pathlib import Path
 
 from assay.record import Record, SessionFolder
 from assay.record.results_file import append_record
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
 from assay.session.folders.disk import Reserve
 from assay.session.folders.own_file import make_way
+from assay.untrusted.writing import write_atomic
 
 
 class KeptRecords:

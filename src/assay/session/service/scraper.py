@@ -9,6 +9,7 @@ from typing import Self
 
 from assay.session.service.metrics_page import MOST_BYTES, SeriesName, read_metrics_page
 from assay.session.service.ready_check import DIRECT
+from assay.untrusted.writing import open_new
 
 _ANSWER_S = 5.0
 MOST_FILE_BYTES = 64 << 20
@@ -47,7 +48,7 @@ class Scraper:
 
     def _read_all(self) -> None:
         try:
-            with self._path.open("w", encoding="utf-8") as out:
+            with open_new(self._path) as out:
                 due = self._begun
                 while True:
                     last = self._stop.is_set()

@@ -7,6 +7,7 @@ from typing import Any
 from assay.untrusted.read_limit import USAGE
 from assay.untrusted.text_file import read_text
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import write_atomic
 
 
 class ServiceUsage:
@@ -33,7 +34,7 @@ class ServiceUsage:
         """Writes the rows in the form of a program's `usage.csv`: seconds from the start of the program."""
         if self.rows:
             lines = [",".join(self.header), *(",".join(f"{cell:.10g}" for cell in row) for row in self.rows)]
-            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            write_atomic(path, "\n".join(lines) + "\n")
 
     def metrics(self, cpu_s: float) -> dict[str, Any]:
         """`cpu_s`: from the kernel's accounts at the program's start and end."""

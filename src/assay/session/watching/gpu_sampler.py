@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from assay.process.gpus.gpu import GpuReading, Gpus, NoGpu
+from assay.untrusted.writing import open_new
 
 COLUMNS = (
     "timestamp_utc",
@@ -53,7 +54,7 @@ class GpuSampler:
 
     def _sample(self) -> None:
         try:
-            with Gpus() as gpus, self._path.open("w", encoding="utf-8", newline="") as out:
+            with Gpus() as gpus, open_new(self._path, newline="") as out:
                 rows = csv.writer(out)
                 rows.writerow(COLUMNS)
                 while True:

@@ -6,6 +6,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from assay.untrusted.writing import create
+
 
 class Neighbours:
     """Sessions that run on this machine now, by a lock file each: a killed session's lock is free by itself."""
@@ -38,8 +40,7 @@ class Neighbours:
         path = self._folder / f"{os.getpid()}.lock"
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-            self._file = os.open(path, flags, 0o600)
+            self._file = create(path, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX)
             os.write(self._file, f"{session} (process {os.getpid()})".encode())
 

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from assay.untrusted.writing import open_existing
+
 PATIENCE_S = 30.0
 """Seconds that a leftover is waited for. A sink may also have started something that never ends: then it is told all
 the same."""
@@ -22,7 +24,7 @@ _LOOK_EVERY_S = 0.1
 
 def take_courier_lock(path: Path, say: Callable[[str], None]) -> int:
     """A descriptor for standard input, which reads as empty; nobody else holds the file, or `say` was told so."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_existing(path, os.O_RDONLY, 0o600)
     until = time.monotonic() + PATIENCE_S
     while True:
         try:

@@ -19,6 +19,7 @@ from assay.sinks.delivery.outbox import Outbox, run_finished
 from assay.sinks.delivery.status import SinkStatus, statuses
 from assay.sinks.secrets import Secrets
 from assay.sinks.spec import SinkSpec
+from assay.untrusted.writing import open_append
 
 
 class Delivery:
@@ -159,7 +160,7 @@ class Delivery:
                 os.write(self._news.fileno(), b"k")
 
     def _start(self) -> None:
-        with self._outbox.printed.open("ab") as printed:
+        with open_append(self._outbox.printed, "ab") as printed:
             self._worker = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "assay.sinks.delivery.worker", str(self._outbox.session_folder)),

@@ -5,6 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 from assay.sinks.delivery.outbox import Outbox
+from assay.untrusted.regular_file import check_database
+from assay.untrusted.unreadable import Unreadable
 
 
 class Links:
@@ -42,7 +44,8 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _links(state: Path) -> list[tuple[str, str]]:
     try:
+        check_database(state)
         with closing(sqlite3.connect(f"{state.as_uri()}?mode=ro", uri=True, timeout=0)) as database:
             return database.execute("SELECT name, url FROM link ORDER BY rowid").fetchall()
-    except sqlite3.Error:
+    except (sqlite3.Error, Unreadable):
         return []  # being made, or busy: it changes again

@@ -10,6 +10,7 @@ from assay.untrusted.json_text import parse_json
 from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
 from assay.untrusted.regular_file import RegularFile
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import open_existing
 
 
 class MessageLog:
@@ -25,7 +26,7 @@ class MessageLog:
     def append(self, message: Message) -> None:
         """Appends a message, which is on disk when this returns. A line that a crash cut short is closed off first."""
         line = encode({"key": message.key, "kind": message.kind, "body": message.body}).encode() + b"\n"
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = open_existing(self.path, permissions=0o600)
         try:
             end = os.lseek(descriptor, 0, os.SEEK_END)
             if end and os.pread(descriptor, 1, end - 1) != b"\n":

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from assay.errors import DataError
 from assay.record import Record, SessionFolder
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode, untag
 from assay.sinks.delivery.message import Message
 from assay.sinks.delivery.message_log import MessageLog
@@ -16,6 +15,7 @@ from assay.sinks.secrets import Secrets, resolve
 from assay.sinks.spec import SinkSpec
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
+from assay.untrusted.writing import write_atomic
 
 
 class Outbox:

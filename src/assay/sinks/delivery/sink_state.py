@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from contextlib import closing
@@ -9,6 +10,8 @@ from typing import Any
 
 from assay.record.writing.strict_json import decode, encode
 from assay.sinks.delivery.backoff import Backoff
+from assay.untrusted.regular_file import check_database
+from assay.untrusted.writing import open_existing
 
 _LINKS = 20
 _SCHEMA = """
@@ -39,8 +42,9 @@ class SinkState:
 
     def __init__(self, path: Path, backoff: Backoff = Backoff()) -> None:
         self._backoff = backoff
+        check_database(path)
+        os.close(open_existing(path, permissions=0o600))  # SQLite itself would create it through a link
         self._db = sqlite3.connect(path, timeout=10, isolation_level=None)
-        path.chmod(0o600)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")
         self._db.executescript(_SCHEMA)

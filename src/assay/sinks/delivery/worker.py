@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.sinks.delivery.delivery_supervisor import DeliverySupervisor
 from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.spec import SinkSpec
+from assay.untrusted.writing import open_append
 
 
 def main() -> int:
@@ -24,7 +25,7 @@ def main() -> int:
     outbox = Outbox(args.folder)
     specs = [SinkSpec(**written) for written in json.loads(_first_line(0) or "[]")]
     os.nice(10)
-    with outbox.lock.open("w") as lock:
+    with open_append(outbox.lock) as lock:
         # The worker of a killed session may still be at it: it ends by itself, and two would deliver twice.
         fcntl.flock(lock, fcntl.LOCK_EX)
         DeliverySupervisor(outbox, specs, args.linger, args.tries).run(news=0)

@@ -5,21 +5,24 @@ import os
 from pathlib import Path
 
 from assay.sinks.delivery.context import Memory
+from assay.untrusted.writing import open_existing
 
 
 class AppendedFile:
     """A file that grows by whole pieces, each once: before a piece is written, where it will begin is remembered,
     so that after a kill one look there tells whether it was. Several sessions may append to the same file."""
 
-    def __init__(self, path: Path, memory: Memory) -> None:
+    def __init__(self, path: Path, memory: Memory, session: Path) -> None:
+        """A link is followed only outside of the session's folder, where the user put it."""
         self._path = path
+        self._follow_links = not path.is_relative_to(session)
         self._memory = memory
 
     def append(self, key: str, piece: str, heading: str = "") -> None:
         """`heading` is written first into a file that is empty."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         data = piece.encode()
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = open_existing(self._path, follow_links=self._follow_links)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             end = os.lseek(descriptor, 0, os.SEEK_END)

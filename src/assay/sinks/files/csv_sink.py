@@ -22,7 +22,9 @@ class CsvSink(Sink):
         record = Record.from_json(result)
         path = self.context.folder / self.config.get("path", "sinks/metrics.csv")
         rows = _rows(record) or [(*_run(record), "", "", "", "")]
-        AppendedFile(path, self.context.memory).append(self.context.message_key, _text(rows), _text([COLUMNS]))
+        AppendedFile(path, self.context.memory, self.context.folder).append(
+            self.context.message_key, _text(rows), _text([COLUMNS])
+        )
         self.context.announce("CSV", str(path))
 
 

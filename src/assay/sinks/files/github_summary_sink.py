@@ -33,7 +33,7 @@ class GitHubSummarySink(Sink):
     def finalize(self) -> None:
         named = self.config.get("path") or os.environ.get("GITHUB_STEP_SUMMARY") or "sinks/summary.md"
         path = self.context.folder / Path(named)
-        AppendedFile(path, self.context.memory).append(self.context.message_key, self._markdown())
+        AppendedFile(path, self.context.memory, self.context.folder).append(self.context.message_key, self._markdown())
         self.context.announce("summary", str(path))
 
     def _markdown(self) -> str:

@@ -18,5 +18,7 @@ class JsonlSink(Sink):
     def process_result(self, result: dict[str, Any]) -> None:
         shown = result if self.config.get("tasks") else {**result, "tasks": []}
         path = self.context.folder / self.config.get("path", "sinks/results.jsonl")
-        AppendedFile(path, self.context.memory).append(self.context.message_key, encode(shown) + "\n")
+        AppendedFile(path, self.context.memory, self.context.folder).append(
+            self.context.message_key, encode(shown) + "\n"
+        )
         self.context.announce("JSON lines", str(path))

@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 from assay.record import Outcome, Record
 from assay.sinks.key import Key
 from assay.sinks.sink import Sink
+from assay.untrusted.writing import open_new, temporary_name
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MISSED = (Outcome.FAILED, Outcome.INVALID, Outcome.MISSED)
@@ -25,8 +26,8 @@ class JUnitSink(Sink):
     def finalize(self) -> None:
         path = self.context.folder / self.config.get("path", "sinks/junit.xml")
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        with temporary.open("w", encoding="utf-8") as out:
+        temporary = temporary_name(path)
+        with open_new(temporary) as out:
             self._write(out)
             out.flush()
             os.fsync(out.fileno())

@@ -4,17 +4,19 @@ import os
 import tarfile
 from pathlib import Path
 
+from assay.untrusted.writing import open_new, temporary_name
+
 # What is of no use elsewhere: our own queue, and what entries used while they ran.
 _LEFT_OUT = frozenset({"outbox", "scratch", "ray_cluster"})
 
 
 def write_archive(folder: Path, to: Path) -> None:
     """The session's folder as one file, whole or not there. Links are kept as links, never followed out of it."""
-    temporary = to.with_name(f".{to.name}.{os.getpid()}.tmp")
+    temporary = temporary_name(to)
     try:
-        with tarfile.open(temporary, "w:gz", compresslevel=6) as archive:
-            archive.add(folder, arcname=folder.name, filter=_keep)
-        with temporary.open("rb") as written:
+        with open_new(temporary, "wb") as written:
+            with tarfile.open(fileobj=written, mode="w:gz", compresslevel=6) as archive:
+                archive.add(folder, arcname=folder.name, filter=_keep)
             os.fsync(written.fileno())
         temporary.replace(to)
     finally:

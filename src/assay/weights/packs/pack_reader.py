@@ -6,6 +6,7 @@ from collections.abc import Callable, KeysView
 from pathlib import Path
 
 from assay.errors import DataError
+from assay.untrusted.regular_file import open_regular
 from assay.weights.packs.pack_index import PackIndex
 from assay.weights.packs.pack_writer import END, FOOTER, MAGIC
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
@@ -25,7 +26,7 @@ class PackReader:
         self._map: mmap.mmap | None = None
         self._view: memoryview | None = None
         try:
-            file = os.open(path, os.O_RDONLY)
+            file = open_regular(path)
             try:
                 self.size = os.fstat(file).st_size
                 if self.size < len(MAGIC) + FOOTER.size:
@@ -44,7 +45,7 @@ class PackReader:
             self._check_size()
             return self._view[start:end]
         try:
-            with self.path.open("rb") as file:
+            with open(open_regular(self.path), "rb") as file:
                 file.seek(start)
                 return memoryview(file.read(end - start))
         except OSError as error:

@@ -7,7 +7,9 @@ from typing import Any
 from uuid import uuid4
 
 from assay.errors import DataError
+from assay.untrusted.regular_file import check_own_folders
 from assay.weights.codec.codec_methods import FORMAT
+from assay.weights.new_folder import FOLDERS
 from assay.weights.remotes.remote import Change, Remote
 from assay.weights.remotes.remote_files import RemoteFiles
 from assay.weights.repository_disk import RepositoryDisk
@@ -39,7 +41,8 @@ class FolderRemote(Remote):
 
     def _make(self) -> None:
         try:
-            for name in ("commits", "packs", "tmp"):
+            check_own_folders(self._folder, FOLDERS)
+            for name in FOLDERS:
                 (self._folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"{self._folder} cannot be written: {error.strerror}") from None

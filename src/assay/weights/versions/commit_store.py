@@ -9,6 +9,8 @@ from uuid import uuid4
 
 from assay.errors import DataError
 from assay.untrusted.json_text import parse_json
+from assay.untrusted.read_limit import SESSION
+from assay.untrusted.regular_file import read_bytes
 from assay.untrusted.unreadable import Unreadable
 from assay.weights.digest import DIGEST_BYTES, bytes_digest
 from assay.weights.dtype import ELEMENT_TYPES
@@ -57,7 +59,7 @@ class CommitStore:
 
     def raw(self, commit_id: str) -> bytes:
         try:
-            data = (self.folder / commit_id).read_bytes()
+            data = read_bytes(self.folder / commit_id, SESSION)
         except OSError as error:
             raise DataError(f"commit {commit_id[:12]} cannot be read: {error.strerror}") from None
         if bytes_digest(data).hex() != commit_id:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ def seal(value: dict[str, Any]) -> bytes:
 
 def unseal(path: Path) -> dict[str, Any]:
     try:
-        data = read_bytes(path, replace(SESSION, follow_links=True))
+        data = read_bytes(path, SESSION)
     except FileNotFoundError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     return unseal_bytes(str(path), data)

@@ -14,6 +14,7 @@ from assay.benchmarks.weights.tables.table import Table
 from assay.errors import UsageError
 from assay.record import TaskPerf
 from assay.record.benchmark import Benchmark
+from assay.untrusted.writing import open_append
 
 if TYPE_CHECKING:
     from assay.benchmarks.weights.orchestration.orchestrator import BenchmarkOrchestrator
@@ -50,7 +51,7 @@ class ResultsFolder:
         self.write_unfinished()
 
     def print_tables(self, tables: Iterable[Table]) -> None:
-        with (self.path / "tables.txt").open("a") as out:
+        with open_append(self.path / "tables.txt") as out:
             for table in tables:
                 print(f"{table}\n", flush=True)
                 out.write(f"{table}\n\n")

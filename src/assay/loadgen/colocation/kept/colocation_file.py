@@ -12,8 +12,8 @@ from assay.loadgen.colocation.kept.run_json import run_json
 from assay.loadgen.colocation.rates.rates_tried import RatesTried
 from assay.loadgen.colocation.running.colocated_run import ColocatedRun
 from assay.loadgen.colocation.slowdown.contrast import Contrast
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
+from assay.untrusted.writing import write_atomic
 
 VERSION = 2
 FILE_NAME = "colocation.json"

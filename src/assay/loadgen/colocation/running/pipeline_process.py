@@ -55,6 +55,7 @@ from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import LOG, SESSION
 from assay.untrusted.text_file import last_lines
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import write_atomic
 
 _GRACE_S = 1.0
 """Seconds after its time limit at which a worker is ended from outside; it ends itself at the limit."""
@@ -95,7 +96,7 @@ class PipelineProcess:
             "device": self._device.for_stages,
             "control_groups": self._group.entrances,
         }
-        (self._folder / CONFIG).write_text(json.dumps(written))
+        write_atomic(self._folder / CONFIG, json.dumps(written))
         self._supervised = Supervised(self._spec())
         self.pause = Pause(self.board, self._supervised, self._group)
         self._statuses: deque[Status] = deque([Status(0.0, 0.0, 0.0)] * 2, maxlen=2)

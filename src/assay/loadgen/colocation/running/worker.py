@@ -21,6 +21,7 @@ from assay.loadgen.colocation.build import build_graph, build_load
 from assay.loadgen.colocation.config import PipelineConfig
 from assay.loadgen.drive.driver import Driver
 from assay.loadgen.drive.ending import Ending, How, StageFailed
+from assay.untrusted.writing import write_atomic
 
 CONFIG = "pipeline.json"
 BOARD = "board"
@@ -71,9 +72,7 @@ def _start(board: Board) -> int:
 
 
 def _write(path: Path, content: Mapping[Any, Any]) -> None:
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content))
-    partial.replace(path)
+    write_atomic(path, json.dumps(content))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from assay.errors import MissingExtra
 from assay.loadgen.serving.measured.load_point import LoadPoint
+from assay.untrusted.writing import open_new
 
 RowFormat = Literal["parquet", "csv", "jsonl", "none"]
 COLUMNS = (
@@ -57,7 +58,7 @@ def write_request_rows(folder: Path, points: Sequence[LoadPoint], form: RowForma
         _write_parquet(columns, path)
         return path
     rows = zip(*(column.to_list() for column in columns.values()), strict=True)
-    with path.open("w", encoding="utf-8", newline="") as out:
+    with open_new(path, newline="") as out:
         if form == "csv":
             csv.writer(out).writerows([COLUMNS, *rows])
         else:

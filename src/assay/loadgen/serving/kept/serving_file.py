@@ -9,8 +9,8 @@ from assay.loadgen.serving.kept.point_json import finite, point_json
 from assay.loadgen.serving.measured.formulas import FORMULAS, FROM_SEND
 from assay.loadgen.serving.measured.load_point import LoadPoint
 from assay.loadgen.serving.measured.point_metrics import point_metrics
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode
+from assay.untrusted.writing import write_atomic
 
 VERSION = 1
 FILE_NAME = "serving.json"

@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 
 from assay.errors import DataError
 from assay.history.instant import microseconds
-from assay.record.writing.atomic_file import write_atomic
 from assay.record.writing.strict_json import encode, untag
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
 from assay.untrusted.unreadable import Unreadable
+from assay.untrusted.writing import write_atomic
 from assay.untrusted.written import Written
 
 FILE_NAME = "acknowledged.json"
