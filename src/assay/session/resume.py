@@ -10,6 +10,7 @@ from assay.config.entries.entry_name import is_name
 from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
+from assay.record.joined.jobs import NAME as JOBS
 from assay.record.results_file import append_record, read_records
 from assay.record.writing.strict_json import encode
 from assay.session.folders.open_session import OpenSession
@@ -20,7 +21,7 @@ from assay.session.watching.leftover_programs import end_leftover_programs
 from assay.untrusted.regular_file import check_own_folders
 from assay.untrusted.writing import write_atomic
 
-OWN_FOLDERS = (".jobs", "artifacts", "outbox", "profiles", "sinks")
+OWN_FOLDERS = (JOBS, "artifacts", "outbox", "profiles", "sinks")
 """Folders that Assay itself writes to in a session's folder, beside those of entries."""
 
 

@@ -19,10 +19,12 @@ from assay.record import Environment, SessionFolder, SessionInfo
 from assay.record.joined.heartbeat import place, start_ticks
 from assay.record.joined.job import Job
 from assay.record.joined.job_folder import JobFolder
+from assay.record.joined.jobs import NAME as JOBS
 from assay.record.joined.jobs import Jobs
 from assay.record.secrecy.secrets import Masker
 from assay.record.writing.strict_json import encode
 from assay.session.kept.masking import mask_environment, mask_inputs
+from assay.untrusted.regular_file import check_own_folders
 from assay.untrusted.writing import create_exclusive, touch
 
 
@@ -53,6 +55,7 @@ def join_session(
     try:
         plan.results_dir.mkdir(parents=True, exist_ok=True)
         path.mkdir(exist_ok=True)
+        check_own_folders(path, (JOBS, "artifacts"))
         _refuse_closed(path)
         folder = new_job(path, masker.words(list(command)), plan, expect)
         first = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()

@@ -15,6 +15,7 @@ from assay.sinks.secrets import Secrets, resolve
 from assay.sinks.spec import SinkSpec
 from assay.untrusted.json_text import read_json
 from assay.untrusted.read_limit import SESSION
+from assay.untrusted.regular_file import check_own_folders
 from assay.untrusted.writing import write_atomic
 
 
@@ -33,6 +34,7 @@ class Outbox:
         self.session_folder = session_folder
         self.folder = session_folder / "outbox"
         self.log = MessageLog(self.folder / "messages.jsonl")
+        check_own_folders(session_folder, (self.folder.name, "sinks"))
 
     @property
     def exists(self) -> bool:
