@@ -6,6 +6,7 @@ what root's child is to an ordinary user: it can be neither signalled nor looked
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shutil
@@ -17,7 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_freezer import KINDS, freezer_folder
 from test_supervised import appears, ends, is_running, python, run
 from workplace import Workplace
 
@@ -27,6 +27,7 @@ from assay.record import Outcome, Record
 
 NOBODY = 65534
 OWNER = pwd.getpwuid(NOBODY).pw_name
+FREEZER = Path("/sys/fs/cgroup/freezer")
 WITHOUT = ",".join(f"-{name}" for name in ("kill", "sys_ptrace", "sys_admin", "perfmon"))
 """Capabilities to signal other users' processes and to read their environment and I/O."""
 CHILDREN = """
@@ -243,28 +244,159 @@ def test_a_command_before_the_run_may_leave_such_a_process_too(place: Restricted
     assert not any(map(is_running, place.pids("own")))
 
 
-def test_a_companion_that_cannot_be_ended_is_given_up_and_named(place: Restricted) -> None:
-    place.session("", fails="from children import *\nown(1); foreign('sleep', '600')\nraise SystemExit(3)\n")
-    code = f"""
-import os, sys
+@pytest.mark.slow
+def test_a_ready_command_that_cannot_be_ended_is_named_and_started_once(place: Restricted) -> None:
+    entries = f"""
+  - name: served
+    script: plain.py
+    service:
+      command: [sleep, "600"]
+      url: http://127.0.0.1:9
+      ready: {{command: ["{sys.executable}", ready.py]}}
+      ready_timeout_s: 11
+      stop_timeout_s: 0.3
+"""
+    ready = (
+        "from children import *\nnote('foreign', os.getpid())\nbecome_nobody()\nos.execvp('sleep', ['sleep', '600'])\n"
+    )
+    record = run_session(place, entries, ready=ready, plain=PLAIN)["served"]
+    assert record.outcome is Outcome.FAILED
+    assert record.reasons[0] == (
+        f"the service was not ready after 11 s: its ready command took longer than 10 s; {place.named()}"
+    )
+
+
+def test_a_pipeline_beside_others_may_leave_such_a_process_too(place: Restricted) -> None:
+    stage = """
+import children
+from assay.pipeline.stage import Stage
+class Leaves(Stage):
+    def setup(self, *_): children.own(1); children.foreign("sleep", "600")
+    def process(self, data): return data
+"""
+    config = """
+name: two
+pipelines:
+  - name: leaves
+    loadgen: {component: single_stream, max_queries: 5}
+    stages: [{id: 0, component: leaving.Leaves}]
+  - name: plain
+    loadgen: {component: single_stream, max_queries: 5}
+    stages: [{id: 0, component: no_op}]
+"""
+    place.session("", leaving=stage)
+    place.environment["PYTHONPATH"] += f":{place.folder}"
+    place.write("two.yml", config)
+    answer = place.assay("colocate", "two.yml", "--results", "out")
+    assert answer.code == 0, answer.out + answer.err
+    (run,) = json.loads((place.folder / "out" / "colocation.json").read_text())["runs"]
+    warnings = {pipeline["pipeline"]: pipeline["warnings"] for pipeline in run["pipelines"]}
+    assert place.named() in warnings["leaves"]
+    assert not any("could not be ended" in warning for warning in warnings["plain"])
+    assert not any(map(is_running, place.pids("own")))
+
+
+RESTRICTED = f"""
+import os, sys, time
 sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}
 from pathlib import Path
+from test_supervised import appears, run, start
+folder = Path.cwd()
+"""
+
+
+def run_restricted(place: Restricted, code: str, without: str = WITHOUT) -> list[str]:
+    """Lines that a Python prints which may signal only processes of its own user."""
+    argv = ["setpriv", f"--bounding-set={without}", f"--inh-caps={without}", sys.executable, "-c", RESTRICTED + code]
+    done = subprocess.run(
+        argv, cwd=place.folder, env=place.environment, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_companion_that_cannot_be_ended_is_given_up_and_named(place: Restricted) -> None:
+    place.session("", fails="from children import *\nown(1); foreign('sleep', '600')\nraise SystemExit(3)\n")
+    code = """
 from assay.process.spec import CompanionSpec
-from test_supervised import run
-folder = Path({str(place.folder)!r})
 argv = [sys.executable, "fails.py"]
 companion = CompanionSpec("helper", argv, os.environ, folder, folder / "log", ready="never said", attempts=1)
 result = run(folder, ["true"], companion=companion, grace_s=0.2)
 print(result.failure)
 print([process.pid for process in result.immortal])
 """
-    argv = place.argv()
-    argv[argv.index("-m") :] = ["-c", code]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=True)
-    failure, immortal = done.stdout.splitlines()
+    failure, immortal = run_restricted(place, code)
     assert failure.startswith("helper ended with 3 while starting")
     assert immortal == str(place.pids("foreign"))
     assert not any(map(is_running, place.pids("own")))
+
+
+def test_a_tree_with_such_a_process_is_not_paused_by_halves(place: Restricted) -> None:
+    place.session("", hangs=HANGS)
+    code = """
+from assay.process.freezer import continue_tree, stop_tree
+from assay.process.usage.tree import stat_fields
+supervised = start(folder, [sys.executable, "hangs.py"], grace_s=0.2)
+appears(folder / "ready")
+own = [int(line) for line in (folder / "own").read_text().split()]
+def stopped(wanted):
+    until = time.monotonic() + 20
+    count = -1
+    while count != wanted and time.monotonic() < until: count = sum(stat_fields(pid)[0] == b"T" for pid in own)
+    return count
+try: stop_tree(supervised.tree)
+except PermissionError as error: print(error.strerror)
+print(stopped(9))
+continue_tree(supervised.tree)
+print(stopped(0))
+supervised.end("enough")
+supervised.wait()
+"""
+    said, paused, resumed = run_restricted(place, code)
+    (pid,) = place.pids("foreign")
+    assert said == f"Assay may not stop process {pid}, which another user owns"
+    assert (paused, resumed) == ("9", "0")
+
+
+def test_a_namespace_ends_even_such_a_process(place: Restricted) -> None:
+    place.session("")
+    place.environment["INSIDE"] = str(place.folder)
+    becomes = """
+import children, os, time
+if os.fork() == 0:
+    children.become_nobody()
+    os.execvp("sleep", ["sleep", "600"])
+time.sleep(0.5)
+"""
+    code = f"""
+result = run(folder, [sys.executable, "-c", {becomes!r}], namespace=True, grace_s=0.3)
+print(result.returncode, result.immortal)
+"""
+    assert run_restricted(place, code, without="-kill") == ["0 ()"]
+    deadline = time.monotonic() + 20
+    while find_started_for("INSIDE", str(place.folder)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not find_started_for("INSIDE", str(place.folder))
+
+
+@pytest.mark.slow
+def test_a_server_that_a_stage_started_is_left_to_the_supervisor(place: Restricted) -> None:
+    server = """from children import *
+import socket
+note("foreign", os.getpid())
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))):
+    become_nobody()
+    time.sleep(600)
+"""
+    place.session("", server=server)
+    code = """
+from assay.stages.llm_server.started_server import StartedServer
+server = StartedServer.read({"command": [sys.executable, "server.py", "{port}"]})
+server.start(os.environ)
+server.end()
+print("ended")
+"""
+    assert run_restricted(place, code) == ["ended"]
 
 
 def test_only_what_is_in_state_d_is_said_to_hang_in_the_kernel() -> None:
@@ -294,12 +426,10 @@ def test_names_are_shown_without_their_control_characters_and_not_all_of_a_crowd
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    "version 1" not in KINDS, reason="only a frozen group of version 1 keeps a process from its SIGKILL"
-)
+@pytest.mark.skipif(not FREEZER.is_dir(), reason="only a frozen group of version 1 keeps a process from its SIGKILL")
 def test_a_process_that_hangs_in_the_kernel_is_said_to_do_so(tmp_path: Path) -> None:
-    group = freezer_folder("version 1")
-    assert group is not None
+    group = FREEZER / f"assay-test-hangs-{os.getpid()}"
+    group.mkdir()
     freezes = f"""
 import os, pathlib, subprocess
 child = subprocess.Popen(["sleep", "600"], start_new_session=True)

@@ -84,7 +84,7 @@ def _warning(processes: Sequence[Unended], why: str, whose: str) -> str:
         return f"{what} could not be ended: {'it hangs' if one else 'they hang'} in the kernel (state D)"
     if why != REFUSED:
         return f"{what} did not end within {GIVE_UP_S:g} s of SIGKILL (state {why})"
-    owners = " or ".join(dict.fromkeys([*(process.owner for process in processes), "root"]))
+    owners = " or ".join(dict.fromkeys([*(process.owner for process in processes if process.uid is not None), "root"]))
     pids = " ".join(str(process.pid) for process in processes[:_MOST_NAMED])
     it = "it" if one else "them"
     return (
