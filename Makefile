@@ -10,7 +10,7 @@ SHELL := /bin/bash
 
 include make/*.mk
 
-.PHONY: help setup demo test test-fast coverage-floors lint lock clean
+.PHONY: help setup demo test test-fast coverage lint lock clean
 help: ## this list
 	@awk -f make/help.awk $(MAKEFILE_LIST)
 
@@ -19,16 +19,15 @@ setup: $(VENV)/.ready ## everything in .venv, from hash-locked requirements: ext
 demo: $(VENV)/.core ## run the quick session and write its HTML report; the core in .venv is all it sets up
 	$(BIN)/assay run --config examples/quickstart.yaml
 
-# Which branches of each room the parallel tests reach is measured too, by probes that cost a few percent; COVERAGE= does without.
-COVERAGE ?= 1
-test: setup lint ## every test, and which share of each room they reach: below its floor a room fails (COVERAGE=: not measured)
-	rm -rf .coverage
-	$(if $(COVERAGE),ASSAY_COVERAGE=1) $(BIN)/python -m pytest -n 2 -m "not serial" tests
+test: setup lint ## every test
+	$(BIN)/python -m pytest -n 2 -m "not serial" tests
 	$(BIN)/python -m pytest -m serial tests
-	$(if $(COVERAGE),$(BIN)/python -m tools.coverage_rooms .coverage)
 
-coverage-floors: setup ## what the last `make test` reached becomes the floor of each room
-	$(BIN)/python -m tools.coverage_rooms .coverage --write
+coverage: setup ## which lines and branches the tests reach, programs that they start included (COVERAGE_TESTS=tests/record: some of them)
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -n 2 -m "not serial" $(or $(COVERAGE_TESTS),tests)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
 test-fast: setup ## tests that take no more than a few seconds each
 	$(BIN)/python -m pytest -n 2 -m "not slow and not serial" tests
@@ -44,4 +43,4 @@ lock: setup ## make the lock files anew
 	UV=$(BIN)/uv requirements/compile.sh
 
 clean: ## forget the environment and caches
-	rm -rf $(VENV) .peers .coverage .mypy_cache .pytest_cache .ruff_cache .grimp_cache
+	rm -rf $(VENV) .peers build/coverage .mypy_cache .pytest_cache .ruff_cache .grimp_cache

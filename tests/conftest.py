@@ -18,13 +18,6 @@ for _ignored, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SI
         signal.signal(_ignored, _usual)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if os.environ.get("ASSAY_COVERAGE"):
-        from branch_coverage import BranchCoverage
-
-        config.pluginmanager.register(BranchCoverage())
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Where runs wrote is remembered for each user; not for whoever runs the tests."""

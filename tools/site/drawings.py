@@ -3,10 +3,9 @@ from __future__ import annotations
 import re
 
 from tools.site.flowchart import FlowChart
-from tools.site.sequence_chart import SequenceChart
 
 _BLOCK = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_KINDS: dict[str, type[FlowChart] | type[SequenceChart]] = {"flowchart": FlowChart, "sequenceDiagram": SequenceChart}
+_KINDS = {"flowchart": FlowChart}
 
 
 def with_drawings(page: str) -> str:
