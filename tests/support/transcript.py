@@ -1,0 +1,173 @@
+"""Command lines as a user types them, with what they answered and wrote, as text that is the same every time.
+
+A step is a line: `assay …`, as in a shell but without one (`NAME=value` in front sets a variable), or one of these that
+look at what was written:
+
+- `ls FOLDER`: every path in it
+- `cat FILE`: its text
+- `keys FILE`: which keys the JSON has, or each line of JSON lines, without their values
+- `values FILE`: the same with values; a number with a fraction is only said to be a number
+- `page FILE`: title and headings of an HTML page
+
+A name may hold `*` where one path fits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from workplace import Workplace
+
+ROOT = Path(__file__).parent.parent.parent
+
+ALWAYS = (
+    (r"\b20\d\d-\d\d-\d\d__\d\d-\d\d-\d\d(?:__\d+)?", "TIME"),
+    (r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+]00:00)?", "TIME"),
+    (r"\b[0-9a-f]{48}\b|\b[0-9a-f]{40}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{12}\b", "DIGEST"),
+    (r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:PORT"),
+    (r"(?m)^\S+: [^\n]*, \d+ cores?, \d+ GB, [^\n]*$", "MACHINE"),
+    (r'[^"\n]*, \d+ cores?, \d+ GB, [^"\n]*', "MACHINE"),
+)
+_UNIT = r"(?:ns|µs|ms|s|min|h|B|KB|kB|MB|GB)"
+_NUMBER = r"\d[\d,]*(?:\.\d+)?"
+TIMES = (
+    (rf"{_NUMBER} {_UNIT}(?: \d+ s)?(?: ± {_NUMBER} {_UNIT})?(?![\w/])", "#"),
+    (rf"\b{_NUMBER} seconds\b", "# seconds"),
+    (r"[█▏▎▍▌▋▊▉]+", "BAR"),
+)
+"""What takes time or memory; counts stay."""
+FIGURES = (*TIMES, (rf"(?<![\w.:/-])(?:[-−+±]?{_NUMBER}(?: ?(?:{_UNIT}|%|/s)\b|%)?|–)(?![\w.]*\w)", "#"))
+"""Every number that stands by itself."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Steps in a folder of their own, and the files that are there before the first."""
+
+    steps: str
+    files: dict[str, str] = field(default_factory=dict)
+    hidden: Iterable[tuple[str, str]] = ()
+    """What differs from time to time: patterns, and what is written in their place."""
+    dropped: str = ""
+    """Pattern of lines that are there on a busy machine only."""
+    exact: bool = False
+    """Times, digests and spaces are kept: nothing is measured."""
+
+
+def play(place: Workplace, scenario: Scenario) -> str:
+    """Run the steps; return the transcript."""
+    for name, text in scenario.files.items():
+        place.write(name, text)
+    said = [_step(place, scenario, line.strip()) for line in scenario.steps.strip().splitlines()]
+    return "\n".join(said)
+
+
+def _step(place: Workplace, scenario: Scenario, line: str) -> str:
+    words = shlex.split(line)
+    variables = {}
+    while "=" in words[0]:
+        name, _, variables[name] = words.pop(0).partition("=")
+    verb, *words = words
+    if verb == "assay":
+        answer = place.assay(*words, **variables)
+        errors = "".join(f"! {each}\n" for each in answer.err.splitlines())
+        text = f"{answer.out}{errors}[exit {answer.code}]\n"
+    else:
+        text = "".join(f"{each}\n" for each in LOOKS[verb](_only(place.folder, words[0])))
+    return f"$ {line}\n{tidy(text, place, scenario)}"
+
+
+def tidy(text: str, place: Workplace, scenario: Scenario) -> str:
+    for long, short in ((str(place.folder), "HERE"), (sys.executable, "PYTHON"), (str(ROOT), "REPO")):
+        text = text.replace(long, short)
+    for pattern, put in (*(() if scenario.exact else ALWAYS), *scenario.hidden):
+        text = re.sub(pattern, put, text)
+    if scenario.dropped:
+        text = re.sub(rf"(?m)^(?:{scenario.dropped}).*\n(?:\n(?=\n|\Z))?", "", text)
+    if scenario.exact:
+        return text
+    lines = [re.sub(r"(?<=\S) +", " ", line).strip(" ") for line in text.splitlines()]
+    return "".join(f"{re.sub(r'-{3,}', '---', line)}\n" for line in lines)
+
+
+def _only(folder: Path, name: str) -> Path:
+    [found] = folder.glob(name) if "*" in name else [folder / name]
+    return found
+
+
+def _ls(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.rglob("*")):
+        yield f"{path.relative_to(folder)}{'/' if path.is_dir() else ''}"
+
+
+def _cat(file: Path) -> Iterator[str]:
+    yield from file.read_text(encoding="utf-8").splitlines()
+
+
+def _documents(file: Path) -> list[Any]:
+    text = file.read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()] if file.suffix == ".jsonl" else [json.loads(text)]
+
+
+def _keys(file: Path) -> Iterator[str]:
+    yield from sorted({path for document in _documents(file) for path, _ in _leaves(document, "", "[]")})
+
+
+def _values(file: Path) -> Iterator[str]:
+    for number, document in enumerate(_documents(file)):
+        if number:
+            yield ""
+        for path, value in _leaves(document, ""):
+            yield f"{path}: {'number' if isinstance(value, float) else json.dumps(value, ensure_ascii=False)}"
+
+
+def _leaves(value: Any, path: str, place: str = "[{}]") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else key, place)
+    elif isinstance(value, list) and value:
+        for at, inner in enumerate(value):
+            yield from _leaves(inner, path + place.format(at), place)
+    else:
+        yield path, value
+
+
+class _Headings(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("title", "h1", "h2", "h3"):
+            self._inside = tag
+            self.found.append(f"{tag}: ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self._inside:
+            self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.found[-1] += data
+
+
+def headings(page: str) -> list[str]:
+    parser = _Headings()
+    parser.feed(page)
+    return [" ".join(each.split()) for each in parser.found]
+
+
+def _page(file: Path) -> list[str]:
+    return headings(file.read_text(encoding="utf-8"))
+
+
+LOOKS = {"ls": _ls, "cat": _cat, "keys": _keys, "values": _values, "page": _page}
