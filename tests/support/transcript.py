@@ -3,8 +3,8 @@
 A step is a line: `assay …`, as in a shell but without one (`NAME=value` in front sets a variable), or one of these that
 look at what was written:
 
-- `ls FOLDER`: every path in it
-- `cat FILE`: its text
+- `ls FOLDER`: every path in it; `top FOLDER`: only its own names
+- `cat FILE`: its text; `head FILE`: its first lines
 - `keys FILE`: which keys the JSON has, or each line of JSON lines, without their values
 - `values FILE`: the same with values; a number with a fraction is only said to be a number
 - `page FILE`: title and headings of an HTML page
@@ -77,7 +77,7 @@ def _step(place: Workplace, scenario: Scenario, line: str) -> str:
         name, _, variables[name] = words.pop(0).partition("=")
     verb, *words = words
     if verb == "assay":
-        answer = place.assay(*words, **variables)
+        answer = place.assay(*words, **{"COLUMNS": "100", "TZ": "UTC", **variables})
         errors = "".join(f"! {each}\n" for each in answer.err.splitlines())
         text = f"{answer.out}{errors}[exit {answer.code}]\n"
     else:
@@ -108,8 +108,16 @@ def _ls(folder: Path) -> Iterator[str]:
         yield f"{path.relative_to(folder)}{'/' if path.is_dir() else ''}"
 
 
+def _top(folder: Path) -> list[str]:
+    return sorted(f"{path.name}{'/' if path.is_dir() else ''}" for path in folder.iterdir())
+
+
 def _cat(file: Path) -> Iterator[str]:
     yield from file.read_text(encoding="utf-8").splitlines()
+
+
+def _head(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()[:4]
 
 
 def _documents(file: Path) -> list[Any]:
@@ -170,4 +178,4 @@ def _page(file: Path) -> list[str]:
     return headings(file.read_text(encoding="utf-8"))
 
 
-LOOKS = {"ls": _ls, "cat": _cat, "keys": _keys, "values": _values, "page": _page}
+LOOKS = {"ls": _ls, "top": _top, "cat": _cat, "head": _head, "keys": _keys, "values": _values, "page": _page}
