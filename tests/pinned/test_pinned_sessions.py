@@ -1,4 +1,4 @@
-"""Commands that look at three sessions which were written before (`sessions/`); nothing in them differs from time to time."""
+"""Commands that look at three sessions that were written before (`sessions/`): the very same text each time."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from difflib import unified_diff
 from pathlib import Path
 
 
@@ -9,4 +10,6 @@ def check_golden(path: Path, text: str) -> None:
     if os.environ.get("ASSAY_GOLDEN") == "write":
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    expected = path.read_text(encoding="utf-8")
+    lines = unified_diff(expected.splitlines(), text.splitlines(), path.name, "this time", n=2, lineterm="")
+    assert text == expected, "\n".join(lines)

@@ -6,8 +6,9 @@ look at what was written:
 - `ls FOLDER`: every path in it; `top FOLDER`: only its own names
 - `cat FILE`: its text; `head FILE`: its first lines
 - `keys FILE`: which keys the JSON has, or each line of JSON lines, without their values
-- `values FILE`: the same with values; a number with a fraction is only said to be a number
+- `values FILE`: the same with the values that are not measured
 - `page FILE`: title and headings of an HTML page
+- `digest FILE`: of its bytes
 
 A name may hold `*` where one path fits.
 """
@@ -20,6 +21,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -28,24 +30,34 @@ from workplace import Workplace
 
 ROOT = Path(__file__).parent.parent.parent
 
+_NOT_KEPT = r'(?<!fingerprint\.params: ")(?<!workload: "script )(?<!workload: "command )'
+"""What was run is told apart by these digests: were they others, a series would begin anew."""
 ALWAYS = (
-    (r"\b20\d\d-\d\d-\d\d__\d\d-\d\d-\d\d(?:__\d+)?", "TIME"),
-    (r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+]00:00)?", "TIME"),
-    (r"\b[0-9a-f]{48}\b|\b[0-9a-f]{40}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{12}\b", "DIGEST"),
+    (r"(?<!\d)20\d{6}T\d{6}\.\d+-[^/\s]+-\d+", "JOB"),
+    (r"(?<!\d)20\d{6}-\d{6}(?!\d)", "TIME"),
+    (r"(?<!\d)20\d\d-\d\d-\d\d__\d\d-\d\d-\d\d(?:-\d+)?", "TIME"),
+    (r"(?<!\d)20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+]00:00)?", "TIME"),
+    (rf"{_NOT_KEPT}\b(?:[0-9a-f]{{48}}|[0-9a-f]{{40}}|[0-9a-f]{{32}}|[0-9a-f]{{12}})\b", "DIGEST"),
     (r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:PORT"),
-    (r"(?m)^\S+: [^\n]*, \d+ cores?, \d+ GB, [^\n]*$", "MACHINE"),
-    (r'[^"\n]*, \d+ cores?, \d+ GB, [^"\n]*', "MACHINE"),
+    (r'"[^"\n]*, \d+ cores?, \d+ GB, [^"\n]*"', '"MACHINE"'),
+    (r"(?m)^((?:TIME )?)\S+: [^\n]*, \d+ cores?, \d+ GB, [^\n]*$", r"\1MACHINE"),
+    (r"(?m)^ *Also different: .*\n(?:.*\S.*\n)*", ""),
+    (r"  +Also different: .*(?:\n.*\S.*)*", ""),
+    (r"(?m)^ *\((?:CPU time taken by|CPUs kept busy by|time held back by)[^)]*\)\n", ""),
 )
+BESIDE = re.compile(r"(?m)^.*warning: another (?:session|job of this session) is running on this machine.*\n")
+"""Tests that run at the same time, or a colleague's."""
 _UNIT = r"(?:ns|µs|ms|s|min|h|B|KB|kB|MB|GB)"
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 TIMES = (
-    (rf"{_NUMBER} {_UNIT}(?: \d+ s)?(?: ± {_NUMBER} {_UNIT})?(?![\w/])", "#"),
+    (rf"(?:{_NUMBER} […→] )?{_NUMBER} {_UNIT}(?: \d+ s)?(?: ± {_NUMBER} {_UNIT})?(?![\w/])", "#"),
     (rf"\b{_NUMBER} seconds\b", "# seconds"),
     (r"[█▏▎▍▌▋▊▉]+", "BAR"),
 )
 """What takes time or memory; counts stay."""
 FIGURES = (*TIMES, (rf"(?<![\w.:/-])(?:[-−+±]?{_NUMBER}(?: ?(?:{_UNIT}|%|/s)\b|%)?|–)(?![\w.]*\w)", "#"))
 """Every number that stands by itself."""
+MEASURED = re.compile(r"(?:^|\.)(?:pid|host|usage\..*|samples|exec_time_s|(?:task_.*_)?(?:process|cpu)_time.*)$")
 
 
 @dataclass(frozen=True)
@@ -54,12 +66,10 @@ class Scenario:
 
     steps: str
     files: dict[str, str] = field(default_factory=dict)
-    hidden: Iterable[tuple[str, str]] = ()
+    hidden: Iterable[tuple[str, str]] = TIMES
     """What differs from time to time: patterns, and what is written in their place."""
-    dropped: str = ""
-    """Pattern of lines that are there on a busy machine only."""
     exact: bool = False
-    """Times, digests and spaces are kept: nothing is measured."""
+    """Nothing is measured: only paths are written anew."""
 
 
 def play(place: Workplace, scenario: Scenario) -> str:
@@ -88,12 +98,11 @@ def _step(place: Workplace, scenario: Scenario, line: str) -> str:
 def tidy(text: str, place: Workplace, scenario: Scenario) -> str:
     for long, short in ((str(place.folder), "HERE"), (sys.executable, "PYTHON"), (str(ROOT), "REPO")):
         text = text.replace(long, short)
-    for pattern, put in (*(() if scenario.exact else ALWAYS), *scenario.hidden):
-        text = re.sub(pattern, put, text)
-    if scenario.dropped:
-        text = re.sub(rf"(?m)^(?:{scenario.dropped}).*\n(?:\n(?=\n|\Z))?", "", text)
+    text = BESIDE.sub("", text)
     if scenario.exact:
         return text
+    for pattern, put in (*ALWAYS, *scenario.hidden):
+        text = re.sub(pattern, put, text)
     lines = [re.sub(r"(?<=\S) +", " ", line).strip(" ") for line in text.splitlines()]
     return "".join(f"{re.sub(r'-{3,}', '---', line)}\n" for line in lines)
 
@@ -126,7 +135,9 @@ def _documents(file: Path) -> list[Any]:
 
 
 def _keys(file: Path) -> Iterator[str]:
-    yield from sorted({path for document in _documents(file) for path, _ in _leaves(document, "", "[]")})
+    """The packages of a machine are its own affair."""
+    found = {path for document in _documents(file) for path, _ in _leaves(document, "", "[]")}
+    yield from sorted({re.sub(r"^packages\..*", "packages", path) for path in found})
 
 
 def _values(file: Path) -> Iterator[str]:
@@ -134,7 +145,9 @@ def _values(file: Path) -> Iterator[str]:
         if number:
             yield ""
         for path, value in _leaves(document, ""):
-            yield f"{path}: {'number' if isinstance(value, float) else json.dumps(value, ensure_ascii=False)}"
+            if MEASURED.search(path):
+                value = "…"
+            yield f"{path}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _leaves(value: Any, path: str, place: str = "[{}]") -> Iterator[tuple[str, Any]]:
@@ -146,6 +159,10 @@ def _leaves(value: Any, path: str, place: str = "[{}]") -> Iterator[tuple[str, A
             yield from _leaves(inner, path + place.format(at), place)
     else:
         yield path, value
+
+
+def _digest(file: Path) -> list[str]:
+    return [sha256(file.read_bytes()).hexdigest()]
 
 
 class _Headings(HTMLParser):
@@ -178,4 +195,13 @@ def _page(file: Path) -> list[str]:
     return headings(file.read_text(encoding="utf-8"))
 
 
-LOOKS = {"ls": _ls, "top": _top, "cat": _cat, "head": _head, "keys": _keys, "values": _values, "page": _page}
+LOOKS = {
+    "ls": _ls,
+    "top": _top,
+    "cat": _cat,
+    "head": _head,
+    "keys": _keys,
+    "values": _values,
+    "page": _page,
+    "digest": _digest,
+}
