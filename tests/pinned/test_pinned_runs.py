@@ -93,7 +93,6 @@ SCENARIOS = {
         page results/*/report.html
         """,
         {"session.yaml": SESSION, "work.py": WORK, "timed.py": TIMED},
-        hidden=((r"(?m)^h2: What stands out\n", ""), *TIMES),
     ),
     "chosen_entries": Scenario(
         """

@@ -30,6 +30,7 @@ from workplace import Workplace
 
 ROOT = Path(__file__).parent.parent.parent
 
+ADDRESS = (r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:PORT")
 _NOT_KEPT = r'(?<!fingerprint\.params: ")(?<!workload: "script )(?<!workload: "command )'
 """What was run is told apart by these digests: were they others, a series would begin anew."""
 ALWAYS = (
@@ -38,7 +39,8 @@ ALWAYS = (
     (r"(?<!\d)20\d\d-\d\d-\d\d__\d\d-\d\d-\d\d(?:-\d+)?", "TIME"),
     (r"(?<!\d)20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+]00:00)?", "TIME"),
     (rf"{_NOT_KEPT}\b(?:[0-9a-f]{{48}}|[0-9a-f]{{40}}|[0-9a-f]{{32}}|[0-9a-f]{{12}})\b", "DIGEST"),
-    (r"http://127\.0\.0\.1:\d+", "http://127.0.0.1:PORT"),
+    ADDRESS,
+    (r"(?m)^h2: What stands out\n", ""),
     (r'"[^"\n]*, \d+ cores?, \d+ GB, [^"\n]*"', '"MACHINE"'),
     (r"(?m)^((?:TIME )?)\S+: [^\n]*, \d+ cores?, \d+ GB, [^\n]*$", r"\1MACHINE"),
     (r"(?m)^ *Also different: .*\n(?:.*\S.*\n)*", ""),
@@ -48,7 +50,7 @@ ALWAYS = (
 BESIDE = re.compile(r"(?m)^.*warning: another (?:session|job of this session) is running on this machine.*\n")
 """Tests that run at the same time, or a colleague's."""
 _UNIT = r"(?:ns|µs|ms|s|min|h|B|KB|kB|MB|GB)"
-_NUMBER = r"\d[\d,]*(?:\.\d+)?"
+_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?"
 TIMES = (
     (rf"(?:{_NUMBER} […→] )?{_NUMBER} {_UNIT}(?: \d+ s)?(?: ± {_NUMBER} {_UNIT})?(?![\w/])", "#"),
     (rf"\b{_NUMBER} seconds\b", "# seconds"),
@@ -89,10 +91,10 @@ def _step(place: Workplace, scenario: Scenario, line: str) -> str:
     if verb == "assay":
         answer = place.assay(*words, **{"COLUMNS": "100", "TZ": "UTC", **variables})
         errors = "".join(f"! {each}\n" for each in answer.err.splitlines())
-        text = f"{answer.out}{errors}[exit {answer.code}]\n"
+        text = f"{tidy(answer.out + errors, place, scenario)}[exit {answer.code}]\n"
     else:
-        text = "".join(f"{each}\n" for each in LOOKS[verb](_only(place.folder, words[0])))
-    return f"$ {line}\n{tidy(text, place, scenario)}"
+        text = tidy("".join(f"{each}\n" for each in LOOKS[verb](_only(place.folder, words[0]))), place, scenario)
+    return f"$ {re.sub(*ADDRESS, line)}\n{text}"
 
 
 def tidy(text: str, place: Workplace, scenario: Scenario) -> str:
