@@ -46,11 +46,11 @@ def open_existing(
 ) -> int:
     """Return a descriptor of a regular file, which is created if it is missing. `flags` may hold O_APPEND.
 
-    Raise OSError where a FIFO or anything else has the name, or a link, unless `follow_links`: that is for a path that
-    the user names.
+    Raise OSError where a FIFO or anything else but /dev/null has the name, or a link, unless `follow_links`: that is
+    for a path that the user names.
     """
     descriptor = os.open(path, flags | (_KNOWN & ~os.O_NOFOLLOW if follow_links else _KNOWN), permissions)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if str(path) != os.devnull and not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
     return descriptor
