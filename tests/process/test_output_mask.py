@@ -95,3 +95,10 @@ def test_the_compiled_search_finds_every_place(texts: list[bytes]) -> None:
 
 def test_a_text_that_must_not_continue_a_word() -> None:
     assert Needles([b"sk-"], [True], [0]).find(b"task-1 sk-2 \\nsk-3 (sk-4") == [(7, 0), (14, 0), (20, 0)]
+
+
+@pytest.mark.parametrize("text", [b"Password=Pwd=", b"eyJaaaaaaaaaaaaaaaa", b"-----BEGIN ", b"sk-", b"://a:b", b"@"])
+def test_output_made_to_look_like_secrets_without_end_is_passed_on(text: bytes) -> None:
+    mask = OutputMask(MASKER.replacements, MASKER.shapes)
+    blocks = [mask.feed(text * 1000) for _ in range(20)]
+    assert all(blocks[-10:])

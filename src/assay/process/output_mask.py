@@ -24,7 +24,7 @@ _CLASSES = bytes(120 if byte in _TOKEN_BYTES else 10 for byte in range(256))
 _RUN = b"x" * 16
 """A token has at least so many letters, digits, `_` and `-` in one piece."""
 _LONGEST_HELD = 1 << 14
-_LONGEST_WORD = 1 << 12
+_LONGEST_WORD = 1 << 10
 _LONGEST_ADDRESS = 1 << 10
 _LOOK_BACK = 16
 _SHORT = 64
@@ -87,40 +87,42 @@ class OutputMask:
                 places.append((max(start, begin), end))
         if not is_end:
             closed = min(closed, max(self._open_end(data), begin))
-        for start, end in sorted(places, reverse=True):
+        places = _merge(places)
+        for start, end in places:
             if start < closed < end:
-                closed = start
-        places = sorted(place for place in places if place[0] < closed)
+                closed = start if len(data) - start <= _LONGEST_HELD else end
+        places = [place for place in places if place[0] < closed]
         self._before = data[max(0, closed - _LOOK_BACK) : closed]
         return (_without(data[begin:closed], [(start - begin, end - begin) for start, end in places])), data[closed:]
 
     def _shapes(self, data: bytes, found: "_Found") -> "Iterator[tuple[int, int, bool]]":
         """Beginnings and ends of what looks like a secret, and whether it may go on behind the data."""
         size = len(data)
-        for place, number in found.marks:
+        done = [0] * len(self._marks)
+        for place, number in sorted(found.marks):
+            if place < done[number]:
+                continue
             match = self._match(self._marks[number][1], data, place)
             if match is not None:
+                done[number] = match.end()
                 is_open = match.end() == size
                 yield (place if is_open else match.start("secret")), match.end("secret"), is_open
             elif size - place <= _OPENING and (b"\n" not in data[place:] or self._marks[number][0].startswith(b"--")):
                 yield place, place, True
-        done = 0
+        end = 0
         for place in sorted(found.tokens):
-            match = self._match(self._token, data, place) if place >= done else None
+            match = self._match(self._token, data, place) if place >= end else None
             if match is not None:
-                done = match.end()
-                yield match.start(), done, done == size
+                end = match.end()
+                yield match.start(), end, end == size
         if self._address and b"@" in data:
             yield from self._addresses(data)
 
     def _addresses(self, data: bytes) -> "Iterator[tuple[int, int, bool]]":
-        at = data.find(b"@")
-        while at >= 0:
-            start = data.rfind(b"://", max(0, at - _LONGEST_ADDRESS), at)
-            match = self._match(self._address, data, start) if start >= 0 else None
+        for at in _all(b"://", data):
+            match = self._match(self._address, data, at)
             if match is not None:
                 yield *match.span("secret" if match["secret"] else "token"), False
-            at = data.find(b"@", max(at, match.end() if match else 0) + 1)
 
     def _open_end(self, data: bytes) -> int:
         """Where something at the end of the data begins that could become a secret."""
@@ -289,13 +291,22 @@ def _replace(data: bytes, value: bytes, shown: bytes, begin: int, closed: int) -
     return replaced + data[done:], len(replaced) + max(0, closed - done)
 
 
+def _merge(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The places in order, those that overlap as one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
 def _without(data: bytes, places: list[tuple[int, int]]) -> bytes:
-    if not places:
-        return data
+    """The data with `***` at places that are in order and apart."""
     pieces: list[bytes] = []
     done = 0
     for start, end in places:
-        if start >= done:
-            pieces += [data[done:start], b"***"]
-            done = end
-    return b"".join([*pieces, data[done:]])
+        pieces += [data[done:start], b"***"]
+        done = end
+    return b"".join([*pieces, data[done:]]) if pieces else data
