@@ -160,12 +160,13 @@ PAGES = (
     "/",
     "/sessions",
     f"/session?name={NIGHT}",
-    f"/session/entry?name={NIGHT}&entry=merge",
+    f"/session/entry?session={NIGHT}&entry=merge",
     "/entries",
-    "/entry?entry=parse",
-    "/series?entry=parse&metric=rows_per_s",
+    "/entry?name=parse",
+    "/series?id=1",
     "/runs?entry=parse",
-    "/compare",
+    f"/compare?base=nightly-run__2026-03-01__02-00-00&head={NIGHT}",
+    "/static/style.css",
     "/nowhere",
 )
 
