@@ -18,6 +18,7 @@ from assay.record.results_file import append_record
 from assay.sinks import Delivery
 from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.delivery.sink_data import select_sink_data
+from assay.sinks.delivery.sink_state import SinkState
 
 DIARY = "tests.sinks.sessions:Diary"
 
@@ -355,3 +356,13 @@ def test_a_secret_that_is_also_a_word_of_ours_loses_no_message(tmp_path: Path, m
     [message] = [m for m in told.delivery._outbox.log.read(0) if m.kind == "run_finished"]
     assert message.body["reasons"] == ["*** on"]
     assert message.body["outcome"] == "passed"
+
+
+def test_a_state_that_is_opened_again_in_the_same_process_still_sees_what_others_write(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    first = SinkState(path)
+    SinkState(path).close()
+    write = "import sys; from assay.sinks.delivery.sink_state import *; s = SinkState(Path(sys.argv[1]));"
+    for end in (1, 2):
+        subprocess.run([sys.executable, "-c", f"{write} s.mark_delivered({end}); s.close()", str(path)], check=True)
+        assert first.progress.position == end

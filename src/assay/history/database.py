@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import DataError
 from assay.history.schema import TABLES, UPGRADES, VERSION
 from assay.untrusted.regular_file import check_database
-from assay.untrusted.writing import open_existing
+from assay.untrusted.writing import create_database
 
 BUSY_S = 30.0
 
@@ -62,7 +62,7 @@ class Database:
                 connection.close()
                 connection = self._connect_to("mode=ro&immutable=1")
             return connection
-        os.close(open_existing(self.path))  # SQLite itself would create it through a link
+        create_database(self.path)
         connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         # A crash of the machine may lose the last commits but never damages the file; the session folders have them.

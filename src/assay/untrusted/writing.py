@@ -103,6 +103,18 @@ def create_exclusive(path: "Path", text: str) -> bool:
         _unlink(temporary)
 
 
+def create_database(path: "str | Path", permissions: int = 0o644) -> None:
+    """Create an empty file for SQLite, which would itself create one through a link.
+
+    An existing file is left alone and never opened: to close it would drop the locks that SQLite holds on it in this
+    process, and another process could then remove the log that is still being read.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | _NEW, permissions))
+    except FileExistsError:
+        pass
+
+
 def touch(path: "str | Path") -> None:
     """Set a regular file's time to now; it is created if it is missing."""
     descriptor = open_existing(path, os.O_WRONLY)

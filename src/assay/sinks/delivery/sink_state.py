@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from contextlib import closing
@@ -11,7 +10,7 @@ from typing import Any
 from assay.record.writing.strict_json import decode, encode
 from assay.sinks.delivery.backoff import Backoff
 from assay.untrusted.regular_file import check_database
-from assay.untrusted.writing import open_existing
+from assay.untrusted.writing import create_database
 
 _LINKS = 20
 _SCHEMA = """
@@ -43,7 +42,7 @@ class SinkState:
     def __init__(self, path: Path, backoff: Backoff = Backoff()) -> None:
         self._backoff = backoff
         check_database(path)
-        os.close(open_existing(path, permissions=0o600))  # SQLite itself would create it through a link
+        create_database(path, 0o600)
         self._db = sqlite3.connect(path, timeout=10, isolation_level=None)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")
