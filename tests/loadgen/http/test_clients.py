@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -196,15 +197,20 @@ def test_a_run_that_is_ended_says_what_was_not_sent_and_not_answered(client_clas
 
 @clients
 def test_a_server_that_is_gone_ends_the_run_after_failures_in_a_row(client_class: ClientClass) -> None:
-    with ScriptedServer([ScriptedReply([(0, OK)])]) as server:
+    def stop_after_some_answers() -> None:
+        while len(server.log()) < 100:
+            time.sleep(0.001)
+        server.stop()
+
+    with ScriptedServer([ScriptedReply([(0, OK)])], log_room=100) as server:
         target = Target.parse(server.url)
         client: HttpClient = client_class(target, ClientLimits(most_in_flight=2, failures_in_a_row=20))
         client.connect(2)
         client.submit_plan(RequestPlan(messages(target, 1), 1_000_000))
-        timer = threading.Timer(0.1, server.stop)
-        timer.start()
+        stopping = threading.Thread(target=stop_after_some_answers)
+        stopping.start()
         client.run()
-        timer.join()
+        stopping.join()
         found = client.exchanges()
         client.close()
     faults = found.faults()
