@@ -1,4 +1,4 @@
-"""Every path and name in `public_paths.txt` leads somewhere: users' code, configurations and command lines hold them."""
+"""Every path and name in `public_paths.txt` leads somewhere: users have them in code, configurations and scripts."""
 
 from __future__ import annotations
 
