@@ -15,7 +15,7 @@ from history_rows import fill
 from starlette.testclient import TestClient
 
 from assay.history import History
-from assay.report.dashboard.app import dashboard
+from assay.server.app import dashboard
 
 ENTRIES = 50
 

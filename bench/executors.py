@@ -18,10 +18,9 @@ from pathlib import Path
 
 from assay.benchmarks.data.documents import Corpus, write_documents
 from assay.pipeline import Pipeline, executor_named
-from assay.pipeline.executors.registry import EXECUTORS
-from assay.stages.text.alike.document_keys import ExactKeys
-from assay.stages.text.alike.key_store import KeyWriter
-from assay.stages.text.document_reader import DocumentReader
+from assay.pipeline.executors.executor import EXECUTORS
+from assay.stages.text.documents import DocumentReader
+from assay.stages.text.key_store import ExactKeys, KeyWriter
 
 FILES, DOCUMENTS, TIMES = 16, 8_000, 8
 

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.pipeline.stage import Stage, Worker
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import library
 from bench.figures import Figures
 
 ROUNDS = 16

@@ -112,9 +112,8 @@ def measured_time(folder: Path) -> None:
 
 def sampler() -> None:
     """Eleven sleeping processes, ten samples a second, as the supervisor does it."""
-    from assay.process.usage.accounts import Accounts
-    from assay.process.usage.sampler import Sampler
-    from assay.process.usage.tree import Tree
+    from assay.process.sampler import Sampler
+    from assay.process.tree import Accounts, Tree
 
     children = [subprocess.Popen(["sleep", "60"]) for _ in range(11)]
     with tempfile.NamedTemporaryFile() as file:

@@ -44,7 +44,7 @@ def values(count: int, folder: Path) -> Facts:
     from starlette.testclient import TestClient
 
     from assay.history import History
-    from assay.report.dashboard.app import dashboard
+    from assay.server.app import dashboard
 
     with History.beside(folder) as history:
         fill(history, sessions=max(1, count // 1000), entries=50, metrics=17)
@@ -100,8 +100,7 @@ def tensors(count: int, folder: Path) -> Facts:
 def requests(count: int, folder: Path) -> Facts:
     """Requests to a server that answers at once with 32 tokens, 16 in flight."""
     from assay.benchmarks.load_benchmark import main as load
-    from assay.loadgen.http.server.openai_replies import null_replies
-    from assay.loadgen.http.server.scripted_server import ScriptedServer
+    from assay.loadgen.http.server import ScriptedServer, null_replies
 
     with ScriptedServer(null_replies(32)) as server, redirect_stdout(StringIO()):
         words = ["--url", server.url, "--concurrency", "16", "--requests", str(count), "--max-tokens", "32"]

@@ -24,7 +24,7 @@ from tests.sinks.slack_service import CHANNEL, TOKEN, Slack
 
 from assay.record import Outcome
 from assay.record.results_file import append_record
-from assay.sinks.delivery.status import statuses
+from assay.sinks.delivery.delivery import statuses
 
 PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 

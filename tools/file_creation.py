@@ -1,4 +1,4 @@
-"""Lists the places in src/assay that create files in another way than `assay.untrusted.writing`.
+"""Lists the places in src/assay that create files in another way than `assay.files.writing`.
 
 A session's folder, a history or a repository may come from somebody else, with a link or a FIFO where a file belongs.
 `make lint` runs this; what is left out below writes elsewhere, and says where.
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "assay"
-ONE_WAY = "untrusted/writing.py"
+ONE_WAY = "files/writing.py"
 ELSEWHERE = {
     "benchmarks/": "input data and copies in folders that the user names or that a program has just made",
     "stages/": "output of pipelines, in folders that the user names",
@@ -20,18 +20,18 @@ ELSEWHERE = {
     "weights/peers/": "other stores, in folders that a benchmark has just made",
     "weights/files/": "exported models, where the user names them",
     "weights/repository_disk.py": "temporary names that nobody can guess, opened exclusively (mode x)",
-    "cli/looking/history.py": "--output, where the user names it",
-    "cli/keeping/migrate.py": "--output, where the user names it, opened exclusively (mode x)",
-    "cli/running/init.py": "files of a new project, each checked before",
-    "cli/words/standard_streams.py": "/dev/null",
-    "fallback/stand_ins.py": "runs in the user's interpreter, which may have no Assay",
-    "loadgen/board.py": "a folder in memory that this process has just made; exclusive",
-    "loadgen/channel.py": "a folder in memory that this process has just made; exclusive",
+    "cli/history.py": "--output, where the user names it",
+    "cli/migrate.py": "--output, where the user names it, opened exclusively (mode x)",
+    "cli/init.py": "files of a new project, each checked before",
+    "cli/standard_streams.py": "/dev/null",
+    "compat/stand_ins.py": "runs in the user's interpreter, which may have no Assay",
+    "loadgen/shared_board.py": "a folder in memory that this process has just made; exclusive",
+    "loadgen/sender.py": "a folder in memory that this process has just made; exclusive",
     "loadgen/colocation/limits.py": "control groups",
-    "loadgen/colocation/running/worker.py": "control groups",
-    "process/freezer.py": "control groups",
-    "process/memory_group.py": "control groups",
-    "process/usage/memory_meter.py": "/proc",
+    "loadgen/colocation/worker.py": "control groups",
+    "process/spawn.py": "control groups",
+    "process/limits.py": "control groups",
+    "process/usage.py": "/proc",
     "native/build.py": "the compiled library",
 }
 _WRITING = set("wax+")
@@ -49,7 +49,7 @@ def other_ways(source: Path = SOURCE) -> Iterator[str]:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and (what := _creates(node)):
-                yield f"{name}:{node.lineno}: {what} creates files: use assay.untrusted.writing"
+                yield f"{name}:{node.lineno}: {what} creates files: use assay.files.writing"
 
 
 def _creates(call: ast.Call) -> str:

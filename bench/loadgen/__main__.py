@@ -30,8 +30,8 @@ from assay.loadgen import (
     SingleStreamLoadScheduler,
     Stop,
 )
-from assay.loadgen.schedulers.drawn import draw
-from assay.pipeline.route import Routed, RouterStage
+from assay.loadgen.schedulers.scheduler import draw
+from assay.pipeline.stage import Routed, RouterStage
 from assay.stages.synthetic import BusyCpu, NoOp, Stall
 
 ROUNDS = 5

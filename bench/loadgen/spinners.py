@@ -13,10 +13,8 @@ from typing import Any
 
 from bench.figures import Figures
 
-from assay.loadgen.colocation.colocation import Colocation
+from assay.loadgen.colocation.colocation import Colocation, pairs, run_matrix
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.matrix import run_matrix
-from assay.loadgen.colocation.running.group import pairs
 
 SECONDS = 2.0
 ITERATIONS = 20_000

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import assay
 from assay.benchmarks.load_benchmark import main as load
-from assay.loadgen.http.server.openai_replies import null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedServer
+from assay.loadgen.http.server import ScriptedServer, null_replies
 from bench.nightly.calibrated import Calibrated
 
 TOKENS = 32

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import assay
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, VersionChain, best_of, run_chain
-from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING, VersionChain, best_of, run_chain
+from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
 from bench.nightly.calibrated import MARGIN
 
 with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:

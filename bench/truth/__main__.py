@@ -14,7 +14,7 @@ from bench.truth import change_bench, change_methods, second_look
 from bench.truth.generator import KINDS, LEVELS, Kind, blocks, pairs, series
 from bench.truth.methods import USUAL, paired_bootstrap, peeking, sequential, share, verdicts
 
-from assay.analysis.verdict import Verdict
+from assay.analysis.comparison import Verdict
 
 SCALE = 0.1 if "--quick" in sys.argv else 1.0
 CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
@@ -154,9 +154,8 @@ def sessions_apart() -> None:
 
 def whole_tables() -> None:
     """A hundred metrics at 2% noise, five of them 10% slower: how much of what is called is false."""
-    from assay.analysis.verdict import verdict_of
-    from assay.stats.false_discovery import adjust, count_among
-    from assay.stats.shift import paired_shift
+    from assay.analysis.comparison import verdict_of
+    from assay.stats.shift import adjust, count_among, paired_shift
 
     rng = np.random.default_rng(5)
     rows = []

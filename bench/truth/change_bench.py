@@ -13,7 +13,7 @@ import numpy as np
 from bench.truth.change_methods import otava, pelt_bic
 from bench.truth.change_series import NIGHTS, STEPPED, STILL, drifting, normal
 
-from assay.stats.changes.change_points import LevelChange, find_changes, level_since
+from assay.stats.changes import LevelChange, find_changes, level_since
 
 Table = Callable[[str, Sequence[str], Sequence[Sequence[str]]], None]
 Target = Callable[[str, float, float, bool], None]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.stats.changes.change_points import find_changes
+from assay.stats.changes import find_changes
 
 LOOK_BACK = 20
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from assay.analysis.verdict import Verdict, verdict_of
-from assay.stats.sequential import looks
-from assay.stats.shift import paired_shift, unpaired_shift
+from assay.analysis.comparison import Verdict, verdict_of
+from assay.stats.shift import looks, paired_shift, unpaired_shift
 
 MARGIN = 0.03
 Rows = np.ndarray

@@ -8,11 +8,11 @@ import numpy as np
 from bench.truth.noises import NOISES, random_pairs
 
 from assay.analysis import Verdict, judge
-from assay.analysis.judging.evidence import evidence
-from assay.analysis.judging.judgement import Judgement, judge_evidence
+from assay.analysis.evidence import evidence
+from assay.analysis.judgement import Judgement, judge_evidence
 from assay.analysis.rules import DEFAULT_MARGIN
-from assay.stats.changes.nightly import nights as watched
-from assay.stats.false_discovery import adjust, count_among
+from assay.stats.nightly import nights as watched
+from assay.stats.shift import adjust, count_among
 
 CHANGED = (Verdict.REGRESSED, Verdict.IMPROVED)
 Target = Callable[[str, float, float, bool], None]

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.loadgen.http.server.openai_replies import null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedServer
+from assay.loadgen.http.server import ScriptedServer, null_replies
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LOG_ROOM = 4_000_000

@@ -19,12 +19,10 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from assay.api.compare import compare
-    from assay.api.running.run import run
-    from assay.api.tables.records import Records
-    from assay.api.tables.results import results
+    from assay.api.records import Records, results
+    from assay.api.run import run
     from assay.record.benchmark import Benchmark, benchmark
-    from assay.record.task import Task
-    from assay.record.task_statistics import TaskPerfUtils
+    from assay.record.task import Task, TaskPerfUtils
 
 __version__ = "0.1.0"
 __all__ = ["Benchmark", "Records", "Task", "TaskPerfUtils", "__version__", "benchmark", "compare", "results", "run"]
@@ -33,12 +31,12 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "Benchmark": "record.benchmark",
-        "Records": "api.tables.records",
+        "Records": "api.records",
         "Task": "record.task",
-        "TaskPerfUtils": "record.task_statistics",
+        "TaskPerfUtils": "record.task",
         "benchmark": "record.benchmark",
         "compare": "api.compare",
-        "results": "api.tables.results",
-        "run": "api.running.run",
+        "results": "api.records",
+        "run": "api.run",
     },
 )

@@ -99,7 +99,7 @@ def _other_base(found: type[Any]) -> str:
     """Said of a class whose base is that of another framework, there under the name that ours could stand in for."""
     import sys
 
-    from assay.fallback.stand_ins import STAND_INS
+    from assay.compat.stand_ins import STAND_INS
 
     other = next((base for base in found.__mro__ if base.__module__ in STAND_INS), None)
     if other is None:
@@ -129,8 +129,8 @@ def load_module(name: str, path: str) -> Any:
     be ours, but it is never itself a stand-in."""
     from importlib import import_module
 
-    from assay.fallback.loading import loading_user_code
-    from assay.fallback.stand_ins import STAND_INS
+    from assay.compat.stand_ins import STAND_INS
+    from assay.compat.user_code import loading_user_code
 
     if not all(part.isidentifier() for part in name.split(".")) or name in STAND_INS:
         return None
@@ -161,7 +161,7 @@ def _where(error: Exception) -> str:
 
 
 def _why(error: ImportError, missing: str | None) -> str:
-    from assay.fallback.words import advice
+    from assay.compat.user_code import advice
 
     why = f"its module needs {quote(missing)}, which is not installed"
     if missing is None or str(error) != f"No module named {missing!r}":

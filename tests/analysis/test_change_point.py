@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 from tests.analysis.records import record
 
-from assay.analysis.changes.change_point import ChangePoint, all_change_points, group, series_changes
-from assay.analysis.changes.commits import commits_between
-from assay.analysis.verdict import Verdict
+from assay.analysis.changes import ChangePoint, all_change_points, commits_between, group, series_changes
+from assay.analysis.comparison import Verdict
 from assay.history import History, Point, Series
 from assay.record import Environment, SessionInfo
 

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from colocation_file import made_matrix, write_colocation
 
-from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.rate_search import RateTrial, knee
-from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
-from assay.analysis.colocation.time_histogram import TimeHistogram, pool_shares
+from assay.analysis.colocation.pipeline_run import TimeHistogram, pool_shares
+from assay.analysis.colocation.result import ColocationResult
+from assay.analysis.colocation.slowdown import RateTrial, SlowdownEstimate, knee
 from assay.analysis.fields import Fields
 from assay.errors import DataError
 

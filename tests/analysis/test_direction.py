@@ -1,6 +1,6 @@
 import pytest
 
-from assay.analysis.direction import direction
+from assay.analysis.rules import direction
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,19 @@ from session_factory import MACHINE, START, MadeRun, make_session
 from tests.analysis.records import noisy, record
 
 from assay.analysis import BenchmarkAnalyzer, compare, summary_lines, what_changed
-from assay.analysis.comparing.environment_difference import Difference, also_different, environment_differences
-from assay.analysis.comparing.surroundings import Surroundings, with_surroundings
+from assay.analysis.conditions import (
+    Difference,
+    Surroundings,
+    also_different,
+    environment_differences,
+    with_surroundings,
+)
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Environment, Usage
-from assay.record.surroundings.python_environment import PythonEnvironment
+from assay.record.environment import PythonEnvironment
 from assay.report.html import render_report
-from assay.report.markdown_text.markdown import session_markdown
+from assay.report.markdown import session_markdown
 
 HEAD = replace(
     MACHINE, kernel="6.1.2", python="3.12.1", container_image="bench:7", packages={"numpy": "2.4.7", "torch": "2.9.0"}

@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from assay.analysis import Verdict, judge
-from assay.analysis.verdict import verdict_of
+from assay.analysis.comparison import verdict_of
 from assay.errors import UsageError
 from assay.record.metric import Better
 from assay.stats.shift import Shift

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.analysis import Verdict, judge
-from assay.analysis.judging.pairs_needed import TRIED, pairs_needed
+from assay.analysis.judgement import TRIED, pairs_needed
 
 
 @pytest.mark.parametrize("noise", ["normal 2%", "normal 5%", "skewed"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from tests.analysis.records import record
 
-from assay.analysis.judging.repeat_plan import repeat_plan
+from assay.analysis.judgement import repeat_plan
 from assay.record import Record
 
 

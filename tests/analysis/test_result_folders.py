@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.colocation_folder import read_colocation
+from assay.analysis.colocation.folder import read_colocation
+from assay.cli.arguments import keep_environment
 from assay.cli.main import main
-from assay.cli.words.kept_environment import keep_environment
 from assay.errors import DataError
 
 TWO = """\

@@ -20,7 +20,7 @@ from sentence_catalogue import (
 )
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.comparing.environment_difference import Difference
+from assay.analysis.conditions import Difference
 from assay.analysis.sentences import (
     comparison_sentences,
     conclusion_sentences,

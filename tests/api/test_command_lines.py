@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.api.running.command_lines import CommandLines
-from assay.config.entries.entry import Entry
-from assay.config.entries.parameter import Parameter
+from assay.api.command_lines import CommandLines
+from assay.config.entry import Entry, Parameter
 from assay.errors import UsageError
 
 

@@ -111,7 +111,7 @@ def test_a_log_that_cannot_be_written_costs_only_itself(workplace: Workplace) ->
 
 
 def test_a_listener_that_raises_is_named_and_heard_no_more(tmp_path: Path) -> None:
-    from assay.api.listeners.guarded import Guarded
+    from assay.api.listeners import Guarded
     from assay.session.events import Event, SessionFinished
 
     heard: list[str] = []

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.api.last_results_dir import last_results_dir, remember_results_dir
-from assay.api.results_dir import results_folder, sessions_folder
+from assay.api.results_dir import last_results_dir, remember_results_dir, results_folder, sessions_folder
 
 SESSION = "results_dir: elsewhere/nightly\nentries: [{name: e, command: 'echo heard'}]\n"
 
@@ -77,7 +76,7 @@ def test_a_memory_that_cannot_be_used_costs_nothing(here: Path) -> None:
 
 
 def test_folders_that_ran_longest_ago_are_forgotten(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.api.last_results_dir.MOST_KEPT", 3)
+    monkeypatch.setattr("assay.api.results_dir.MOST_KEPT", 3)
     for number in range(4):
         (here / str(number)).mkdir()
         monkeypatch.chdir(here / str(number))

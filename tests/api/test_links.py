@@ -5,11 +5,10 @@ from pathlib import Path
 
 from workplace import Workplace
 
-from assay.api.listeners.console import Console
-from assay.api.listeners.links_listener import LinksListener
-from assay.api.listeners.voice import Voice
+from assay.api.console import Console, Voice
+from assay.api.listeners import LinksListener
 from assay.record import Environment, SessionFolder, SessionInfo
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker
 from assay.session.events import RunSampled, SessionFinished, SessionStarted
 
 SINK = """

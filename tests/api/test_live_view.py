@@ -12,11 +12,10 @@ from made_commands import made_runs
 from session_factory import MACHINE, START
 from small_terminal import SmallTerminal
 
-from assay.api.listeners.console import Console
-from assay.api.listeners.live_view import LiveView
-from assay.api.listeners.time_left import time_left
+from assay.api.console import Console, time_left
+from assay.api.live_view import LiveView
 from assay.record import Outcome, Record, SessionFolder, SessionInfo
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from session_factory import START, MadeRun, make_session
 
-from assay.api.history_levels import HistoryLevels
-from assay.config.requirement import Requirement
+from assay.api.changes import HistoryLevels
+from assay.config.entry_config import Requirement
 from assay.history import History
 from assay.record import Outcome, RequirementResult
-from assay.session.kept.requirement_check import check
+from assay.session.results.requirements import check
 
 STEADY = [100.0, 101.0, 99.0, 100.5, 99.5, 100.0, 100.2, 99.8]
 NOISY = [100.0, 108.0, 93.0, 104.0, 95.0, 101.0, 97.0, 106.0, 92.0, 103.0]

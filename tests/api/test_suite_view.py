@@ -9,10 +9,10 @@ from typing import TextIO
 import pytest
 from small_terminal import SmallTerminal
 
-from assay.api.listeners.console import Console
-from assay.api.listeners.suite_view import SuiteView
-from assay.benchmarks.weights.orchestration.progress import SuiteProgress
-from assay.record.secrecy.secrets import Masker
+from assay.api.console import Console
+from assay.api.suite_view import SuiteView
+from assay.benchmarks.weights.bench_plan import SuiteProgress
+from assay.record.secrets import Masker
 
 
 def view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: TextIO) -> SuiteView:

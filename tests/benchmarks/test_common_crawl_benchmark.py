@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.benchmarks import common_crawl_benchmark
-from assay.benchmarks.data.warc_files import TRUTH, write_warc_files
-from assay.stages.text import crawl_listing
+from assay.benchmarks.data.warc import TRUTH, write_warc_files
+from assay.stages.text import crawl as crawl_listing
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])

@@ -5,8 +5,7 @@ import pytest
 
 from assay.benchmarks.timed_run import TimedRun
 from assay.pipeline import Pipeline
-from assay.pipeline.source import Source
-from assay.pipeline.split import Split
+from assay.pipeline.data import Source, Split
 
 
 class CountedSource(Source):

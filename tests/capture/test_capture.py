@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.capture.environment import capture_environment
-from assay.capture.fingerprint import fingerprint
-from assay.capture.git import GitState, git_state
-from assay.capture.packages import freeze
 from assay.record import Fingerprint
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker
+from assay.session.capture import GitState, capture_environment, fingerprint, freeze, git_state
 
 
 def git(folder: Path, *words: str) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.capture import nvidia as capture
-from assay.capture.nvidia import Nvidia
-from assay.cli.keeping.doctor import _gpus
+from assay.cli.doctor import _gpus
+from assay.session import machine as capture
+from assay.session.machine import Nvidia
 
 LIBRARY = r"""
 #include <string.h>
@@ -32,8 +32,8 @@ int nvmlDeviceGetName(void *device, char *out, unsigned size) { strncpy(out, "NV
 """
 ASK = """
 import json, sys, dataclasses, pathlib
-from assay.capture.environment import capture_environment
-from assay.capture.nvidia import nvidia
+from assay.session.capture import capture_environment
+from assay.session.machine import nvidia
 environment = capture_environment(pathlib.Path("."), pathlib.Path(sys.argv[1]))
 print(json.dumps([dataclasses.asdict(nvidia()), environment.to_json()]))
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sentence_catalogue import Cases, assert_all_are_there, assert_golden, assert_plain, said
 
-from assay.cli.sentences import doctor_sentences, plan_sentences
+from assay.cli import doctor_sentences, plan_sentences
 from assay.document import sentences as document_sentences
 
 GOLDEN = Path(__file__).parent / "golden" / "sentences.txt"

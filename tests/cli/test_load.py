@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.loadgen.http.server.openai_replies import answer, null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedReply, ScriptedServer
-from assay.untrusted.json_text import read_json
-from assay.untrusted.read_limit import RESULT
+from assay.files.json_text import read_json
+from assay.files.reading import RESULT
+from assay.loadgen.http.server import ScriptedReply, ScriptedServer, answer, null_replies
 
 SHORT = ("--requests", "20", "--prompt-tokens", "8", "--max-tokens", "8", "--no-ceiling")
 KEY = "sk-never-to-be-written-42"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.api.running.run_inputs import RunInputs
-from assay.cli.running import run as command
-from assay.cli.running.run import _inputs
+from assay.api.run_inputs import RunInputs
+from assay.cli import run as command
+from assay.cli.run import _inputs
 from assay.errors import UsageError
 
 SECRET = "hunter2-and-more"

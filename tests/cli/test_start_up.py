@@ -46,7 +46,7 @@ def test_wrong_words_are_one_message_and_exit_2(workplace: Workplace, words: tup
 
 
 def test_every_command_has_help(workplace: Workplace) -> None:
-    from assay.cli.words.command import COMMANDS
+    from assay.cli.command_table import COMMANDS
 
     for command in COMMANDS:
         answer = workplace.assay(command.name, "--help")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.config.load import load_config
 from assay.config.plan import Plan, make_plan
-from assay.config.reading.load import load_config
-from assay.config.reading.selection import Selection
+from assay.config.selection import Selection
 from assay.errors import ConfigError, UsageError
 
 

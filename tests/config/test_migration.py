@@ -12,10 +12,10 @@ import pytest
 import yaml
 from workplace import Workplace
 
-from assay.config.migration.migrate import MigratedConfig, migrate
+from assay.config.load import load_config, load_older
+from assay.config.migrate import MigratedConfig, migrate
+from assay.config.older_form import OlderForm
 from assay.config.plan import Plan, make_plan
-from assay.config.reading.load import load_config, load_older
-from assay.config.reading.older_form import OlderForm
 from assay.errors import ConfigError
 
 ADJACENT = """\

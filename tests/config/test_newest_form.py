@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.api.running.run_inputs import RunInputs
-from assay.capture import machine
+from assay.api.run_inputs import RunInputs
+from assay.config.load import load_config
 from assay.config.plan import Plan, make_plan
 from assay.config.ray_config import RayConfig
-from assay.config.reading.load import load_config
 from assay.errors import ConfigError
+from assay.session import machine
 from assay.session.preflight import resource_warnings
-from assay.session.ray.object_store import object_store_bytes
+from assay.session.ray_cluster import object_store_bytes
 
 EVERY_KEY = """
 paths:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.config.entries.parameter import Parameter, combinations, fill
+from assay.config.entry import Parameter, combinations, fill
 from assay.errors import UsageError
 
 

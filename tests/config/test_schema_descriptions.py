@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from assay.config.entries.entry_config import EntryConfig, MetricConfig
-from assay.config.entries.limits import Limits
-from assay.config.json_schema import session_schema
-from assay.config.paths.named_path import NamedPath
+from assay.config.entry_config import EntryConfig, MetricConfig, Requirement
+from assay.config.model import Limits
+from assay.config.paths import NamedPath
 from assay.config.ray_config import RayConfig
-from assay.config.requirement import Requirement
-from assay.config.service.service_config import ReadyConfig, ServiceConfig, ServiceMetricsConfig
-from assay.config.session_config import DatasetConfig, DatasetFormat, GpuStatsRecorder, SessionConfig
+from assay.config.service_config import ReadyConfig, ServiceConfig, ServiceMetricsConfig
+from assay.config.session_config import DatasetConfig, DatasetFormat, GpuStatsRecorder, SessionConfig, session_schema
 
 SMALLEST: dict[type[BaseModel], dict[str, Any]] = {
     DatasetConfig: {"name": "cc", "formats": [{"type": "parquet", "path": "/data"}]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from workplace import Workplace
 
-from assay.config.json_schema import session_schema
+from assay.config.session_config import session_schema
 
 SESSION = """
 service:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.config.paths.volumes import volumes
-from assay.config.reading.load import load_config
+from assay.config.load import load_config
+from assay.config.paths import volumes
 from assay.errors import ConfigError
 
 

@@ -39,7 +39,7 @@ def test_what_is_copied_is_there_and_not_ignored_and_caches_are() -> None:
     for source in sources:
         assert (REPOSITORY / source).exists()
         assert not ignored(PurePosixPath(source))
-    assert not ignored(PurePosixPath("src/assay/cli/running/run.py"))
+    assert not ignored(PurePosixPath("src/assay/cli/run.py"))
     for left_out in (
         ".git",
         ".venv/bin/python",

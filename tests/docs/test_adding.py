@@ -11,7 +11,7 @@ from workplace import Workplace
 
 ROOT = Path(__file__).parents[2]
 SINK = """\
-from assay.sinks.key import Key
+from assay.sinks.sink import Key
 from assay.sinks.sink import Sink
 
 
@@ -88,7 +88,7 @@ def test_a_command(workplace: Workplace) -> None:
     copy = Copy(workplace, "a command")
     copy.add("src/assay/cli/<room>/<name>.py", COMMAND, room="looking", name="count")
     line = '    Command("looking.count", "how many sessions there are"),'
-    copy.line("src/assay/cli/words/command.py", '    Command("weights"', line)
+    copy.line("src/assay/cli/command_table.py", '    Command("weights"', line)
     workplace.write("results/one/session.json", "{}")
     assert "how many sessions there are" in workplace.assay("--help").out
     assert workplace.assay("count", "results").out == "1\n"

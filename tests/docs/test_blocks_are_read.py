@@ -17,8 +17,8 @@ import yaml
 from doc_block import PAGES, Block, blocks, indented
 from doc_yaml import check_yaml
 
+from assay.cli.command_table import take_results_dir
 from assay.cli.main import _find_command, _parser, _split
-from assay.cli.words.global_words import take_results_dir
 
 LANGUAGES = {"sh", "console", "python", "yaml", "toml", "json", "text", "mermaid", "xml"}
 ALL = [pytest.param(block, id=block.place) for page in PAGES for block in blocks(page)]

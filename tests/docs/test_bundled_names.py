@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration.store_kind import OWN
-from assay.benchmarks.weights.orchestration.suite_registry import BUNDLED
-from assay.cli.words.command import COMMANDS
+from assay.benchmarks.weights.profile import BUNDLED
+from assay.benchmarks.weights.stores import OWN
+from assay.cli.command_table import COMMANDS
 from assay.loadgen.colocation.components import POLICIES, STAGES
-from assay.loadgen.schedulers.registry import SCHEDULERS
+from assay.loadgen.schedulers.scheduler import SCHEDULERS
 from assay.sinks.registry import BUILT_IN
 from assay.weights.peers.peer import PEERS
 

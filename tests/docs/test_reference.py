@@ -21,10 +21,9 @@ from tools.site.reference.variables_page import READ, SET, named_in_code, variab
 from tools.site.reference.yaml_page import colocation_page, profile_page, yaml_page
 from workplace import Workplace
 
-from assay.benchmarks.weights.orchestration.profile import Profile
-from assay.cli.words.command import COMMANDS
-from assay.config.json_schema import session_schema
-from assay.config.session_config import SessionConfig
+from assay.benchmarks.weights.profile import Profile
+from assay.cli.command_table import COMMANDS
+from assay.config.session_config import SessionConfig, session_schema
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.record import Usage
 from assay.sinks.registry import BUILT_IN

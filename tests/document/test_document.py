@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.document.validate import validate
+from assay.document.validation import validate
 from assay.document.yaml_file import parse_yaml
 from assay.document.yaml_node import Mark
 from assay.errors import ConfigError

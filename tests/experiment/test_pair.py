@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tests.analysis.records import record
 
-from assay.config.entries.entry import Entry
+from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.experiment.pair import Pair, complete_pairs, pair_order
+from assay.experiments.ab import Pair, complete_pairs, pair_order
 from assay.record import Outcome
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.judging.until_sure import looks, open_entries
-from assay.experiment.confirm import confirm, suspects
+from assay.analysis.judgement import looks, open_entries
+from assay.experiments.calibration import confirm, suspects
 
 ROW = Row("e", "time_s", Verdict.INCONCLUSIVE, "", better="lower", ratio=1.02, low=0.97, high=1.07, margin=0.03,
           floor=0.05, base_runs=10, head_runs=10)  # fmt: skip

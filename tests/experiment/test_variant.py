@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.config.entries.entry import Entry
+from assay.config.entry import Entry
 from assay.errors import UsageError
-from assay.experiment.variant import Variant
+from assay.experiments.variant import Variant
 
 SCRIPT = Entry(
     "e", ("python3", "s.py"), ("--workers", "1", "--mode=fast"), 10.0, "x.yaml:1", script=Path("s.py"), env={"A": "1"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.fallback.plain_logger import logger
+from assay.compat.plain_logger import logger
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from workplace import SOURCE, Workplace
 
-from assay.fallback.program import FOLDER, with_stand_ins
-from assay.fallback.stand_ins import NOTES
+from assay.compat.stand_ins import NOTES
+from assay.compat.user_code import FOLDER, with_stand_ins
 from assay.record import Record
 
 TEMPLATE = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.benchmarks.weights.orchestration.legacy import run_legacy
+from assay.benchmarks.weights.orchestrator import run_legacy
 from assay.cli.main import main
 
 SUITE = """\

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.fallback.stand_ins import FINDER, STAND_INS
-from assay.fallback.words import advice, describe_used
+from assay.compat.stand_ins import FINDER, STAND_INS
+from assay.compat.user_code import advice, describe_used
 
 STAGE = (
     "Assay's own: `from assay.pipeline import RunStage as Stage`, `from assay.pipeline.run_stage import log_phase`, "

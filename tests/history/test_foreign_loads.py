@@ -11,7 +11,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.errors import DataError
-from assay.history.foreign import import_file
+from assay.history.importers import import_file
 from assay.record import Outcome, Record
 
 DATA = Path(__file__).parent / "data"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from history_rows import fill
 
-from assay.history import History, queries
+from assay.history import History
+from assay.history import database as queries
 
 PAGE = "LIMIT 50 OFFSET 0"
 QUESTIONS = {

@@ -7,8 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.pipeline.stage import Stage, Worker
 from assay.record.metric import Metric
 
 

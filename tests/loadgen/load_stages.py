@@ -7,8 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from assay.pipeline.route import Routed, RouterStage
-from assay.pipeline.stage import Stage, StreamStage
+from assay.pipeline.stage import Routed, RouterStage, Stage, StreamStage
 
 
 class Add(Stage[int, int]):

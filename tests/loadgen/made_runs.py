@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.loadgen.board import PIPELINE
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.drive.ending import Ending, How
-from assay.loadgen.latency.latency import Latency
-from assay.loadgen.latency.objective import Validity
-from assay.loadgen.measured import Measured
-from assay.loadgen.recording.spool import DTYPE
-from assay.loadgen.result import LoadResult, StageTimes
+from assay.loadgen.driver.ending import Ending, How
+from assay.loadgen.latency import Latency, Validity
+from assay.loadgen.recording import DTYPE
+from assay.loadgen.result import LoadResult, Measured, StageTimes
+from assay.loadgen.shared_board import PIPELINE
 
 MS = 1_000_000
 Query = tuple[float, float]

@@ -95,8 +95,8 @@ def test_the_matrix_has_a_cell_for_each_pair(config: Path, tmp_path: Path, capsy
 
 
 def test_the_copy_is_the_pipeline_with_another_name_and_seed(config: Path) -> None:
-    from assay.loadgen.colocation.read import read_config
-    from assay.loadgen.colocation.running.group import members, neighbours, pairs
+    from assay.loadgen.colocation.colocation import members, neighbours, pairs
+    from assay.loadgen.colocation.read_config import read_config
 
     config.write_text(TWO.replace("name: batch", "name: api (copy)"))
     read = read_config(config)
@@ -241,7 +241,7 @@ def test_many_calls_become_few_tasks_that_stand_for_all() -> None:
     import numpy as np
 
     from assay.benchmarks.colocation_metrics import MOST_SAMPLES, _tasks
-    from assay.loadgen.latency.latency import Latency
+    from assay.loadgen.latency import Latency
     from assay.loadgen.result import StageTimes
 
     times = np.arange(1, 5 * MOST_SAMPLES + 8, dtype=np.int64)

@@ -13,9 +13,9 @@ import pytest
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.config import ColocationConfig
 from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
-from assay.loadgen.colocation.save import save_group
-from assay.loadgen.drive.ending import How
+from assay.loadgen.colocation.result_files import save_group
+from assay.loadgen.colocation.worker import PipelineProgress
+from assay.loadgen.driver.ending import How
 
 SYNTHETIC = "stages.synthetic."
 
@@ -147,7 +147,7 @@ def test_affinity_and_niceness_reach_the_pipeline(tmp_path: Path) -> None:
     config["stages"] = [{"id": 0, "component": "seen_by_stage.See", "config": {"path": str(tmp_path / "seen.json")}}]
     path = tmp_path / "config.yml"
     path.write_text(json.dumps({"pipelines": [config]}))
-    from assay.loadgen.colocation.read import read_config
+    from assay.loadgen.colocation.read_config import read_config
 
     read = read_config(path)
     outcome = Colocation(read, tmp_path / "out").run(read.pipelines, "together")

@@ -6,9 +6,9 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.loadgen import OfflineLoadScheduler
-from assay.loadgen.colocation.build import build_graph, build_load
+from assay.loadgen.colocation.components import build_graph, build_load
 from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.read import read_config
+from assay.loadgen.colocation.read_config import read_config
 
 SEED = """\
 name: "benchmark_run_name"

@@ -11,13 +11,19 @@ import numpy as np
 import pytest
 from made_runs import group, one_after_the_other, pipeline
 
+from assay.loadgen.colocation.colocation import ColocatedRun
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.kept.binned import MOST_BINS, edges, histogram
-from assay.loadgen.colocation.kept.colocation_file import write_colocation
-from assay.loadgen.colocation.kept.lanes import MOST_LANES, lanes
-from assay.loadgen.colocation.kept.series import MOST_POINTS, series
-from assay.loadgen.colocation.running.colocated_run import ColocatedRun
-from assay.loadgen.colocation.slowdown.contrast import Contrast
+from assay.loadgen.colocation.result_files import (
+    MOST_BINS,
+    MOST_LANES,
+    MOST_POINTS,
+    edges,
+    histogram,
+    lanes,
+    series,
+    write_colocation,
+)
+from assay.loadgen.colocation.slowdown import Contrast
 
 COSTS = list(np.random.default_rng(5).uniform(0.5, 1.5, 300))
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from made_runs import group, one_after_the_other, pipeline
 
-from assay.loadgen.colocation.matrix import Matrix
-from assay.loadgen.colocation.running.colocated_run import ColocatedRun
-from assay.loadgen.colocation.slowdown.round_ratio import RoundRatio
-from assay.loadgen.colocation.slowdown.slowdown import Slowdown
-from assay.loadgen.colocation.tables.group_tables import run_text
-from assay.loadgen.colocation.tables.matrix_tables import cell_text, matrix_text
+from assay.loadgen.colocation.colocation import ColocatedRun, Matrix
+from assay.loadgen.colocation.round_ratio import RoundRatio
+from assay.loadgen.colocation.slowdown import Slowdown
+from assay.loadgen.colocation.tables import cell_text, matrix_text, run_text
 
 
 def told(*ratios: float, error: float = 0.02) -> str:

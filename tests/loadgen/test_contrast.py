@@ -7,9 +7,8 @@ import pytest
 from made_runs import group, one_after_the_other, pipeline
 
 from assay.loadgen.colocation.overlap import Overlap
-from assay.loadgen.colocation.slowdown.contrast import Contrast
-from assay.loadgen.colocation.slowdown.slowdown import What
-from assay.loadgen.drive.ending import How
+from assay.loadgen.colocation.slowdown import Contrast, What
+from assay.loadgen.driver.ending import How
 
 RNG = np.random.default_rng(3)
 JITTER = RNG.uniform(0.98, 1.02, 400)

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.rates.rate_trials import long_enough
-from assay.loadgen.latency.objective import queries_to_judge
-from assay.loadgen.latency.peak import Trial, find_peak, sweep
+from assay.loadgen.colocation.rates import long_enough
+from assay.loadgen.latency import Trial, find_peak, queries_to_judge, sweep
 from assay.stats.early_stopping import within_bound
 
 

@@ -13,13 +13,12 @@ from typing import Any
 import nvml_library
 import pytest
 
-from assay.analysis.colocation_folder import read_colocation
+from assay.analysis.colocation.folder import read_colocation
 from assay.errors import ConfigError
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop
-from assay.loadgen.colocation.accelerators.device import PipelineDevice
-from assay.loadgen.colocation.accelerators.gpu_usage import GpuUsage, gpu_watch, read_gpu_usage
-from assay.loadgen.colocation.read import read_config
-from assay.loadgen.colocation.usage_window import UsageWindow
+from assay.loadgen.colocation.devices import GpuUsage, PipelineDevice, gpu_watch, read_gpu_usage
+from assay.loadgen.colocation.overlap import UsageWindow
+from assay.loadgen.colocation.read_config import read_config
 from assay.stages.synthetic import NoOp
 
 STAGES = str(Path(__file__).parent)
@@ -145,7 +144,7 @@ def test_a_pipeline_without_device_sees_the_gpus_that_assay_sees_and_counts_wher
 
 ASKED = """
 import json, sys
-from assay.loadgen.colocation.accelerators.device import NoSuchDevice, find_device
+from assay.loadgen.colocation.devices import NoSuchDevice, find_device
 def found(asked):
     try:
         device = find_device(asked)

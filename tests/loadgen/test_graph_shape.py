@@ -4,7 +4,7 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.loadgen import Graph, Node
-from assay.loadgen.graph.shape import GraphShape, StageShape, reachable
+from assay.loadgen.graph_shape import GraphShape, StageShape, reachable
 from assay.stages.synthetic import NoOp
 
 

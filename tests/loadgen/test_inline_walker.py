@@ -12,14 +12,12 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.loadgen import Graph, Node
-from assay.loadgen.board import COMPLETED, CUT, DROPPED, FAILED, HEAD, IGNORED, PIPELINE, TAIL, Board
-from assay.loadgen.drive.ending import StageFailed
-from assay.loadgen.drive.flow import Flow
-from assay.loadgen.drive.inline.inline_walker import InlineWalker
-from assay.loadgen.drive.walker import Walker
-from assay.loadgen.recording.spool import DTYPE
-from assay.pipeline.route import Routed, RouterStage
-from assay.pipeline.stage import Stage, StreamStage
+from assay.loadgen.driver.ending import Flow, StageFailed
+from assay.loadgen.driver.graph_walker import Walker
+from assay.loadgen.driver.inline import InlineWalker
+from assay.loadgen.recording import DTYPE
+from assay.loadgen.shared_board import COMPLETED, CUT, DROPPED, FAILED, HEAD, IGNORED, PIPELINE, TAIL, Board
+from assay.pipeline.stage import Routed, RouterStage, Stage, StreamStage
 
 QUERIES = 12
 COUNTERS = {"completed": COMPLETED, "failed": FAILED, "cut": CUT, "ignored": IGNORED}

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from assay.loadgen.colocation.colocation import Colocation
-from assay.loadgen.colocation.read import read_config
-from assay.loadgen.colocation.slowdown.contrast import Contrast
+from assay.loadgen.colocation.read_config import read_config
+from assay.loadgen.colocation.slowdown import Contrast
 
 STAGE = """\
 import json, os, time

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from assay.loadgen import Control, Objective, PipelineState
-from assay.loadgen.board import OK, PIPELINE
 from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.policies.latency_first import LatencyFirst
-from assay.loadgen.colocation.policies.pipeline_state import ObjectiveState
-from assay.loadgen.colocation.policies.recent import Recent
-from assay.loadgen.colocation.policies.state_before import state_before
-from assay.loadgen.recording.spool import DTYPE, Rows
+from assay.loadgen.colocation.policy import LatencyFirst, ObjectiveState
+from assay.loadgen.colocation.policy_run import Recent, state_before
+from assay.loadgen.recording import DTYPE, Rows
+from assay.loadgen.shared_board import OK, PIPELINE
 
 BATCH = state_before(
     PipelineConfig.model_validate(

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.loadgen.latency.histogram import Histogram
-from assay.loadgen.latency.latency import SHARES, Latency
+from assay.loadgen.latency import SHARES, Histogram, Latency
 
 values = st.lists(st.integers(0, 2**50), min_size=1, max_size=200)
 

@@ -24,9 +24,8 @@ from assay.loadgen import (
     Stop,
     Warmup,
 )
-from assay.loadgen.board import PIPELINE
-from assay.loadgen.drive.ending import How
-from assay.loadgen.shared_folder import SharedFolder
+from assay.loadgen.driver.ending import How
+from assay.loadgen.shared_board import PIPELINE, SharedFolder
 from assay.stages.synthetic import NoOp, Sleep, Stall
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from time import monotonic_ns
 
-from assay.loadgen.pacing import SPIN_MOST_NS, Pacer
+from assay.loadgen.sender import SPIN_MOST_NS, Pacer
 
 
 def test_never_early_and_never_more_than_a_hundred_microseconds_of_spinning() -> None:

@@ -18,13 +18,12 @@ from load_policies import Watch
 
 from assay.cli.main import main
 from assay.errors import ConfigError
-from assay.loadgen.colocation import limits
+from assay.loadgen.colocation import limits, policy_run
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.policies import policy_run
-from assay.loadgen.colocation.policies.words import policy_text
-from assay.loadgen.colocation.read import read_config
-from assay.loadgen.colocation.save import save_group
+from assay.loadgen.colocation.policy_run import policy_text
+from assay.loadgen.colocation.read_config import read_config
+from assay.loadgen.colocation.result_files import save_group
 
 HERE = Path(__file__).parent
 
@@ -395,7 +394,7 @@ def test_nothing_stands_still_for_ever_when_assay_is_killed(tmp_path: Path) -> N
     assert running.stderr is not None
     # The first word of progress: it is under way, and both were paused at the first look.
     assert "a: " in running.stderr.readline()
-    workers = [pid for pid in _below(running.pid) if "assay.loadgen.colocation.running.worker" in _command(pid)]
+    workers = [pid for pid in _below(running.pid) if "assay.loadgen.colocation.worker" in _command(pid)]
     assert len(workers) == 2
     running.send_signal(signal.SIGKILL)
     running.communicate(timeout=60)

@@ -18,7 +18,7 @@ from assay.loadgen import (
     StepsLoadScheduler,
     TraceLoadScheduler,
 )
-from assay.loadgen.schedulers.drawn import draw
+from assay.loadgen.schedulers.scheduler import draw
 
 SECOND = 10**9
 

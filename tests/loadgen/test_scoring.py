@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop, Warmup
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.pipeline.stage import Stage, Worker
 from assay.record.metric import Metric
 
 

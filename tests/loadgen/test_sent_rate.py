@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from made_runs import MS, group, one_after_the_other, pipeline
 
-from assay.loadgen.colocation.rates.rate_trials import RatedRun
-from assay.loadgen.colocation.rates.sent_rate import SentRate
-from assay.loadgen.colocation.running.colocated_run import ColocatedRun
-from assay.loadgen.drive.ending import How
-from assay.loadgen.measured import Measured
-from assay.loadgen.result import LoadResult
+from assay.loadgen.colocation.colocation import ColocatedRun
+from assay.loadgen.colocation.rates import RatedRun, SentRate
+from assay.loadgen.driver.ending import How
+from assay.loadgen.result import LoadResult, Measured
 
 
 def sent_late(late_ms: np.ndarray) -> LoadResult:

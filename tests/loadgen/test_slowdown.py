@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.loadgen.colocation.slowdown.round_ratio import RoundRatio, ratio_of_quantiles, ratio_of_sums
-from assay.loadgen.colocation.slowdown.slowdown import Slowdown, combine
+from assay.loadgen.colocation.round_ratio import RoundRatio, ratio_of_quantiles, ratio_of_sums
+from assay.loadgen.colocation.slowdown import Slowdown, combine
 
 TRUE = 2.0
 RUNS = 300

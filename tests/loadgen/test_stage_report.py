@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop, Warmup
-from assay.loadgen.stage_report import MOST_SAMPLES, StageReport
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage, StreamStage
+from assay.loadgen.result import MOST_SAMPLES, StageReport
+from assay.pipeline.stage import Stage, StreamStage, Worker
 from assay.record.metric import Metric
 
 

@@ -23,11 +23,10 @@ from assay.loadgen import (
 )
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.read import read_config
-from assay.loadgen.colocation.running.until import as_run
-from assay.loadgen.drive import reception
-from assay.loadgen.schedulers.drawn import draw
-from assay.loadgen.schedulers.endless import endless
+from assay.loadgen.colocation.read_config import read_config
+from assay.loadgen.colocation.worker import as_run
+from assay.loadgen.driver import receiver as reception
+from assay.loadgen.schedulers.scheduler import draw, endless
 from assay.stages.synthetic import NoOp
 
 

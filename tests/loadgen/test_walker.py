@@ -18,7 +18,7 @@ from assay.loadgen import (
     SingleStreamLoadScheduler,
     Stop,
 )
-from assay.loadgen.drive.ending import How
+from assay.loadgen.driver.ending import How
 from assay.stages.synthetic import Crash, NoOp, Sleep, Stall
 
 

@@ -93,7 +93,7 @@ def test_a_program_can_warn(tmp_path: Path) -> None:
     ],
 )
 def test_warnings_that_a_program_wrote_are_read_under_limits(content: str, expected: str, tmp_path: Path) -> None:
-    from assay.record.warnings_file import read_warnings
+    from assay.record.results_file import read_warnings
 
     (tmp_path / "warnings.json").write_text(content)
     assert read_warnings(tmp_path)[-1].startswith(expected)

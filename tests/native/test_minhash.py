@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.native import minhash
+from assay.native import duplicates as minhash
 from assay.native.library import LEVELS, library
-from assay.stages.text.alike import plain_minhash
-from assay.stages.text.alike.minhash import BANDS
-from assay.stages.text.alike.text_column import TextColumn
+from assay.stages.text import minhash as plain_minhash
+from assay.stages.text.minhash import BANDS
+from assay.stages.text.text_column import TextColumn
 
 GOLDEN = {
     "short": "b96f22be9af31712",
@@ -101,8 +101,8 @@ def test_ranges_outside_of_the_block_are_refused() -> None:
 
 def test_without_the_library_the_numbers_are_the_same() -> None:
     code = (
-        "import hashlib; from assay.stages.text.alike.minhash import signatures, band_keys; "
-        "from assay.stages.text.alike.text_column import TextColumn; "
+        "import hashlib; from assay.stages.text.minhash import signatures, band_keys; "
+        "from assay.stages.text.text_column import TextColumn; "
         "rows = signatures(TextColumn.packed([b'one text', b'another  Text of some length, longer than a gram'])); "
         "print(hashlib.sha256(rows.tobytes() + band_keys(rows).tobytes()).hexdigest())"
     )

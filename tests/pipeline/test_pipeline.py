@@ -17,8 +17,7 @@ from assay.pipeline import (
     Worker,
     executor_named,
 )
-from assay.pipeline.executors.local import LocalExecutor
-from assay.pipeline.executors.registry import EXECUTORS
+from assay.pipeline.executors.executor import EXECUTORS, LocalExecutor
 
 WORKERS = [1, 2, 3]
 
@@ -178,7 +177,7 @@ class Backwards(LocalExecutor):
 
 
 def test_an_executor_of_ones_own_is_registered_or_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EXECUTORS, "_paths", {"local": "assay.pipeline.executors.local:LocalExecutor"})
+    monkeypatch.setattr(EXECUTORS, "_paths", {"local": "assay.pipeline.executors.executor:LocalExecutor"})
     EXECUTORS["backwards"] = f"{__name__}:Backwards"
     assert isinstance(executor_named("backwards", workers=1), Backwards)
     assert isinstance(executor_named(f"{__name__}.Backwards"), Backwards)

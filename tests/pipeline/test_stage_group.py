@@ -4,7 +4,7 @@ from tests.pipeline.toy_stages import Numbers, Square
 
 from assay.pipeline import ColumnBatch, Stage
 from assay.pipeline.executors.envelope import Envelope, StageGroup
-from assay.pipeline.failure import PipelineError
+from assay.pipeline.stage import PipelineError
 
 
 class Count(Stage[ColumnBatch, ColumnBatch]):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_supervised import is_running, python, run
 
-from assay.process.mark import find_started_for
+from assay.process.leftovers import find_started_for
 
 KILLS_ALL = "import os, signal; os.kill(-1, signal.SIGKILL)"
 KILLS_PARENT = "import os, signal, time; os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.process.freezer import continue_tree, set_frozen, stop_tree
+from assay.process.limits import move_tree, processors_problem
+from assay.process.spawn import continue_tree, set_frozen, stop_tree
 from assay.process.spec import ProcessSpec
 from assay.process.supervised import Supervised
-from assay.process.usage.processors import move_tree, processors_problem
 
 FAMILY = """
 import os, sys, time

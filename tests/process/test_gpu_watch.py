@@ -10,12 +10,11 @@ from typing import Any
 import nvml_library
 import pytest
 
-from assay.process.gpus.gpu_energy import GpuEnergy
-from assay.process.gpus.watched_gpu import COLUMNS
+from assay.process.gpu_watch import COLUMNS, GpuEnergy
 
 WATCH = """
 import json, os, sys, time
-from assay.process.gpus.gpu_watch import GpuWatch
+from assay.process.gpu_watch import GpuWatch
 import pynvml
 cases, found = json.loads(sys.argv[1]), []
 with open(os.environ["NVML_PROCESSES"], "w") as out:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from test_supervised import appears, ends, is_running, python, run, start
 
-from assay.process.mark import SESSION, find_started_for
-from assay.process.memory_group import MemoryGroup
+from assay.process.leftovers import SESSION, find_started_for
+from assay.process.limits import MemoryGroup
 from assay.process.message import Inbox, send
-from assay.process.result import ProcessResult
+from assay.process.spec import ProcessResult
 
 DAEMON = """
 import os, signal, sys, time

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.process import memory_group
-from assay.process.memory_group import MemoryGroup
+from assay.process import limits as memory_group
+from assay.process.limits import MemoryGroup
 
 
 @pytest.fixture

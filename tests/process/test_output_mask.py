@@ -7,10 +7,10 @@ import random
 import pytest
 from secret_samples import INNOCENT_TEXTS, PEM, RANDOM, SECRET_TEXTS
 
-from assay.native.needles import Needles
+from assay.native.text_search import Needles
 from assay.process import output_mask
 from assay.process.output_mask import OutputMask
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker
 
 MASKER = Masker({"A_TOKEN": "s3cr3t/with+signs", "B_TOKEN": "s3cr3t"})
 

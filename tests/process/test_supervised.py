@@ -7,10 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from assay.process.result import ProcessResult
-from assay.process.spec import CompanionSpec, ProcessSpec
+from assay.process.spec import CompanionSpec, ProcessResult, ProcessSpec
 from assay.process.supervised import Supervised
-from assay.process.usage.tree import Tree
+from assay.process.tree import Tree
 
 ESCAPE = """
 import os, signal, time

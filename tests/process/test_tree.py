@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.process.usage import tree
-from assay.process.usage.tree import Tree
+from assay.process import tree
+from assay.process.tree import Tree
 
 PROGRAM = """
 import subprocess, sys, threading

@@ -21,8 +21,8 @@ import pytest
 from test_supervised import appears, ends, is_running, python, run
 from workplace import Workplace
 
-from assay.process.mark import SESSION, find_started_for
-from assay.process.result import Unended, unended_warnings
+from assay.process.leftovers import SESSION, find_started_for
+from assay.process.spec import Unended, unended_warnings
 from assay.record import Outcome, Record
 
 NOBODY = 65534
@@ -134,7 +134,7 @@ def test_a_run_that_leaves_the_process_behind_keeps_its_measurements(place: Rest
 
 def test_what_the_process_used_counts_up_to_the_programs_end(place: Restricted) -> None:
     spins = """from children import *
-from assay.process.usage.one_process import cpu_s
+from assay.process.tree import cpu_s
 foreign("perl", "-e", "1 while 1")
 while cpu_s(int((HERE / "foreign").read_text())) < 0.4: time.sleep(0.01)
 """
@@ -334,8 +334,8 @@ print([process.pid for process in result.immortal])
 def test_a_tree_with_such_a_process_is_not_paused_by_halves(place: Restricted) -> None:
     place.session("", hangs=HANGS)
     code = """
-from assay.process.freezer import continue_tree, stop_tree
-from assay.process.usage.tree import stat_fields
+from assay.process.spawn import continue_tree, stop_tree
+from assay.process.tree import stat_fields
 supervised = start(folder, [sys.executable, "hangs.py"], grace_s=0.2)
 appears(folder / "ready")
 own = [int(line) for line in (folder / "own").read_text().split()]

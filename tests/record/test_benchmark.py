@@ -8,9 +8,8 @@ import pytest
 import assay
 from assay.errors import UsageError
 from assay.record import Metric
-from assay.record.metric import parse_metrics
-from assay.record.metrics_files import together
-from assay.session.kept.results import read_results
+from assay.record.metric import parse_metrics, together
+from assay.session.results.program_results import read_results
 
 
 def test_the_block_writes_the_contracts_files(tmp_path: Path) -> None:

@@ -13,18 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from assay.files.writing import create_exclusive
 from assay.record import Fingerprint, Outcome, Record
-from assay.record.joined.claims import Claims
-from assay.record.joined.heartbeat import DEAD_AFTER_S, Heartbeat, is_alive, place, start_ticks
-from assay.record.joined.job import Job, StartedRun
-from assay.record.joined.jobs import Jobs
+from assay.record.heartbeat import DEAD_AFTER_S, Claims, Heartbeat, is_alive, place, start_ticks
+from assay.record.jobs import Job, Jobs, StartedRun
 from assay.record.results_file import append_record
-from assay.untrusted.writing import create_exclusive
 
 RACER = """
 import sys
 from pathlib import Path
-from assay.record.joined.claims import Claims
+from assay.record.heartbeat import Claims
 claims = Claims(Path(sys.argv[1]))
 sys.stdin.read()
 me = sys.argv[2]

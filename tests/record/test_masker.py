@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.process.output import Pump
+from assay.process.spawn import Pump
 from assay.record import Fingerprint, Outcome, Record, SessionFolder
-from assay.record.secrecy.secret_words import is_secret, secrets_of_words
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker, is_secret, secrets_of_words
 from assay.report.run_folder import RunFolder
 
 VALUE = "s3cr3t/with+signs"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from assay.errors import DataError
+from assay.files.json_text import decode, encode
 from assay.record import Fingerprint, Metric, Outcome, Record, Task, TaskPerf, TaskPerfUtils, Usage
 from assay.record.results_file import append_record, read_records
 from assay.record.tasks_file import read_tasks
-from assay.record.writing.strict_json import decode, encode
 
 
 def a_record(**changes: object) -> Record:

@@ -15,8 +15,7 @@ from secret_samples import (
     SECRET_VARIABLES,
 )
 
-from assay.record.secrecy.secret_words import secrets_of_words
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker, secrets_of_words
 
 
 def _shown(secret: str, text: str) -> list[str]:

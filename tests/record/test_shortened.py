@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.record.writing.shortened import shorten
+from assay.files.json_text import shorten
 
 
 @given(st.text(max_size=300), st.integers(20, 200))

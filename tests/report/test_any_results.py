@@ -16,8 +16,8 @@ from session_factory import START, MadeRun, make_session
 from assay.history import History
 from assay.record import TaskPerf
 from assay.report.html import render_report
-from assay.report.markdown_text.markdown import session_markdown
-from assay.report.text.terminal import session_summary
+from assay.report.markdown import session_markdown
+from assay.report.text.session import session_summary
 
 EXAMPLES = int(os.environ.get("ASSAY_EXAMPLES", "25"))
 NUMBERS = st.integers() | st.floats() | st.just(10**400)

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assay.report.svg.axis import Axis
-from assay.report.svg.linear_ticks import linear_ticks
-from assay.report.svg.tick import Tick
-from assay.report.svg.time_ticks import time_ticks
+from assay.report.svg.axes import Axis, Tick, linear_ticks, time_ticks
 
 DAY = 86400.0
 MARCH = datetime(2026, 3, 1, 2, tzinfo=UTC).timestamp()

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.analysis.changes.change_point import ChangePoint
+from assay.analysis.changes import ChangePoint
 from assay.history import Point, Series
-from assay.report.text.change_text import change_commits, change_sessions, change_size
-from assay.report.text.series_text import trend
+from assay.report.text.series import change_commits, change_sessions, change_size, trend
 
 A, B, C, D = (letter * 40 for letter in "abcd")
 SURE = ChangePoint(

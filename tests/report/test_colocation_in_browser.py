@@ -13,8 +13,7 @@ from colocation_file import made_matrix, made_rates, made_together, write_coloca
 from playwright.sync_api import Browser
 from session_factory import MadeRun, make_session
 
-from assay.report.html import write_report
-from assay.report.pages.colocation_page import write_colocation_page
+from assay.report.html import write_colocation_page, write_report
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chromium")]
 LONG = "training of a model with a name that is much longer/than anybody-would_write"

@@ -15,18 +15,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from session_factory import MadeRun, make_session
 
-from assay.analysis.colocation.colocation_result import ColocationResult
-from assay.analysis.colocation.slowdown_estimate import SlowdownEstimate
+from assay.analysis.colocation.result import ColocationResult
+from assay.analysis.colocation.slowdown import SlowdownEstimate
 from assay.analysis.fields import Fields
 from assay.cli.main import main
 from assay.errors import DataError
 from assay.record import SessionFolder, TaskPerf
-from assay.report.exhibits.colocation.colocation_exhibit import ColocationExhibit
-from assay.report.exhibits.colocation.heat_map import HeatCell
-from assay.report.html import write_report
-from assay.report.markdown_text.markdown import session_markdown
-from assay.report.page_limits import PageLimits
-from assay.report.pages.colocation_page import render_colocation, write_colocation_page
+from assay.report.exhibits.colocation import ColocationExhibit
+from assay.report.exhibits.heat_map import HeatCell
+from assay.report.html import render_colocation, write_colocation_page, write_report
+from assay.report.markdown import session_markdown
+from assay.report.run_folder import PageLimits
 
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 

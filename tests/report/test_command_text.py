@@ -7,9 +7,8 @@ from golden import check_golden
 from made_commands import made_command_session, made_runs, made_times
 
 from assay.record import Outcome, Record, Usage
-from assay.report.text.command_summary import command_summary
-from assay.report.text.screen import PLAIN, Screen
-from assay.report.text.text_width import columns
+from assay.report.text.commands import command_summary
+from assay.report.text.screen import PLAIN, Screen, columns
 
 GOLDEN = Path(__file__).parent / "golden"
 A = "./parse-a --strict --threads 4 data/big.json"

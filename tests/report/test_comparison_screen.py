@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.comparing.environment_difference import Difference
-from assay.report.text.comparison_text import comparison_text
+from assay.analysis.conditions import Difference
+from assay.report.text.comparison import comparison_text
 
 SLOWER = Row("alm_xenna", "rows_per_s", Verdict.REGRESSED, "11% slower", "1/s", "higher", 999.0, 891.0, 891 / 999,
              0.87, 0.91, margin=0.03, base_runs=6, head_runs=6)  # fmt: skip

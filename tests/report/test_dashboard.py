@@ -10,7 +10,7 @@ from session_factory import MadeRun, make_session
 from starlette.testclient import TestClient
 
 from assay.history import History
-from assay.report.dashboard.app import PAGES, dashboard
+from assay.server.app import PAGES, dashboard
 
 LAST = "nightly-run__2026-03-25__02-00-00"
 

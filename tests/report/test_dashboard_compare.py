@@ -12,10 +12,10 @@ import pytest
 from session_factory import START, MadeRun, make_session
 from starlette.testclient import TestClient
 
-from assay.analysis.comparing.ranking import pareto
+from assay.analysis.ranking import pareto
 from assay.cli.main import main
 from assay.history import History
-from assay.report.dashboard.app import dashboard
+from assay.server.app import dashboard
 
 RATES = {"one": 1000.0, "two": 1250.0, "three": 800.0, "same": 1001.0}
 

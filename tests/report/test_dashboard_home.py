@@ -18,15 +18,12 @@ from starlette.testclient import TestClient
 
 from assay.history import History
 from assay.record import Outcome, SessionInfo
-from assay.report.dashboard.app import dashboard
-from assay.report.dashboard.colour import colours
-from assay.report.dashboard.kept import kept_board
-from assay.report.dashboard.kept.acknowledged import load_acknowledged
-from assay.report.dashboard.kept.change_counter import ChangeCounter
-from assay.report.dashboard.kept.kept_board import KeptBoard
-from assay.report.dashboard.kept.kept_pages import KeptPage, KeptPages
-from assay.report.dashboard.status_board import StatusBoard
-from assay.report.dashboard.trend import spark
+from assay.server import cache as kept_board
+from assay.server.app import dashboard
+from assay.server.attention import load_acknowledged
+from assay.server.cache import ChangeCounter, KeptBoard, KeptPage, KeptPages
+from assay.server.charts import colours, spark
+from assay.server.status_board import StatusBoard
 
 OWN = {"origin": "http://localhost"}
 FAILED = {"matter": "failed", "entry": "removal_ray", "machine": MACHINE.machine_class}

@@ -25,8 +25,8 @@ from history_rows import fill
 from workplace import Workplace
 
 from assay.history import History
-from assay.report.dashboard.kept import kept_comparisons
-from assay.report.dashboard.kept.kept_comparisons import KeptComparisons
+from assay.server import cache as kept_comparisons
+from assay.server.cache import KeptComparisons
 
 ENTRIES, CLIENTS = 50, 16
 HOSTILE = ("/session?name=" + "n" * 60_000, "/entry?name=" + quote("\0\x1b[2J"), "/runs?page=" + "9" * 400,

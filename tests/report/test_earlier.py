@@ -10,8 +10,7 @@ from session_factory import START, MadeRun, make_session
 
 from assay.history import History
 from assay.record import Outcome, SessionFolder
-from assay.report.earlier.earlier import Earlier
-from assay.report.earlier.report_trend import ReportTrend
+from assay.report.earlier import Earlier, ReportTrend
 
 
 def nights(results: Path, values: list[float], history: History) -> list[SessionFolder]:

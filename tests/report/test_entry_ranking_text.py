@@ -6,8 +6,8 @@ import pytest
 from made_commands import made_runs, made_times
 
 from assay.analysis import Row, Verdict
-from assay.analysis.comparing.entry_ranking import RankedEntry, entry_ranking
-from assay.report.text.entry_ranking_text import against_words, ranking_lines, relative_words
+from assay.analysis.ranking import RankedEntry, entry_ranking
+from assay.report.text.ranking import against_words, ranking_lines, relative_words
 
 LABELS = {"a": "./a", "b": "./b"}
 

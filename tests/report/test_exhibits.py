@@ -5,13 +5,10 @@ import math
 import pytest
 
 from assay.record import TaskPerf
-from assay.report.exhibits.curve import curve
+from assay.report.exhibits.charts import Cell, curve
 from assay.report.exhibits.distribution import common_scales, distribution, percentile_ladder
-from assay.report.exhibits.grid import Cell
-from assay.report.exhibits.metric_shape import matrix, table_of_rows, tabulate_dotted
-from assay.report.exhibits.resources import resource_plots, thin
-from assay.report.exhibits.slowdown import slowdown_matrices
-from assay.report.exhibits.stages import stage_breakdown
+from assay.report.exhibits.metric_shape import matrix, slowdown_matrices, table_of_rows, tabulate_dotted
+from assay.report.exhibits.stages import resource_plots, stage_breakdown, thin
 from assay.report.run_folder import UsageSeries
 from assay.report.view import MetricView
 

@@ -7,7 +7,7 @@ from session_factory import START
 
 from assay.analysis import Comparison, Row, Verdict
 from assay.history.rows import SessionRow
-from assay.report.text.last_time_text import ago, last_time_lines
+from assay.report.text.series import ago, last_time_lines
 
 LAST = SessionRow(
     name="sleep__1", folder=None, started_at=START.isoformat(), finished_at=None, status="finished",

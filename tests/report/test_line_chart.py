@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.report.exhibits.plot import Plot
-from assay.report.svg.line_chart import line_chart
-from assay.report.svg.standalone import standalone
+from assay.report.exhibits.charts import Plot
+from assay.report.svg.lanes import standalone
+from assay.report.svg.lines import line_chart
 
 DAY = 86400.0
 MARCH = 1772330400.0

@@ -11,8 +11,7 @@ from session_factory import START, MadeRun, make_session
 from assay.cli.main import main
 from assay.history import History
 from assay.record import Outcome
-from assay.report.markdown_text.markdown import session_markdown
-from assay.report.markdown_text.markdown_table import escape
+from assay.report.markdown import escape, session_markdown
 
 GOLDEN = Path(__file__).parent / "golden"
 

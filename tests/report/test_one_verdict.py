@@ -12,12 +12,12 @@ from session_factory import START, MadeRun, make_session
 
 import assay
 from assay.analysis import BenchmarkAnalyzer, Comparison, what_changed
-from assay.analysis.judging.noise_floors import NoiseFloor, save_floors
+from assay.analysis.noise_floors import NoiseFloor, save_floors
 from assay.cli.main import main
 from assay.history import History
-from assay.report.dashboard.pages.compare_page import compare as compared_page
-from assay.report.dashboard.pages.session_pages import session, session_entry
-from assay.report.dashboard.store import Store
+from assay.server.compare_page import compare as compared_page
+from assay.server.session_pages import session, session_entry
+from assay.server.store import Store
 
 NIGHTS = 14
 BASE, HEAD = f"night-{NIGHTS - 2:02d}", f"night-{NIGHTS - 1:02d}"

@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.report.svg.dots import dots_svg
-from assay.report.svg.overlay import overlay_svg
-from assay.report.svg.sparkline import sparkline_svg
+from assay.report.svg.distributions import dots_svg
+from assay.report.svg.lines import overlay_svg, sparkline_svg
 
 NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=12)
 

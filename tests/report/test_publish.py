@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 
 from assay.cli.main import main
 from assay.history import History
-from assay.report.dashboard.app import STATIC, dashboard
-from assay.report.dashboard.pages.home_page import ROWS
-from assay.report.dashboard.trend import SHOWN
+from assay.server.app import STATIC, dashboard
+from assay.server.charts import SHOWN
+from assay.server.home_page import ROWS
 
 _LINK = re.compile(r'(?:href|src|action)="([^"]*)"')
 

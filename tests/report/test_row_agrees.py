@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from tests.analysis.records import side
 
 from assay.analysis import Comparison, Verdict, compare
-from assay.analysis.verdict import verdict_of
-from assay.record.writing.strict_json import encode
-from assay.report.markdown_text.markdown import _changes
+from assay.analysis.comparison import verdict_of
+from assay.files.json_text import encode
+from assay.report.markdown import _changes
 from assay.report.page_templates import templates
-from assay.report.pages.comparison_page import comparison_page
-from assay.report.text.comparison_text import cells_of, comparison_markdown
+from assay.report.session_page import comparison_page
+from assay.report.text.comparison import cells_of, comparison_markdown
 from assay.stats.shift import Shift
 
 

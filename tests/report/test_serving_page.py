@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from serving_file import made_load, made_sweep, write_serving_file
 from session_factory import MadeRun, make_session
 
-from assay.analysis.serving.serving_result import ServingResult
+from assay.analysis.serving import ServingResult
 from assay.errors import DataError
 from assay.record import SessionFolder
-from assay.report.exhibits.serving.serving_exhibit import ServingExhibit
+from assay.report.exhibits.serving import ServingExhibit
 from assay.report.html import render_report, write_report
-from assay.report.page_limits import PageLimits
+from assay.report.run_folder import PageLimits
 
 
 def shown(folder: Path, written: Any) -> ServingExhibit:

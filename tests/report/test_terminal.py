@@ -9,10 +9,9 @@ from session_factory import MadeRun, make_session
 
 from assay.cli.main import main
 from assay.record import Outcome
-from assay.report.text.entry_text import entry_details
-from assay.report.text.screen import Screen
-from assay.report.text.terminal import session_summary
-from assay.report.text.text_width import columns
+from assay.report.text.entry import entry_details
+from assay.report.text.screen import Screen, columns
+from assay.report.text.session import session_summary
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.text.text_table import text_table
-from assay.report.text.text_width import columns, end_cut, middle_cut, pad, wrap_text
+from assay.report.text.screen import columns, end_cut, middle_cut, pad, text_table, wrap_text
 
 
 def test_columns_are_those_of_a_terminal() -> None:

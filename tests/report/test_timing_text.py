@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.report.text.timing_text import bar, distribution, mean_and_spread, progress_bar
+from assay.report.text.screen import bar, distribution, mean_and_spread, progress_bar
 
 
 @pytest.mark.parametrize(

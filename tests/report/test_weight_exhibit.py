@@ -9,9 +9,7 @@ import pytest
 from session_factory import MadeRun, make_session
 from weight_metrics import BEATEN, DTYPES, SCENARIOS, STORES, weight_metrics
 
-from assay.report.exhibits.weights.store_point import store_points
-from assay.report.exhibits.weights.store_reading import StoreReading, store_readings
-from assay.report.exhibits.weights.weight_exhibit import WeightExhibit
+from assay.report.exhibits.weights import StoreReading, WeightExhibit, store_points, store_readings
 from assay.report.html import render_report
 from assay.report.view import MetricView, SessionView
 

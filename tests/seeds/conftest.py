@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights import BenchmarkOrchestrator
-from assay.benchmarks.weights.orchestration import orchestrator
-from assay.benchmarks.weights.orchestration.profile import Profile
-from assay.benchmarks.weights.probes.machine import Machine
-from assay.benchmarks.weights.tables.result import BenchmarkResults
+from assay.benchmarks.weight_probes.machine import Machine
+from assay.benchmarks.weights import BenchmarkOrchestrator, orchestrator
+from assay.benchmarks.weights.profile import Profile
+from assay.benchmarks.weights.results import BenchmarkResults
 
 PlannedRuns = list[tuple[BenchmarkOrchestrator, Profile]]
 

@@ -12,9 +12,9 @@ from tests.seeds.conftest import PlannedRuns
 from tests.seeds.migration_page import FOLDER, PAGES, MigrationPage
 from workplace import Workplace
 
-from assay.benchmarks.weights.orchestration import program
+from assay.benchmarks.weights import program
+from assay.cli.command_table import COMMANDS
 from assay.cli.main import main
-from assay.cli.words.command import COMMANDS
 
 NOT_SET = ("MLFLOW_TRACKING_URI", "NIGHTLY_WEBHOOK", "SLACK_CHANNEL_ID", "SLACK_WEBHOOK_URL")
 SUITES = "assay.benchmarks.weights."

@@ -17,7 +17,7 @@ from workplace import Workplace
 
 from assay.benchmarks.weights import BenchmarkProfile
 from assay.cli.main import main
-from assay.fallback.program import with_stand_ins
+from assay.compat.user_code import with_stand_ins
 from assay.weights import Repository
 
 ALL = ["compression", "performance", "clustering", "scalability", "memory", "accuracy"]

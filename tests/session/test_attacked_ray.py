@@ -7,7 +7,7 @@ import time
 import pytest
 from workplace import Workplace
 
-from assay.process.mark import SESSION, find_started_for
+from assay.process.leftovers import SESSION, find_started_for
 from assay.record import Outcome
 
 WRITES = """

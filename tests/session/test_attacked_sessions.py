@@ -16,7 +16,7 @@ import pytest
 from test_interruption import ENTRIES, all_end, five, is_running, wait_for
 from workplace import Answer, Workplace
 
-from assay.process.mark import SESSION, find_started_for
+from assay.process.leftovers import SESSION, find_started_for
 from assay.record import Outcome, Record
 
 WRITES = """

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from assay.config.load import load_config
 from assay.config.plan import make_plan
-from assay.config.reading.load import load_config
 from assay.record import Outcome, SessionFolder
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
-from assay.session.kept.requirement_check import NoEarlierLevels
-from assay.session.session import Session
-from assay.session.start import start_session
+from assay.session.results.requirements import NoEarlierLevels
+from assay.session.session import Session, start_session
 
 CONFIG = """
 results_dir: {folder}/results

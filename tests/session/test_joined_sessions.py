@@ -18,11 +18,11 @@ import pytest
 from workplace import Answer, Workplace
 
 from assay.cli.main import main
+from assay.files.writing import write_atomic
 from assay.history.history import History
 from assay.record import Outcome, SessionFolder
-from assay.record.joined.jobs import Jobs
+from assay.record.jobs import Jobs
 from assay.record.results_file import read_records
-from assay.untrusted.writing import write_atomic
 
 STEP = """
 import json, os, pathlib, sys, time
@@ -495,7 +495,7 @@ def test_a_full_disk_at_the_end_is_said_and_the_finish_can_be_done_again(
         write_atomic(path, text)
 
     with monkeypatch.context() as patched:
-        patched.setattr("assay.session.joined.finish.write_atomic", full)
+        patched.setattr("assay.session.joined.write_atomic", full)
         finish = here.assay("run", "--join", "night", "--finish")
     assert finish.code == 2
     assert f"session night could not be finished: No space left on device: {results}" in finish.err

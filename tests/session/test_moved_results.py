@@ -12,7 +12,7 @@ import pytest
 from workplace import Workplace
 
 from assay.config.ray_config import RayConfig
-from assay.session.ray.ray_cluster import RayCluster
+from assay.session.ray_cluster import RayCluster
 
 KEEPS = "import os, pathlib; (pathlib.Path(os.environ['ASSAY_SCRATCH_DIR']) / 'big').write_text('x')"
 CONFIG = """

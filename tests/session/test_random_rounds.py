@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.config.entries.entry import Entry
+from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.session.run import order_of, order_runs, random_rounds
+from assay.session.runs import order_of, order_runs, random_rounds
 
 
 def plan(count: int = 4, repeat: int = 12, warmup: int = 0) -> Plan:

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.capture import machine
 from assay.config.ray_config import RayConfig
 from assay.errors import MissingExtra
 from assay.record import Outcome
-from assay.session.ray import ray_cluster
-from assay.session.ray.ray_cluster import RayCluster
+from assay.session import machine, ray_cluster
+from assay.session.ray_cluster import RayCluster
 
 SQUARES = """
 import json, os, pathlib, sys, time

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.process.mark import find_started_for
+from assay.process.leftovers import find_started_for
 from assay.record import Record, SessionFolder
 
 SERVER = Path(__file__).parent.parent / "support" / "tiny_server.py"
 PROGRAM = """
 import json, subprocess, sys
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_server import Inference
 results, url, model = sys.argv[1:]
 few = ["--model", model, "--warmup", "0", "--prompt-tokens", "8", "--max-tokens", "6", "--no-ceiling"]

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.session.kept import results_apart
-from assay.session.kept.results import read_results
-from assay.session.kept.results_apart import results_of
+from assay.session.results import program_results as results_apart
+from assay.session.results.program_results import read_results, results_of
 
 YEARS = b"\x80\x04}N\x85" + b"2\x86" * 60 + b"Ns."
 """A tuple doubled 60 times as the key of a dictionary: its hash would take years."""

@@ -12,7 +12,7 @@ from test_secrets import PROGRAM, SECRETS, YAML, _forms
 from tests.sinks.moody_server import Answer, MoodyServer, Request
 from workplace import Workplace
 
-from assay.report.dashboard.app import dashboard
+from assay.server.app import dashboard
 
 OWN = "own-s3cr3t-of-the-sink"
 """The collector's token: sent to it, in its header, and to nobody else."""

@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 from workplace import Workplace
 
-from assay.process.mark import find_started_for
+from assay.process.leftovers import find_started_for
 from assay.record import Outcome
 
 SERVER = Path(__file__).parent.parent / "support" / "small_server.py"

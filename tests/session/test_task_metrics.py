@@ -10,8 +10,8 @@ from workplace import Workplace
 from assay.analysis import compare
 from assay.analysis.rules import MetricRule, Rules
 from assay.record import Fingerprint, Outcome, Record
-from assay.record.task_metrics import MOST, is_task_metric
-from assay.session.kept.results import read_results
+from assay.record.task import MOST, is_task_metric
+from assay.session.results.program_results import read_results
 
 CONFIG = """
 sinks: [{name: jsonl}]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
+from assay.config.entry_name import viewer_url
+from assay.config.load import load_config
 from assay.config.plan import make_plan
-from assay.config.reading.load import load_config
-from assay.config.viewer_url import viewer_url
 
 CONFIG = """
 viewer_url_template: "https://v.example/{session_name}?p={session_path_url}"

@@ -3,9 +3,9 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from assay.config.entries.entry import Entry
-from assay.session.folders.workspace import Workspace
-from assay.session.run import Run
+from assay.config.entry import Entry
+from assay.session.folder import Workspace
+from assay.session.runs import Run
 
 TIMES = 300
 

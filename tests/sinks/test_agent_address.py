@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import UsageError
-from assay.sinks.monitoring.agent_address import AgentAddress
+from assay.sinks.monitoring.agents import AgentAddress
 from assay.sinks.monitoring.metrics_collector import MetricsCollector
 
 

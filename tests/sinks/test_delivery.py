@@ -16,8 +16,7 @@ from tests.sinks.sessions import Told, a_record, lines, wait_for
 from assay.record import Outcome
 from assay.record.results_file import append_record
 from assay.sinks import Delivery
-from assay.sinks.delivery.outbox import Outbox
-from assay.sinks.delivery.sink_data import select_sink_data
+from assay.sinks.delivery.outbox import Outbox, select_sink_data
 from assay.sinks.delivery.sink_state import SinkState
 
 DIARY = "tests.sinks.sessions:Diary"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.sinks.sessions import Told, a_record
 
+from assay.files.json_text import decode
 from assay.record import Outcome, Record
-from assay.record.writing.strict_json import decode
-from assay.sinks.delivery.context import Memory
+from assay.sinks.delivery.outbox import Memory
 from assay.sinks.delivery.sink_state import SinkState
-from assay.sinks.files.appended_file import AppendedFile
+from assay.sinks.files import AppendedFile
 
 NASTY = "a|b <script>alert(1)</script> \x00\x1b & `x` =1+1 ]]> ![i](http://x)"
 

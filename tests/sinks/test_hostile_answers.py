@@ -11,14 +11,13 @@ import pytest
 from tests.sinks.moody_server import Answer, MoodyServer
 from tests.sinks.sessions import a_record
 
-from assay.sinks.delivery.backoff import Backoff
+from assay.sinks.delivery.delivery import statuses
 from assay.sinks.delivery.outbox import Outbox
-from assay.sinks.delivery.sink_state import SinkState
-from assay.sinks.delivery.status import statuses
-from assay.sinks.failure import Rejected, SinkFailure, Unavailable
-from assay.sinks.gdrive.drive_upload import translate_error
+from assay.sinks.delivery.sink_state import Backoff, SinkState
+from assay.sinks.gdrive_sink import translate_error
 from assay.sinks.http_target import HttpTarget
-from assay.sinks.slack.slack_client import SlackBot
+from assay.sinks.sink import Rejected, SinkFailure, Unavailable
+from assay.sinks.slack_sink import SlackBot
 from assay.sinks.spec import SinkSpec
 
 BODIES = {

@@ -12,7 +12,7 @@ from tests.sinks.sessions import Told, a_record
 
 from assay.record import Outcome
 from assay.sinks import check_spec
-from assay.sinks.mlflow.mlflow_name import from_mlflow, to_mlflow
+from assay.sinks.mlflow_sink import from_mlflow, to_mlflow
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("mlflow")]
 LONG = "m" * 400 + "/%"

@@ -21,17 +21,14 @@ from tests.sinks.moody_server import Answer, MoodyServer, Request
 from tests.sinks.otlp_collector import Collector, fields
 from tests.sinks.sessions import Told, a_record, wait_for
 
-from assay.benchmarks.weights.tables.readings import Readings
-from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
+from assay.benchmarks.weights.results import BenchmarkResults, Readings, ScenarioResult, SuiteResult
 from assay.errors import UsageError
 from assay.history import History
 from assay.record import Outcome, SessionFolder
 from assay.sinks import Delivery
-from assay.sinks.monitoring.grafana_dashboard import dashboard
-from assay.sinks.monitoring.measurement import HELP, of_record
-from assay.sinks.monitoring.metrics_collector import MetricsCollector
-from assay.sinks.monitoring.prometheus_text import exposition
-from assay.sinks.monitoring.remote_write import write_request
+from assay.sinks.monitoring.grafana import dashboard
+from assay.sinks.monitoring.metrics_collector import HELP, MetricsCollector, of_record
+from assay.sinks.monitoring.prometheus import exposition, write_request
 
 pytestmark = pytest.mark.xdist_group("monitoring")
 

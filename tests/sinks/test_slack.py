@@ -11,7 +11,7 @@ from tests.sinks.slack_service import CHANNEL, HOOK, TOKEN, Slack, all_text, che
 
 from assay.record import Outcome
 from assay.sinks import check_spec
-from assay.sinks.slack.slack_message import SlackMessage, SlackRow, mention, reply_blocks
+from assay.sinks.slack_message import SlackMessage, SlackRow, mention, reply_blocks
 
 
 @pytest.fixture

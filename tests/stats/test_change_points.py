@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import ruptures
 
-from assay.stats.changes.change_points import LevelChange, find_changes, level_since
-from assay.stats.changes.segmentation import segment
+from assay.stats.changes import LevelChange, find_changes, level_since, segment
 
 
 def _noise(rng: np.random.Generator, n: int = 120, sigma: float = 0.02, phi: float = 0.0) -> np.ndarray:

@@ -1,7 +1,7 @@
 import pytest
 import scipy.stats
 
-from assay.stats.distributions import binomial_at_most, normal_two_sided_p, t_quantile, t_two_sided_p
+from assay.stats.intervals import binomial_at_most, normal_two_sided_p, t_quantile, t_two_sided_p
 
 
 @pytest.mark.parametrize("df", [1, 2.5, 9, 59, 10_000])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from assay.stats.false_discovery import adjust, count_among
+from assay.stats.shift import adjust, count_among
 
 
 def test_agrees_with_scipy() -> None:

@@ -5,7 +5,7 @@ from math import inf
 import pytest
 import scipy.stats
 
-from assay.stats.line import fit_line
+from assay.stats.fits import fit_line
 
 
 def test_a_line_without_noise_is_found_and_certain() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.stats.changes.nightly import nights, watch
+from assay.stats.nightly import nights, watch
 
 
 def alarms(values: np.ndarray, begin: int) -> list[int]:

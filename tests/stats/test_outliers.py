@@ -1,6 +1,6 @@
 import numpy as np
 
-from assay.stats.outliers import find_outliers
+from assay.stats.robust import find_outliers
 
 
 def test_a_wild_value_is_named_with_its_place() -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from assay.stats.repeats import plan_repeats
+from assay.stats.shift import plan_repeats
 
 
 def _pilot(within: float, between: float, seed: int = 0) -> list[list[float]]:

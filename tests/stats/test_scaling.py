@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from assay.stats.scaling import fit_power_law, parallel_efficiency
+from assay.stats.fits import fit_power_law, parallel_efficiency
 
 
 def test_the_fit_is_the_line_scipy_finds() -> None:

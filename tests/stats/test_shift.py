@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from assay.stats.biweight import location, spread
+from assay.stats.robust import location, spread
 from assay.stats.shift import level_shift, paired_shift, unpaired_shift
 
 MARGIN = np.log(1.03)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from assay.stats.clipping import clip_spikes, difference_sigma
+from assay.stats.robust import clip_spikes, difference_sigma
 from assay.stats.warmup import find_warmup
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import yaml
 from doc_block import Block
 
-from assay.benchmarks.weights.orchestration.profile import Profile, load_profile
-from assay.config.reading.load import load_config
+from assay.benchmarks.weights.profile import Profile, load_profile
+from assay.config.load import load_config
 from assay.config.session_config import SessionConfig
-from assay.loadgen.colocation.read import read_config
+from assay.loadgen.colocation.read_config import read_config
 
 AN_ENTRY = "\nentries: [{name: an_entry, command: 'true'}]\n"
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop, Warmup
 from assay.loadgen.result import LoadResult
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.pipeline.stage import Stage, Worker
 from assay.stages.llm_huggingface import HuggingFaceDataLoader
 
 

@@ -20,8 +20,7 @@ from terminal_pictures import take_terminal_pictures
 from weight_metrics import weight_metrics
 
 from assay.history import History
-from assay.report.html import write_report
-from assay.report.pages.colocation_page import write_colocation_page
+from assay.report.html import write_colocation_page, write_report
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 

@@ -14,13 +14,13 @@ from playwright.sync_api import Browser
 from session_factory import MACHINE, START, make_session
 from small_terminal import SmallTerminal
 
-from assay.api.listeners.console import Console
-from assay.api.listeners.live_view import LiveView
+from assay.api.console import Console
+from assay.api.live_view import LiveView
 from assay.record import Outcome, SessionFolder, SessionInfo
-from assay.record.secrecy.secrets import Masker
-from assay.report.text.command_summary import command_summary
+from assay.record.secrets import Masker
+from assay.report.text.commands import command_summary
 from assay.report.text.screen import Screen
-from assay.report.text.terminal import session_summary
+from assay.report.text.session import session_summary
 from assay.session.events import RunFinished, RunSampled, RunStarted, SessionStarted
 
 _COLOURS = {"": "#d8dee9", "1": "#ffffff", "2": "#8b95a7", "31": "#ff7b72", "32": "#7ee787"}

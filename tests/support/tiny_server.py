@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     args = parser.parse_args()
     os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}  # more threads than the model has work for take long
-    from assay.stages.pytorch.libraries import define_torchvision_operators
+    from assay.stages.pytorch.device import define_torchvision_operators
     from assay.stages.pytorch.tiny_model import write_tiny_model
 
     define_torchvision_operators()

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from starlette.testclient import TestClient
 
 from assay.cli.main import main
-from assay.report.dashboard.app import dashboard
+from assay.server.app import dashboard
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _FILES_ONLY = ("json", "export", "html")

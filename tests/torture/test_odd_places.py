@@ -14,7 +14,7 @@ from readings import asked, assay, tried
 from session_factory import MadeRun, make_session
 from starlette.testclient import TestClient
 
-from assay.report.dashboard.app import dashboard
+from assay.server.app import dashboard
 
 KINDS = ("folder", "fifo", "socket", "loop", "dangling", "zeros", "empty", "binary", "sparse", "list", "long")
 COMMANDS = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.untrusted.json_text import DEEPEST, MOST_DIGITS, parse_json
-from assay.untrusted.unreadable import Unreadable
+from assay.files.json_text import DEEPEST, MOST_DIGITS, parse_json
+from assay.files.reading import Unreadable
 
 
 def reason(data: bytes) -> str:

@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 from session_factory import MadeRun, make_session
 
-from assay.analysis.judging.noise_floors import FILE_NAME, load_floors
+from assay.analysis.noise_floors import FILE_NAME, load_floors
 from assay.analysis.results_folder import read_results_folder
 from assay.benchmarks.dedup_benchmark import recalls
 from assay.errors import DataError
-from assay.history.foreign import import_file
-from assay.loadgen.schedulers.trace import TraceLoadScheduler
+from assay.history.importers import import_file
+from assay.loadgen.schedulers.arrivals import TraceLoadScheduler
 from assay.record import SessionFolder
 from assay.record.results_file import read_records
 from assay.record.tasks_file import MOST_WARNINGS, read_tasks
 from assay.report.run_folder import RunFolder, UsageSeries
 from assay.sinks.delivery.outbox import Outbox
-from assay.weights.files.model_source import open_model
-from assay.weights.versions.sealed import unseal
+from assay.weights.files.model_files import open_model
+from assay.weights.versions.commit import unseal
 
 READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "session.json": ("session.json", lambda path: SessionFolder(path.parent).info()),

@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import DataError
-from assay.untrusted.read_limit import MB, ReadLimit
-from assay.untrusted.regular_file import RegularFile, read_bytes
-from assay.untrusted.text_file import last_lines, read_text, storable
-from assay.untrusted.unreadable import Unreadable
+from assay.files.reading import MB, ReadLimit, RegularFile, Unreadable, last_lines, read_bytes, read_text, storable
 
 RUN, USER = ReadLimit(1000), ReadLimit(1000, follow_links=True)
 

@@ -13,7 +13,7 @@ from assay.errors import ConfigError
 from assay.weights.codec.codec_methods import Method
 from assay.weights.config import PRESETS, RepositoryConfig, repository_config
 from assay.weights.repository import Repository
-from assay.weights.versions.lazy_tensors import LazyTensors
+from assay.weights.versions.ingest import LazyTensors
 
 
 def pair(rng, likeness=1e-3, size=20_000):

@@ -12,11 +12,8 @@ import pytest
 from assay.errors import AssayError, DataError
 from assay.weights.codec.chunk import decode_chunk, encode_chunk
 from assay.weights.codec.codec_methods import Method
-from assay.weights.digest import bytes_digest
-from assay.weights.dtype import ELEMENT_TYPES, bits_of
-from assay.weights.packs.pack_index import pack_index
-from assay.weights.packs.pack_reader import PackReader
-from assay.weights.packs.pack_writer import END, FOOTER, MAGIC
+from assay.weights.elements import ELEMENT_TYPES, bits_of, bytes_digest
+from assay.weights.packs.pack_files import END, FOOTER, MAGIC, PackReader, pack_index
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 from assay.weights.repository import Repository
 

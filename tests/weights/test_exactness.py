@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.weights.conftest import same
 
-from assay.weights.dtype import ELEMENT_TYPES
+from assay.weights.elements import ELEMENT_TYPES
 from assay.weights.repository import Repository
 
 SETTINGS = ("small", "balanced", "fast")

@@ -13,14 +13,13 @@ import safetensors.numpy
 from tests.weights.conftest import same
 
 from assay.errors import DataError, UsageError
-from assay.weights.files.model_export import export_model
-from assay.weights.files.model_source import open_model
+from assay.weights.files.model_files import export_model, open_model
 from assay.weights.files.safetensors_file import DTYPES, SafetensorsFile
 from assay.weights.files.torch_file import TorchFile
 
 
 def all_dtypes(rng):
-    from assay.weights.dtype import ELEMENT_TYPES
+    from assay.weights.elements import ELEMENT_TYPES
 
     return {
         f"t.{name}": rng.integers(0, 2, 33 * ELEMENT_TYPES[name].itemsize, dtype=np.uint8)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from assay.record import SessionFolder
-from assay.session.folders.session_lock import only_one
+from assay.session.folder import only_one
 from assay.weights.repository import Repository
-from assay.weights.writer_lock import WriterLock
+from assay.weights.repository_disk import WriterLock
 
 
 def forked(act: Callable[[], object]) -> int:

@@ -16,10 +16,10 @@ import pytest
 
 from assay.cli.main import main
 from assay.errors import DataError
-from assay.weights.files.model_source import open_model
+from assay.weights.files.model_files import open_model
 from assay.weights.repository import Repository
 from assay.weights.transfer import clone
-from assay.weights.versions.commit_store import parse_commit
+from assay.weights.versions.commit import parse_commit
 
 
 def entry(dtype="F32", shape=(2,), offsets=(0, 8)):

@@ -9,8 +9,7 @@ from tests.weights.conftest import same
 
 from assay.errors import UsageError
 from assay.weights.remotes import lease as leases
-from assay.weights.remotes.bucket_collector import collect_bucket
-from assay.weights.remotes.bucket_remote import COLLECTOR, WRITERS, BucketRemote
+from assay.weights.remotes.bucket import COLLECTOR, WRITERS, BucketRemote, collect_bucket
 from assay.weights.remotes.lease import Lease, LostLease, await_end
 from assay.weights.remotes.open_remote import open_remote
 from assay.weights.transfer import clone, push

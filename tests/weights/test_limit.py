@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.scenarios.scenario_data import SCENARIOS, scenario_data
-from assay.weights.limit import order_bits, repository_limit, tensor_limit, zigzag_difference
+from assay.benchmarks.weight_scenarios.scenario_data import SCENARIOS, scenario_data
+from assay.weights.entropy_limit import order_bits, repository_limit, tensor_limit, zigzag_difference
 
 
 def test_entropy_of_known_planes():

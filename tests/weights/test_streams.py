@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
-from assay.weights.codec.leading import encode_leading
-from assay.weights.codec.streams.difference_writer import encode_difference
-from assay.weights.codec.streams.fixed_writer import encode_fixed
-from assay.weights.codec.streams.short import decode_short, encode_short
-from assay.weights.codec.streams.stream_reader import decode_stream
-from assay.weights.codec.streams.window import window_of
-from assay.weights.dtype import ELEMENT_TYPES, bits_of
-from assay.weights.packs.slabs import SLAB, Slabs
+from assay.weights.codec.planes import encode_leading
+from assay.weights.codec.short import decode_short, encode_short
+from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_writer import encode_difference, encode_fixed
+from assay.weights.codec.symbols import window_of
+from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.packs.chunks import SLAB, Slabs
 
 KINDS = ("float32", "bfloat16", "float16", "float8_e4m3fn", "int8", "int16", "uint32")
 SIZES = (1, 2, 63, 64, 65, 4095, 4096, 4097, 4159, 20_000)

@@ -10,7 +10,7 @@ from assay.errors import DataError, UsageError
 from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.repository import Repository
 from assay.weights.transfer import clone, pull, push
-from assay.weights.versions.sealed import seal
+from assay.weights.versions.commit import seal
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -73,7 +73,7 @@ def test_a_remote_that_lies_is_refused(repo, rng, tmp_path):
     liar = Repository.init(tmp_path / "liar")
     commit_id = liar.commit({"w": np.zeros(50_000, np.float32), "b": first["b"]})
     # The liar's pack under the digests of the honest repository: checksums fit, contents do not.
-    from assay.weights.packs.pack_writer import PackWriter
+    from assay.weights.packs.pack_files import PackWriter
     from assay.weights.repository_disk import RepositoryDisk
 
     digest = bytes.fromhex(liar.show(commit_id).entries[1].digest)

@@ -23,8 +23,7 @@ import numpy as np
 import tests.support.bucket_files  # noqa: F401  (its addresses)
 from tests.support.s3_server import s3_server
 
-from assay.weights.remotes.bucket_collector import collect_bucket
-from assay.weights.remotes.bucket_remote import BucketRemote
+from assay.weights.remotes.bucket import BucketRemote, collect_bucket
 from assay.weights.remotes.open_remote import open_remote
 from assay.weights.repository import Repository
 from assay.weights.transfer import clone, push

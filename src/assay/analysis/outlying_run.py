@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from assay.analysis.comparing.conditions import disturbances
+from assay.analysis.conditions import disturbances
 from assay.record import Record
-from assay.stats.outliers import find_outliers
+from assay.stats.robust import find_outliers
 
 NOTABLE = 0.03
 """Share of the median below which a run that stands apart is not worth a word."""

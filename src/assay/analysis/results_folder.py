@@ -1,23 +1,70 @@
+"""Anybody's numbers as they come: lists, tuples, iterators, numpy, pandas, or one number alone."""
+
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.colocation_folder import FILE_NAME as COLOCATION
-from assay.analysis.colocation_folder import read_colocation
-from assay.errors import DataError
+from assay.analysis.colocation.folder import FILE_NAME as COLOCATION
+from assay.analysis.colocation.folder import read_colocation
+from assay.errors import DataError, UsageError
+from assay.files.json_text import read_json, untag
+from assay.files.reading import RESULT
 from assay.record import Fingerprint, Outcome, Record, SessionFolder
-from assay.record.metric import doubts
-from assay.record.metrics_files import DETAILS, VALUES, together
-from assay.record.surroundings.fingerprint import digest
-from assay.record.task_metrics import with_task_metrics
+from assay.record.environment import digest
+from assay.record.metric import DETAILS, VALUES, as_float, doubts, together
+from assay.record.task import with_task_metrics
 from assay.record.tasks_file import read_tasks
-from assay.record.writing.strict_json import untag
-from assay.untrusted.json_text import read_json
-from assay.untrusted.read_limit import RESULT
+
+_MISSING = ("NAType", "NaTType")
+"""What pandas writes where there is no value; it need not be installed here."""
+
+
+def plain_values(given: Any, name: str) -> list[Any]:
+    """One value a run, as Python's own types; `name` is the argument's, for the message."""
+    if isinstance(given, str | bytes | bool | int | float) or getattr(given, "ndim", None) == 0:
+        return [_own(given)]
+    if not isinstance(given, Iterable):
+        raise UsageError(f"{name} is {_kind(given)}: give a sequence, one value a run")
+    if isinstance(given, Mapping | Set):
+        raise UsageError(f"{name} is {_kind(given)}, whose values have no order: give a list, one value a run")
+    return [_own(value) for value in given]
+
+
+def plain_numbers(given: Any, name: str) -> list[float]:
+    """NaN where a value is missing."""
+    return [_number_plain_values(value, f"{name}[{at}]") for at, value in enumerate(plain_values(given, name))]
+
+
+def first_not_finite(values: Iterable[float], name: str) -> str:
+    return next((f"{name}[{at}] is {value}" for at, value in enumerate(values) if not isfinite(value)), "")
+
+
+def _own(value: Any) -> Any:
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
+
+
+def _number_plain_values(value: Any, where: str) -> float:
+    if value is None or type(value).__name__ in _MISSING:
+        return nan
+    if not isinstance(value, str | bytes | bytearray):
+        try:
+            return as_float(value)
+        except (TypeError, ValueError):
+            pass
+    raise UsageError(f"{where} is {_kind(value)}, not a number: give one number a run")
+
+
+def _kind(value: Any) -> str:
+    text = repr(value)
+    return f"{text if len(text) <= 40 else text[:40] + '…'} ({type(value).__name__})"
+
 
 _SECONDS = ("time_taken", "time_taken_s", "elapsed_s")
 

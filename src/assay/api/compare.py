@@ -1,18 +1,102 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from assay.analysis.comparing.compare_sessions import compare_sessions, rules_for
-from assay.analysis.comparing.surroundings import with_surroundings
+from assay.analysis import Comparison
+from assay.analysis.compare_records import compare_sessions, rules_for
+from assay.analysis.conditions import with_surroundings
+from assay.analysis.ranking import Ranked, rankings
 from assay.analysis.results_folder import is_results_folder, read_any_results
+from assay.api.experiment import ExperimentInputs
+from assay.api.records import Records, results
 from assay.api.results_dir import sessions_folder
-from assay.api.shown_comparison import ShownComparison
-from assay.api.tables.records import Records
-from assay.api.tables.results import results
+from assay.config.plan import Plan
 from assay.errors import UsageError
+from assay.experiments.ab import Pair
+from assay.experiments.variant import Checkout, MissingInRevision, Variant
 from assay.history.sessions import SessionNotFound
+from assay.names import list_names
+
+
+class NothingInCommon(UsageError):
+    pass
+
+
+class Sides:
+    """The two variants of everything, as plans; revisions stay checked out while the block lasts."""
+
+    def __init__(
+        self, inputs: ExperimentInputs, variants: tuple[Variant, Variant], *, allow_missing_base: bool = False
+    ) -> None:
+        self._inputs, self._variants = inputs, variants
+        self._allow_missing_base = allow_missing_base
+        self._closing = ExitStack()
+        self.missing_base = ""
+        """Why there is nothing to compare with, where that is allowed: then both sides of a pair are B."""
+        self.notes: tuple[str, ...] = ()
+
+    def __enter__(self) -> tuple[list[Pair], Plan]:
+        try:
+            return self._pair()
+        except BaseException:
+            self._closing.close()
+            raise
+
+    def _pair(self) -> tuple[list[Pair], Plan]:
+        head = self._plan(1)
+        try:
+            base = self._plan(0)
+            wanted = {entry.name: entry for entry in head.entries if not entry.is_setup}
+            pairs = [
+                Pair.of(entry, wanted[entry.name])
+                for entry in base.entries
+                if not entry.is_setup and entry.name in wanted
+            ]
+            if not pairs:
+                raise NothingInCommon("there is nothing to compare: the two sides have no entry in common")
+        except (MissingInRevision, NothingInCommon) as error:
+            if not self._allow_missing_base:
+                raise
+            self.missing_base = str(error)
+            return [Pair.of(entry, entry) for entry in head.entries if not entry.is_setup], head
+        new = [name for name in wanted if name not in {pair.name for pair in pairs}]
+        if new:
+            self.notes = (f"only in B, so neither run nor compared: {list_names(new)}",)
+        return pairs, base
+
+    def __exit__(self, *gone: object) -> None:
+        self._closing.close()
+
+    def _plan(self, side: int) -> Plan:
+        variant = self._variants[side]
+        revision = variant.revision
+        checkout = self._closing.enter_context(Checkout(revision, self._inputs.repository())) if revision else None
+        return self._inputs.plan(variant, side, checkout)
+
+
+@dataclass(frozen=True, repr=False)
+class ShownComparison(Comparison):
+    """A comparison that shows itself: as text where it is printed, as a page in a notebook."""
+
+    @classmethod
+    def showing(cls, comparison: Comparison) -> ShownComparison:
+        return cls(**{field.name: getattr(comparison, field.name) for field in fields(comparison)})
+
+    def __str__(self) -> str:
+        from assay.report.text.comparison import comparison_text
+
+        return comparison_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from assay.api.records import frame
+        from assay.report.session_page import comparison_page
+
+        return frame(comparison_page(self))
 
 
 def compare(
@@ -81,3 +165,30 @@ def _is_same(old: Records, new: Records) -> bool:
 def _name(records: Records) -> str:
     first, *others = records.sessions
     return f"{first} and {len(others)} more" if others else first
+
+
+def compare_many(
+    sides: Sequence[Records | str | Path],
+    *,
+    margin: str | Sequence[str] = (),
+    anyway: bool = False,
+    results_dir: str | Path | None = None,
+    allow_missing_base: bool = False,
+) -> Ranked:
+    """Compares each side with the first, as `compare` does, and ranks the sides in every metric."""
+    if len(sides) < 2:
+        raise UsageError("compare takes two sides or more")
+    known = [side.results_dir for side in sides if isinstance(side, Records)]
+    where = sessions_folder(results_dir or next((folder for folder in known if folder is not None), None))
+    records = [side_records(side, where) for side in sides]
+    names = [", ".join(side.sessions[:3]) for side in records]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"{twice} was given twice: give different sessions")
+    found = [
+        compare(
+            records[0], other, margin=margin, anyway=anyway, results_dir=where, allow_missing_base=allow_missing_base
+        )
+        for other in records[1:]
+    ]
+    return Ranked(tuple(names), tuple(found), tuple(rankings(records, found)))

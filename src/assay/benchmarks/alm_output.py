@@ -8,9 +8,8 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.pipeline import Collector, Part
-from assay.stages.alm.jsonl_writer import ALMJsonlWriter
-from assay.stages.alm.split_summary import SplitSummary
-from assay.stages.alm.tally import Tally
+from assay.stages.alm.split_summary import SplitSummary, Tally
+from assay.stages.alm.writers import ALMJsonlWriter
 
 _PART = re.compile(r"part-\d{5,}\.(jsonl|parquet)")
 _ASIDE = re.compile(r"\.part-\d{5,}\.(jsonl|parquet)\.aside")
@@ -39,7 +38,7 @@ class AlmOutput:
             return Tally()
         if self.form == "jsonl":
             return ALMJsonlWriter(self.folder)
-        from assay.stages.alm.parquet_writer import ALMParquetWriter
+        from assay.stages.alm.writers import ALMParquetWriter
 
         return ALMParquetWriter(self.folder)
 

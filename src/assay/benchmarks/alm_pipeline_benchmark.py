@@ -10,22 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.alm_output import AlmOutput
-from assay.benchmarks.exit_code import exit_code
-from assay.benchmarks.kernel_used import note_kernel
+from assay.benchmarks.timed_run import exit_code, note_kernel
 from assay.errors import DataError
+from assay.files.writing import write_atomic
 from assay.pipeline import Pipeline, SplitResult, Stage, executor_named
-from assay.pipeline.executors.registry import EXECUTORS
+from assay.pipeline.executors.executor import EXECUTORS
 from assay.record.benchmark import Benchmark, benchmark
-from assay.record.task_perf import TaskPerf
-from assay.record.task_statistics import TaskPerfUtils
-from assay.stages.alm.builder_stage import ALMDataBuilderStage
+from assay.record.task import TaskPerf, TaskPerfUtils
 from assay.stages.alm.kernel import library
-from assay.stages.alm.manifest_reader import ManifestReader
-from assay.stages.alm.overlap_stage import ALMDataOverlapStage
+from assay.stages.alm.manifest_reader import ManifestReader, RepeatEntries
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
-from assay.stages.alm.repeat_entries import RepeatEntries
 from assay.stages.alm.split_summary import SplitSummary
-from assay.untrusted.writing import write_atomic
+from assay.stages.alm.stages import ALMDataBuilderStage, ALMDataOverlapStage
 
 SCRIPT = "alm_pipeline_benchmark.py"
 USUAL_ENTRY = "alm_pipeline_xenna"
@@ -121,7 +117,7 @@ def report(results: Benchmark, summary: SplitSummary, tasks: Sequence[TaskPerf],
 def list_bad_lines(folder: Path, summary: SplitSummary) -> None:
     if not summary.skipped:
         return
-    from assay.stages.alm.bad_line import describe
+    from assay.stages.alm.recording import describe
 
     lines = list(dict.fromkeys(describe(summary.bad)))
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +133,7 @@ def parse(argv: list[str]) -> Namespace:
     first.add_argument("--entry")
     found, rest = first.parse_known_args(argv)
     if found.config is not None:
-        from assay.benchmarks.config_arguments import arguments_of
+        from assay.benchmarks.timed_run import arguments_of
 
         rest = [*arguments_of(found.config, found.entry, SCRIPT, USUAL_ENTRY), *rest]
     args = parser().parse_args(rest)

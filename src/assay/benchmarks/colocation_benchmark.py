@@ -19,21 +19,15 @@ from tempfile import TemporaryDirectory
 
 import assay
 from assay.benchmarks.colocation_metrics import group_metrics, matrix_metrics, overlap_metrics, rate_metrics
-from assay.benchmarks.exit_code import exit_code
+from assay.benchmarks.timed_run import exit_code
 from assay.errors import UsageError
-from assay.loadgen.colocation.colocation import Colocation
+from assay.loadgen.colocation.colocation import ColocatedRun, Colocation, Group, pairs, run_matrix
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.kept.colocation_file import write_colocation
-from assay.loadgen.colocation.matrix import run_matrix
-from assay.loadgen.colocation.rates.rates_tried import search_rates
-from assay.loadgen.colocation.read import read_config
-from assay.loadgen.colocation.running.colocated_run import ColocatedRun
-from assay.loadgen.colocation.running.group import Group, pairs
-from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
-from assay.loadgen.colocation.save import save_group
-from assay.loadgen.colocation.tables.group_tables import run_text
-from assay.loadgen.colocation.tables.matrix_tables import matrix_text
-from assay.loadgen.colocation.tables.rate_tables import rate_text
+from assay.loadgen.colocation.rates import search_rates
+from assay.loadgen.colocation.read_config import read_config
+from assay.loadgen.colocation.result_files import save_group, write_colocation
+from assay.loadgen.colocation.tables import matrix_text, rate_text, run_text
+from assay.loadgen.colocation.worker import PipelineProgress
 from assay.names import unknown
 from assay.record.benchmark import Benchmark
 

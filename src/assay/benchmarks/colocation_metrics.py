@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from assay.benchmarks.stage_metrics import stage_metrics
-from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome, folder_name
-from assay.loadgen.colocation.kept.run_json import stage_window
-from assay.loadgen.colocation.matrix import Matrix
+from assay.loadgen.colocation.colocation import GroupOutcome, Matrix, PipelineOutcome, folder_name
 from assay.loadgen.colocation.overlap import Overlap
-from assay.loadgen.colocation.rates.rates_tried import RatesTried
-from assay.loadgen.colocation.slowdown.contrast import Contrast
-from assay.loadgen.measured import Ints
-from assay.loadgen.result import StageTimes
+from assay.loadgen.colocation.rates import RatesTried
+from assay.loadgen.colocation.result_files import stage_window
+from assay.loadgen.colocation.slowdown import Contrast
+from assay.loadgen.result import Ints, StageTimes
 from assay.record.benchmark import Benchmark
-from assay.record.task_perf import STANDS_FOR, TaskPerf
+from assay.record.task import STANDS_FOR, TaskPerf
 
 MOST_SAMPLES = 2000
 

@@ -13,12 +13,11 @@ from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_progr
 from assay.errors import UsageError
 from assay.pipeline import Pipeline, Stage
 from assay.record.benchmark import Benchmark
-from assay.stages.text import crawl_listing
-from assay.stages.text.crawl_listing import CrawlListing, crawl_of
+from assay.stages.text import crawl as crawl_listing
+from assay.stages.text.crawl import CrawlListing, crawl_of, fetch, file_name, read_addresses
+from assay.stages.text.documents import FORMATS, writer_for
 from assay.stages.text.extract_text import DetectLanguage, ExtractText
-from assay.stages.text.fetch import fetch, file_name, read_addresses
-from assay.stages.text.row_writers import FORMATS, writer_for
-from assay.stages.text.warc_source import WarcSource, archives_in
+from assay.stages.text.warc import WarcSource, archives_in
 
 SCRIPT = "common_crawl_benchmark.py"
 

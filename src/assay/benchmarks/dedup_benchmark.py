@@ -11,23 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.kernel_used import note_kernel
-from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_program
+from assay.benchmarks.timed_run import TimedRun, add_common_arguments, note_kernel, run_program
 from assay.errors import DataError, UsageError
+from assay.files.json_text import parse_json
+from assay.files.reading import MB, TRACE, RegularFile, Unreadable
 from assay.pipeline import Pipeline
 from assay.record.benchmark import Benchmark
-from assay.record.task_perf import TaskPerf
-from assay.stages.text.document_files import document_files
-from assay.stages.text.document_reader import document_reader
-from assay.stages.text.exact.digest_store import DigestStore, DigestWriter
-from assay.stages.text.exact.repeats import DigestRanges, GatherRepeats, RepeatedDocuments
-from assay.stages.text.exact.text_digests import DigestTexts, can_digest
-from assay.stages.text.row_writers import FORMATS
+from assay.record.task import TaskPerf
+from assay.stages.text.documents import FORMATS, document_files, document_reader
+from assay.stages.text.exact_duplicates import (
+    DigestRanges,
+    DigestStore,
+    DigestTexts,
+    DigestWriter,
+    GatherRepeats,
+    RepeatedDocuments,
+    can_digest,
+)
 from assay.stages.text.rows import import_arrow, import_orjson
-from assay.untrusted.json_text import parse_json
-from assay.untrusted.read_limit import MB, TRACE
-from assay.untrusted.regular_file import RegularFile
-from assay.untrusted.unreadable import Unreadable
 
 SCRIPT = "dedup_benchmark.py"
 OUTPUT = "duplicates"
@@ -76,8 +77,8 @@ class FoundDuplicates:
 
 def alike(args: Namespace, run: TimedRun, work: Path) -> FoundDuplicates:
     """The general way: keys that documents share, confirmed, connected."""
-    from assay.stages.text.alike.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
-    from assay.stages.text.alike.key_store import KeyStore
+    from assay.stages.text.duplicate_pairs import Confirm, Gather, KeyRanges, Pairs, duplicates
+    from assay.stages.text.key_store import KeyStore
 
     store = KeyStore(run.add(keys_pipeline(args, work), args))
     share = 1.0 if args.method == "exact" else args.similarity
@@ -119,8 +120,7 @@ def clustering(run: TimedRun) -> Iterator[None]:
 
 
 def keys_pipeline(args: Namespace, work: Path) -> Pipeline:
-    from assay.stages.text.alike.document_keys import ExactKeys, NearKeys
-    from assay.stages.text.alike.key_store import KeyWriter
+    from assay.stages.text.key_store import ExactKeys, KeyWriter, NearKeys
 
     source = document_reader(args.input_path, args.files_per_partition, args.max_files)
     keys = (ExactKeys if args.method == "exact" else NearKeys)(args.id_field, args.text_field)

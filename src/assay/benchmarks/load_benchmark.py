@@ -17,21 +17,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.benchmarks.exit_code import exit_code
 from assay.benchmarks.load_arguments import load_arguments, load_settings
-from assay.loadgen.http.exchange_file import save
-from assay.loadgen.serving.definitions.tools import tool_text
-from assay.loadgen.serving.kept.request_rows import write_request_rows
-from assay.loadgen.serving.kept.serving_file import RateCurve, write_serving
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.measured.load_point import LoadPoint
-from assay.loadgen.serving.measured.point_metrics import point_metrics
+from assay.benchmarks.timed_run import exit_code
+from assay.loadgen.http.exchanges import save
+from assay.loadgen.serving.load_point import LoadPoint, point_metrics
 from assay.loadgen.serving.point_text import curve_text, point_text
 from assay.loadgen.serving.rate_search import RatesMeasured, parse_rates, search_peak, sweep_rates
-from assay.loadgen.serving.run_load import LoadRunner
-from assay.loadgen.serving.stop_on_signal import stopping_on_signal
+from assay.loadgen.serving.result_files import RateCurve, write_request_rows, write_serving
+from assay.loadgen.serving.run_load import LoadRunner, stopping_on_signal
+from assay.loadgen.serving.settings import LoadSettings
+from assay.loadgen.serving.tool_definitions import tool_text
 from assay.record.benchmark import Benchmark, benchmark
-from assay.record.secrecy.secrets import Masker
+from assay.record.secrets import Masker
 
 _FIRST_RATE = 1.0
 """Where the search for a peak begins if no rate is given."""
@@ -87,7 +84,7 @@ def _measure(b: Benchmark, args: Namespace, settings: LoadSettings) -> int:
 
 
 def _ceiling() -> Callable[[LoadPoint], float | None]:
-    from assay.loadgen.serving.client_ceiling import ClientCeiling
+    from assay.loadgen.serving.clients import ClientCeiling
 
     return ClientCeiling()
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.kernel_used import note_kernel
-from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_program
+from assay.benchmarks.timed_run import TimedRun, add_common_arguments, note_kernel, run_program
 from assay.pipeline import Pipeline, Stage
 from assay.record.benchmark import Benchmark
-from assay.stages.text.document_reader import document_reader, format_of
-from assay.stages.text.remove_by_id import RemoveById
-from assay.stages.text.row_writers import FORMATS, writer_for
+from assay.stages.text.documents import FORMATS, document_reader, format_of, writer_for
+from assay.stages.text.id_set import RemoveById
 
 SCRIPT = "removal_benchmark.py"
 

@@ -5,10 +5,9 @@ import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from assay.cli.command_table import COMMANDS, Command, put_results_dir, take_results_dir
+from assay.cli.standard_streams import StandardStream, take_standard_streams
 from assay.cli.version import ShowVersion
-from assay.cli.words.command import COMMANDS, Command
-from assay.cli.words.global_words import put_results_dir, take_results_dir
-from assay.cli.words.standard_streams import StandardStream, take_standard_streams
 from assay.errors import AssayError, UsageError
 
 TYPE_CHECKING = False
@@ -65,9 +64,8 @@ def _run(words: list[str], after: list[str] | None) -> tuple[Command | None, int
 
 def _clean(message: str, words: list[str]) -> str:
     """Without secrets, and without anything that moves a terminal's cursor: a message quotes what others wrote."""
-    from assay.record.secrecy.secret_words import secrets_of_words
-    from assay.record.secrecy.secrets import Masker
-    from assay.report.printable import printable
+    from assay.record.secrets import Masker, secrets_of_words
+    from assay.report.quantity import printable
 
     return printable(Masker(os.environ, secrets_of_words(words)).text(message), keep_lines=True)
 

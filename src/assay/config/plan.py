@@ -6,16 +6,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.config.entries.entry import Entry
-from assay.config.entries.gpu_stats import GPU_STATS_INTERVAL_S
-from assay.config.reading.selection import Selection
-from assay.config.viewer_url import literal, viewer_url
+from assay.config.entry import Entry
+from assay.config.entry_name import GPU_STATS_INTERVAL_S, literal, viewer_url
+from assay.config.selection import Selection
 from assay.errors import ConfigError, UsageError
 from assay.names import list_names, unknown
 
 if TYPE_CHECKING:  # pydantic: a plan that no file says is made without it
-    from assay.config.reading.load import Config
-    from assay.config.reading.resolve import Resolver
+    from assay.config.load import Config
+    from assay.config.resolve import Resolver
     from assay.config.session_config import GpuStatsRecorder
 
 
@@ -99,8 +98,8 @@ def make_plan(
     entries_exact: tuple[str, ...] | None = None,
 ) -> Plan:
     """Raises ConfigError with every problem that makes the plan ambiguous."""
-    from assay.config.paths.session_paths import SessionPaths
-    from assay.config.reading.resolve import Resolver
+    from assay.config.paths import SessionPaths
+    from assay.config.resolve import Resolver
 
     session = config.session
     paths = SessionPaths(config, environment)

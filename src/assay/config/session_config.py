@@ -4,13 +4,12 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config.entries.entry_config import EntryConfig, MetricConfig, Tag
-from assay.config.entries.gpu_stats import GPU_STATS_INTERVAL_S
+from assay.config.entry_config import EntryConfig, MetricConfig, Tag
+from assay.config.entry_name import GPU_STATS_INTERVAL_S, check_template
 from assay.config.model import Model
-from assay.config.paths.named_path import PathsConfig
+from assay.config.paths import PathsConfig
 from assay.config.ray_config import ObjectStoreSize, RayConfig
-from assay.config.service.service_config import ServiceConfig
-from assay.config.viewer_url import check_template
+from assay.config.service_config import ServiceConfig
 
 
 class DatasetFormat(Model):
@@ -202,3 +201,36 @@ class SessionConfig(Model):
             if not ("name" in sink or "class" in sink):
                 raise ValueError(f"sink number {index + 1} has neither `name` nor `class`")
         return sinks
+
+
+_MATRIX = {
+    "type": "object",
+    "description": "A grid that expands to one entry a combination; {key} stands for its value anywhere in the entry.",
+    "examples": [{"executor": ["local", "ray_data"], "workers": [1, 4]}],
+    "properties": {"exclude": {"type": "array", "items": {"type": "object"}}},
+    "additionalProperties": {"type": "array", "minItems": 1},
+}
+
+_SAID = ("description", "default", "examples", "title")
+"""What a schema says of a key, whatever its type."""
+
+
+def session_schema() -> dict[str, Any]:
+    """JSON Schema of a session YAML, before variables are put in: any value may also be a string with `${VAR}`."""
+    schema = SessionConfig.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Assay session"
+    schema["$defs"]["EntryConfig"]["properties"]["matrix"] = _MATRIX
+    for definition in (schema, *schema["$defs"].values()):
+        if definition.get("type") == "object" and "properties" in definition:
+            definition["patternProperties"] = {"^x-": {}}
+            _allow_variables(definition["properties"])
+    return schema
+
+
+def _allow_variables(properties: dict[str, Any]) -> None:
+    variable = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*(:[-+][^}]*)?\}"}
+    for name, definition in properties.items():
+        if definition.get("type") in ("number", "integer", "boolean"):
+            described = {key: definition.pop(key) for key in _SAID if key in definition}
+            properties[name] = {**described, "anyOf": [definition, variable]}

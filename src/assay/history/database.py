@@ -1,3 +1,11 @@
+"""The tables. All of it can be made anew from session folders, so a change of schema may be a rebuild; a column that
+older rows have a true value for is added in place (`UPGRADES`), since the folders of old sessions may be pruned.
+
+A series is one metric of one fingerprint. Its points lie together in one B-tree, in order of time, which makes a trend
+one range scan; a run's points are found by the index on `run`. Bodies (whole records) stand apart, so that scans
+over runs do not page through them.
+"""
+
 from __future__ import annotations
 
 import os
@@ -8,9 +16,178 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.history.schema import TABLES, UPGRADES, VERSION
-from assay.untrusted.regular_file import check_database
-from assay.untrusted.writing import create_database
+from assay.files.reading import check_database
+from assay.files.writing import create_database
+from assay.record.session_folder import BASELINES
+
+VERSION = 3
+
+_TAGS = """CREATE TABLE tag (
+    session INTEGER NOT NULL REFERENCES session (id),
+    entry TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    PRIMARY KEY (session, entry, tag)
+) WITHOUT ROWID;
+CREATE INDEX tag_by_word ON tag (tag, session)"""
+"""What sessions (entry '') and entries are found by."""
+
+TABLES = f"""
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    folder TEXT,
+    started INTEGER NOT NULL,
+    finished INTEGER,
+    status TEXT NOT NULL,
+    git_commit TEXT,
+    git_branch TEXT,
+    git_dirty INTEGER,
+    machine TEXT NOT NULL,
+    host TEXT NOT NULL,
+    reason TEXT,
+    planned INTEGER NOT NULL,
+    environment TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'run'
+);
+CREATE INDEX session_by_start ON session (started);
+CREATE INDEX session_by_commit ON session (git_commit, started);
+
+{_TAGS};
+
+CREATE TABLE fingerprint (
+    key TEXT PRIMARY KEY,
+    entry TEXT NOT NULL,
+    params TEXT NOT NULL,
+    workload TEXT NOT NULL,
+    machine TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX fingerprint_by_entry ON fingerprint (entry);
+
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL REFERENCES session (id),
+    entry TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    counts INTEGER NOT NULL,
+    exec_time_s REAL NOT NULL,
+    git_commit TEXT
+);
+CREATE INDEX run_by_session ON run (session, started);
+CREATE INDEX run_by_fingerprint ON run (fingerprint, started);
+CREATE INDEX run_by_entry ON run (entry, started);
+CREATE INDEX run_by_start ON run (started);
+CREATE INDEX run_by_outcome ON run (outcome, started);
+
+CREATE TABLE body (
+    run INTEGER PRIMARY KEY REFERENCES run (id),
+    record BLOB NOT NULL
+);
+
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    unit TEXT,
+    better TEXT,
+    UNIQUE (fingerprint, metric)
+);
+CREATE INDEX series_by_entry ON series (entry, metric);
+
+CREATE TABLE point (
+    series INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (series, started, run)
+) WITHOUT ROWID;
+CREATE INDEX point_by_run ON point (run);
+"""
+
+UPGRADES = {
+    1: """
+ALTER TABLE session ADD COLUMN kind TEXT NOT NULL DEFAULT 'run';
+UPDATE session SET kind = 'rerun' WHERE reason LIKE 'rerun of %';
+UPDATE session SET kind = 'import' WHERE reason LIKE 'imported from %'
+""",
+    2: _TAGS,
+}
+"""Statements that upgrade from the version that is the key to the next one."""
+
+# What the history asks its tables. `tests/history` checks that each of these is answered from an index.
+
+_ORDINARY = "session.kind IN (" + ", ".join(f"'{kind}'" for kind in BASELINES) + ")"
+
+RECORDS_OF_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
+    WHERE run.session = (SELECT id FROM session WHERE name = ?) ORDER BY run.started, run.id"""
+
+LAST_COMPARABLE = f"""SELECT run.session FROM run JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed' AND {_ORDINARY}
+    ORDER BY run.started DESC LIMIT 1"""
+
+RUNS_OF_SERIES_IN_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
+    WHERE run.fingerprint = ?1 AND +run.session = ?2 AND run.started < ?3 AND counts AND outcome = 'passed'
+    AND run.started >= (SELECT started FROM session WHERE id = ?2) ORDER BY run.started"""
+
+PREVIOUS_SESSION = f"""SELECT session.started, session.name FROM run JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed' AND {_ORDINARY}
+    ORDER BY run.started DESC LIMIT 1"""
+
+SESSION = """SELECT id, name, folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,
+    reason, planned, kind FROM session"""
+
+RUN = """SELECT run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts,
+    run.exec_time_s, run.git_commit FROM run JOIN session ON session.id = run.session"""
+
+TRACKS = """SELECT fingerprint.key, fingerprint.entry, fingerprint.params, fingerprint.workload, fingerprint.machine,
+    run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts, run.exec_time_s,
+    run.git_commit
+    FROM fingerprint JOIN run ON run.id = (SELECT latest.id FROM run AS latest
+        JOIN session AS its ON its.id = latest.session
+        WHERE latest.fingerprint = fingerprint.key AND latest.counts AND its.kind IN ('run', 'import')
+        ORDER BY latest.started DESC LIMIT 1)
+    JOIN session ON session.id = run.session"""
+
+ENTRY_TAGS = """SELECT DISTINCT tag FROM tag WHERE session = (SELECT id FROM session WHERE name = ?)
+    AND (entry = ? OR entry = '') ORDER BY tag"""
+
+ENVIRONMENTS = """SELECT session.name, session.environment FROM session
+    WHERE session.name IN (SELECT value FROM json_each(?)) ORDER BY session.started"""
+
+FOUND = r"""session.id IN (SELECT one.id FROM session AS one WHERE one.name || char(10) || coalesce(one.reason, '')
+    || char(10) || one.host || char(10) || coalesce(one.git_branch, '') || char(10)
+    || coalesce((SELECT group_concat(tag, char(10)) FROM tag WHERE tag.session = one.id), '') LIKE ? ESCAPE '\')"""
+"""Sessions that hold a text. Every one is looked at, but not its runs."""
+
+SERIES = """SELECT series.id, series.fingerprint, series.entry, series.metric, series.unit, series.better,
+    (SELECT count(*) FROM point WHERE point.series = series.id),
+    (SELECT value FROM point WHERE point.series = series.id ORDER BY started DESC, run DESC LIMIT 1),
+    (SELECT max(started) FROM point WHERE point.series = series.id)
+    FROM series"""
+
+SERIES_OF = f"{SERIES} WHERE series.fingerprint = ? ORDER BY series.id"
+
+TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_commit
+    FROM point JOIN run ON run.id = point.run JOIN session ON session.id = run.session
+    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
+
+LEVELS = """SELECT run.session, point.value FROM point JOIN run ON run.id = point.run
+    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
+
+EXPORT = """SELECT session.name, run.run_id, run.entry, run.started, run.git_commit, run.outcome, run.fingerprint,
+    fingerprint.params, fingerprint.workload, fingerprint.machine, series.metric, series.unit, series.better,
+    point.value
+    FROM series JOIN point ON point.series = series.id JOIN run ON run.id = point.run
+    JOIN session ON session.id = run.session JOIN fingerprint ON fingerprint.key = run.fingerprint
+    ORDER BY series.id, point.started"""
+
+COMPARISON = """SELECT series.entry, series.metric, series.fingerprint, series.unit, series.better,
+    run.run_id, point.value
+    FROM run JOIN point ON point.run = run.id JOIN series ON series.id = point.series
+    WHERE run.session = (SELECT id FROM session WHERE name = ?)"""
 
 BUSY_S = 30.0
 

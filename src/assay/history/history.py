@@ -10,9 +10,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from assay.errors import DataError
-from assay.history.database import Database
-from assay.history.instant import iso, microseconds
-from assay.history.queries import (
+from assay.files.json_text import decode
+from assay.history.database import (
     COMPARISON,
     ENTRY_TAGS,
     ENVIRONMENTS,
@@ -29,11 +28,11 @@ from assay.history.queries import (
     SESSION,
     TRACKS,
     TREND,
+    Database,
 )
-from assay.history.rows import ExportRow, Point, RunRow, Series, SessionRow, SessionValue, Track
+from assay.history.rows import ExportRow, Point, RunRow, Series, SessionRow, SessionValue, Track, iso, microseconds
 from assay.history.writing import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
-from assay.record.writing.strict_json import decode
 
 FILE_NAME = "history.sqlite"
 

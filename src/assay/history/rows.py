@@ -2,11 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 
+from assay.errors import DataError, UsageError
+from assay.history.importers import import_file
+from assay.record import SessionFolder
 from assay.record.metric import Better
-from assay.record.session_files.session_kind import SessionKind
+from assay.record.session_folder import SessionKind
+
+# Times as the database keeps them: whole microseconds since 1970, UTC. Text in several ISO forms does not sort.
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def microseconds(written: str) -> int:
+    try:
+        parsed = datetime.fromisoformat(written)
+    except ValueError:
+        raise DataError(f"{written!r} is not a time in ISO 8601") from None
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=UTC)
+    return (parsed - _EPOCH) // timedelta(microseconds=1)
+
+
+def iso(at: int) -> str:
+    return (_EPOCH + timedelta(microseconds=at)).isoformat()
+
+
+@dataclass(frozen=True)
+class ImportSource:
+    path: Path
+    folder: Callable[[], SessionFolder]
+    """Reads or makes the folder; may refuse with a `DataError`, which concerns this source alone."""
+
+
+@dataclass(frozen=True)
+class Import:
+    results_dir: Path
+
+    def sources(self, paths: Sequence[Path]) -> Iterator[ImportSource]:
+        """Each session, folder of sessions or file of another tool that `paths` name; without any, all sessions."""
+        for path in paths or [self.results_dir]:
+            if SessionFolder.is_one(path):
+                yield _as_it_is(path)
+            elif os.path.isdir(path):
+                # By name and not by what is in them: one that is damaged must be told, not passed over.
+                found = sorted(inside for inside in path.iterdir() if SessionFolder.is_one(inside))
+                if not found:
+                    raise UsageError(f"{path} holds no session folder")
+                yield from map(_as_it_is, found)
+            else:
+                yield ImportSource(path, partial(import_file, path, self.results_dir))
+
+
+def _as_it_is(path: Path) -> ImportSource:
+    return ImportSource(path, partial(SessionFolder, path))
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay.errors import DataError, UsageError
-from assay.history.instant import microseconds
+from assay.history.rows import microseconds
 from assay.record import SessionFolder
-from assay.record.session_files.session_kind import BASELINES, SessionKind
+from assay.record.session_folder import BASELINES, SessionKind
 
 
 class SessionNotFound(UsageError):

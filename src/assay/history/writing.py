@@ -7,11 +7,11 @@ import sqlite3
 import zlib
 from pathlib import Path
 
-from assay.history.instant import microseconds
+from assay.files.json_text import encode
+from assay.files.reading import storable
+from assay.history.rows import microseconds
 from assay.record import Environment, Outcome, Record, SessionInfo
-from assay.record.session_files.session_kind import EXPERIMENTS
-from assay.record.writing.strict_json import encode
-from assay.untrusted.text_file import storable
+from assay.record.session_folder import EXPERIMENTS
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)
 """Only these give points: how long a crash took says nothing of how fast the program is."""
@@ -121,3 +121,13 @@ def _remove(db: sqlite3.Connection, run: int) -> None:
     db.execute("DELETE FROM point WHERE run = ?", (run,))
     db.execute("DELETE FROM body WHERE run = ?", (run,))
     db.execute("DELETE FROM run WHERE id = ?", (run,))
+
+
+def reasons_against(a: Record, b: Record) -> tuple[str, ...]:
+    """Why two records must not be compared; empty if they may be."""
+    reasons = [
+        f"{record.run_id} was not measured: {record.outcome}" for record in (a, b) if record.outcome not in MEASURED
+    ]
+    if a.warmup != b.warmup:
+        reasons.append("one of them is a warm-up")
+    return (*reasons, *a.fingerprint.differences(b.fingerprint))

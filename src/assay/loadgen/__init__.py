@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.loadgen.colocation.policies.control import Control
-    from assay.loadgen.colocation.policies.pipeline_state import PipelineState
-    from assay.loadgen.colocation.policies.policy import Policy
-    from assay.loadgen.graph.graph import Graph
-    from assay.loadgen.graph.node import Node
-    from assay.loadgen.latency.objective import Objective
+    from assay.loadgen.colocation.policy import Control, PipelineState, Policy
+    from assay.loadgen.graph import Graph, Node, SourceSamples
+    from assay.loadgen.latency import Objective
     from assay.loadgen.loadgen import LoadGen
     from assay.loadgen.result import LoadResult
     from assay.loadgen.schedulers import (
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
         StepsLoadScheduler,
         TraceLoadScheduler,
     )
-    from assay.loadgen.source_samples import SourceSamples
     from assay.loadgen.stop import Stop, Warmup
 
 __all__ = [
@@ -61,22 +57,22 @@ __getattr__, __dir__ = exports(
     {
         "ConcurrentLoadScheduler": "schedulers",
         "ConstantLoadScheduler": "schedulers",
-        "Control": "colocation.policies.control",
+        "Control": "colocation.policy",
         "GammaLoadScheduler": "schedulers",
-        "Graph": "graph.graph",
+        "Graph": "graph",
         "LoadGen": "loadgen",
         "LoadResult": "result",
         "LoadScheduler": "schedulers",
         "MultiStreamLoadScheduler": "schedulers",
-        "Node": "graph.node",
-        "Objective": "latency.objective",
+        "Node": "graph",
+        "Objective": "latency",
         "OfflineLoadScheduler": "schedulers",
-        "PipelineState": "colocation.policies.pipeline_state",
+        "PipelineState": "colocation.policy",
         "PoissonLoadScheduler": "schedulers",
-        "Policy": "colocation.policies.policy",
+        "Policy": "colocation.policy",
         "RampLoadScheduler": "schedulers",
         "SingleStreamLoadScheduler": "schedulers",
-        "SourceSamples": "source_samples",
+        "SourceSamples": "graph",
         "StepsLoadScheduler": "schedulers",
         "Stop": "stop",
         "TraceLoadScheduler": "schedulers",

@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from assay.loadgen.board import CAPACITY, Board
-from assay.loadgen.drive.driver import Driver, Load, Sender
-from assay.loadgen.drive.ending import Ending, StageFailed
-from assay.loadgen.early_stop import EarlyStop
-from assay.loadgen.graph.graph import Graph
-from assay.loadgen.latency.objective import Objective
-from assay.loadgen.recording.spool import Rows, Spool, SpoolThread, read_rows
-from assay.loadgen.result import LoadResult, summarise
+from assay.loadgen.driver.driver import Driver, Load, Sender
+from assay.loadgen.driver.ending import Ending, StageFailed
+from assay.loadgen.graph import Graph
+from assay.loadgen.latency import Objective
+from assay.loadgen.recording import Rows, Spool, SpoolThread, read_rows
+from assay.loadgen.result import LoadResult, StageReport, summarise
 from assay.loadgen.schedulers.scheduler import LoadScheduler
-from assay.loadgen.shared_folder import SharedFolder
-from assay.loadgen.stage_report import StageReport
-from assay.loadgen.stop import Stop, Warmup
+from assay.loadgen.shared_board import CAPACITY, Board, SharedFolder
+from assay.loadgen.stop import EarlyStop, Stop, Warmup
 
 _START_IN_NS = 20_000_000
 

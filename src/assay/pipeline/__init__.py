@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.pipeline.batch import Batch, ColumnBatch
     from assay.pipeline.chain import Chain, SplitResult
-    from assay.pipeline.collector import Collector
-    from assay.pipeline.composite import CompositeStage
-    from assay.pipeline.executors.executor import Executor
-    from assay.pipeline.executors.registry import executor_named
-    from assay.pipeline.failure import PipelineError, StageFailure
+    from assay.pipeline.data import Batch, ColumnBatch, FileRange, Source, Split
+    from assay.pipeline.executors.executor import Executor, executor_named
     from assay.pipeline.pipeline import Pipeline, PipelineResult
-    from assay.pipeline.resources import Resources, Worker
     from assay.pipeline.run_stage import RunStage
-    from assay.pipeline.source import Source
-    from assay.pipeline.split import FileRange, Split
-    from assay.pipeline.stage import Stage, StreamStage
-    from assay.pipeline.writer import Part, Writer
+    from assay.pipeline.stage import CompositeStage, PipelineError, Resources, Stage, StageFailure, StreamStage, Worker
+    from assay.pipeline.writer import Collector, Part, Writer
 
 __all__ = [
     "Batch",
@@ -50,27 +43,27 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Batch": "batch",
+        "Batch": "data",
         "Chain": "chain",
-        "Collector": "collector",
-        "ColumnBatch": "batch",
-        "CompositeStage": "composite",
+        "Collector": "writer",
+        "ColumnBatch": "data",
+        "CompositeStage": "stage",
         "Executor": "executors.executor",
-        "FileRange": "split",
+        "FileRange": "data",
         "Part": "writer",
         "Pipeline": "pipeline",
-        "PipelineError": "failure",
+        "PipelineError": "stage",
         "PipelineResult": "pipeline",
-        "Resources": "resources",
+        "Resources": "stage",
         "RunStage": "run_stage",
-        "Source": "source",
-        "Split": "split",
+        "Source": "data",
+        "Split": "data",
         "SplitResult": "chain",
         "Stage": "stage",
-        "StageFailure": "failure",
+        "StageFailure": "stage",
         "StreamStage": "stage",
-        "Worker": "resources",
+        "Worker": "stage",
         "Writer": "writer",
-        "executor_named": "executors.registry",
+        "executor_named": "executors.executor",
     },
 )

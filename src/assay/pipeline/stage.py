@@ -1,11 +1,61 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from assay.pipeline.resources import Resources, Worker
+from assay.errors import AssayError
+from assay.pipeline.data import Split
 from assay.record.metric import Metric
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a stage asks for. What it used is a `Usage`."""
+
+    cpus: float = 1.0
+    gpus: float = 0.0
+    memory_mb: int | None = None
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Where a stage is set up: which replica of how many, and the device it may use."""
+
+    index: int = 0
+    count: int = 1
+    device: str = "cpu"
+    training: bool | None = None
+    """Whether the load is training; None leaves it to the data (a batch of a split named train)."""
+
+
+class PipelineError(AssayError):
+    """A pipeline that cannot be built or run as asked."""
+
+
+class StageFailure(PipelineError):
+    """A stage raised something it did not foresee: the message names the stage and the data it was given."""
+
+    exit_code = 1
+
+    @classmethod
+    def at(cls, stage: str, split: Split, error: BaseException) -> StageFailure:
+        return cls(f"stage {stage} failed on {split}: {type(error).__name__}: {error}")
+
+
+def portable(error: Exception, doing: str) -> AssayError:
+    """The same error where it survives a trip between processes, otherwise its message."""
+    if not isinstance(error, AssayError):
+        return StageFailure(f"{doing}: {type(error).__name__}: {error}")
+    import pickle  # a run that goes well starts without it
+
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  (our own bytes)
+    except Exception:  # noqa: BLE001  (any failure to pickle is the same to us)
+        return PipelineError(str(error))
+    return error
+
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -67,3 +117,32 @@ class StreamStage(Stage[In, Iterator[Out]]):
     def collected(self, items: list[Out]) -> Any:
         """What the next stage of a graph is given, once the last item has come."""
         return items
+
+
+@dataclass(frozen=True, slots=True)
+class Routed(Generic[Out]):
+    """A payload and the stages it goes to next, by id or name: any of the outputs of the stage that returns it."""
+
+    payload: Out
+    to: tuple[int | str, ...]
+
+
+class RouterStage(Stage[In, Routed[Out]]):
+    """Decides which of its outputs a payload takes. Only graphs of stages have more than one."""
+
+
+class CompositeStage(Stage[In, Out]):
+    """Several stages under one name. A pipeline replaces it with what it expands to."""
+
+    @abstractmethod
+    def expand(self) -> Sequence[Stage[Any, Any]]: ...
+
+    def process(self, data: In) -> Out:
+        raise TypeError(f"{self.name} is composite: a pipeline runs the stages it expands to")
+
+
+def expand_stages(stages: Iterable[Stage[Any, Any]]) -> list[Stage[Any, Any]]:
+    flat: list[Stage[Any, Any]] = []
+    for stage in stages:
+        flat.extend(expand_stages(stage.expand()) if isinstance(stage, CompositeStage) else [stage])
+    return flat

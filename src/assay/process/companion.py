@@ -3,12 +3,11 @@
 import os
 import time
 
-from assay.process.output import Pump
+from assay.files.writing import open_existing
 from assay.process.output_mask import OutputMask
-from assay.process.spawn import spawn
+from assay.process.spawn import Pump, spawn
+from assay.process.tree import Tree
 from assay.process.unended import GIVE_UP_S
-from assay.process.usage.tree import Tree
-from assay.untrusted.writing import open_existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

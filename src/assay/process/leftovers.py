@@ -9,16 +9,88 @@ what had left before.
 from __future__ import annotations
 
 import os
+import secrets
+import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import ClassVar
 
-from assay.process.kernel_wish import adopt_orphans
-from assay.process.mark import SESSION, VARIABLE, find_marked, read_start_environment, running_pids
-from assay.process.result import Unended
+from assay.process.spawn import adopt_orphans
+from assay.process.spec import Unended
+from assay.process.tree import Tree, stat_fields
 from assay.process.unended import GIVE_UP_S, look_at
-from assay.process.usage.tree import Tree, stat_fields
+
+
+@contextmanager
+def exit_on_termination() -> Iterator[None]:
+    """SIGTERM, which a session sends at a time limit, unwinds as Ctrl-C does: `finally` blocks run, so that what was
+    started is ended, scratch folders go and what was measured is kept. In a thread other than the first: nothing."""
+    if current_thread() is not main_thread():
+        yield
+        return
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# The environment mark of a run's processes: what a program starts has it too, wherever it goes.
+#
+# A mark is a chain, outermost first: a supervised program may itself supervise others, which belong to both. What a
+# process was started with is in /proc/PID/environ, which it cannot change; a program that starts another with an
+# empty
+# environment is found by its parentage instead.
+
+VARIABLE = "ASSAY_MARK"
+SESSION = "ASSAY_SESSION"
+"""Folder of the session that started a process: programs, supervisors and the delivery to sinks have it."""
+
+
+def new_mark(environment: Mapping[str, str]) -> str:
+    """One that no other run has, inside the mark of `environment`."""
+    outer = environment.get(VARIABLE, "")
+    return f"{outer}/{secrets.token_hex(8)}" if outer else secrets.token_hex(8)
+
+
+def read_start_environment(pid: int) -> dict[bytes, bytes]:
+    """The environment that a process was started with; nothing where it is gone or another user's."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            pairs = (item.partition(b"=") for item in file.read().split(b"\0"))
+            return {name: value for name, _, value in pairs if name}
+    except OSError:
+        return {}
+
+
+def find_marked(mark: str) -> set[int]:
+    """Processes of this mark and of marks inside it; zombies have none."""
+    own = mark.encode()
+    found = set()
+    for pid in running_pids():
+        value = read_start_environment(pid).get(VARIABLE.encode(), b"")
+        if value == own or value.startswith(own + b"/"):
+            found.add(pid)
+    return found
+
+
+def find_started_for(variable: str, value: str) -> set[int]:
+    """Processes that were started with this variable, such as ASSAY_SESSION: all that a session started."""
+    name, wanted = variable.encode(), os.fsencode(value)
+    return {pid for pid in running_pids() if read_start_environment(pid).get(name) == wanted}
+
+
+def running_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
 
 SIGKILL = 9
 _SESSION, _PARENT, _START = 3, 1, 19

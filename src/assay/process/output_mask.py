@@ -185,7 +185,7 @@ class _PlainSearch:
 
 class _CompiledSearch:
     def __init__(self, values: "Sequence[bytes]", marks: "Sequence[bytes]", starts: "Sequence[bytes]") -> None:
-        from assay.native.needles import Needles
+        from assay.native.text_search import Needles
 
         texts = [*values, *marks, *starts]
         self._marks = len(values)

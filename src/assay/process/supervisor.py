@@ -12,25 +12,20 @@ import select
 import sys
 import time
 
+from assay.files.writing import open_existing
 from assay.process.companion import Companion
-from assay.process.freezer import SIGCONT, set_frozen
-from assay.process.kernel_wish import adopt_orphans, keep_out
-from assay.process.message import TOKEN_BYTES, Inbox, send
-from assay.process.output import Pump
-from assay.process.program_ending import ProgramEnding
-from assay.process.spawn import spawn
+from assay.process.message import TOKEN_BYTES, Inbox, ProgramEnding, send
+from assay.process.sampler import Sampler
+from assay.process.spawn import SIGCONT, Pump, adopt_orphans, keep_out, set_frozen, spawn
+from assay.process.tree import Accounts, Tree, stat_fields
 from assay.process.unended import GIVE_UP_S, look_at
-from assay.process.usage.accounts import Accounts
-from assay.process.usage.sampler import Sampler
-from assay.process.usage.tree import Tree, stat_fields
-from assay.untrusted.writing import open_existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from assay.process.gpus.gpu_watch import GpuWatch
-    from assay.process.memory_group import MemoryGroup
+    from assay.process.gpu_watch import GpuWatch
+    from assay.process.limits import MemoryGroup
     from assay.process.unended import Found
 
 SIGTERM, SIGKILL = 15, 9
@@ -329,7 +324,7 @@ class Supervisor:
 def _memory_group(megabytes: float) -> "MemoryGroup | None":
     if not megabytes:
         return None
-    from assay.process.memory_group import MemoryGroup  # Most runs have no limit.
+    from assay.process.limits import MemoryGroup  # Most runs have no limit.
 
     return MemoryGroup.make(megabytes)
 
@@ -337,7 +332,7 @@ def _memory_group(megabytes: float) -> "MemoryGroup | None":
 def _gpu_watch(asked: "list[Any] | None") -> "GpuWatch | None":
     if not asked:
         return None
-    from assay.process.gpus.gpu_watch import GpuWatch  # It takes milliseconds that other runs need not pay.
+    from assay.process.gpu_watch import GpuWatch  # It takes milliseconds that other runs need not pay.
 
     return GpuWatch(*asked)
 

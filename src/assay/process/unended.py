@@ -2,7 +2,7 @@
 
 import os
 
-from assay.process.usage.tree import stat_fields
+from assay.process.tree import stat_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

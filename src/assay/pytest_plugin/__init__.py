@@ -35,14 +35,14 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "assay(group, rounds, max_time): which table a benchmark is in, and how often it is timed"
     )
     if not hasattr(config, "workerinput"):
-        from assay.pytest_plugin.keeper import Keeper
+        from assay.pytest_plugin.recorded_session import Keeper
 
         config.pluginmanager.register(Keeper(config), "assay_keeper")
     for option in ("--assay-session-name", "--assay-join"):
         given = config.getoption(option)
         if given is None or given == "pytest":
             continue
-        from assay.config.entries.entry_name import check_name
+        from assay.config.entry_name import check_name
 
         try:
             check_name(given)

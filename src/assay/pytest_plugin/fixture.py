@@ -8,8 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pytest_plugin.rounds import RoundsWanted, RoundTimings, carry_out, carry_out_async, round_steps
-from assay.pytest_plugin.timed_call import TimedCall
+from assay.pytest_plugin.rounds import RoundsWanted, RoundTimings, TimedCall, carry_out, carry_out_async, round_steps
 
 if TYPE_CHECKING:
     from assay.record.metric import Better

@@ -1,11 +1,53 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from assay.pytest_plugin.fixture import PytestBenchmark
+
+
+@dataclass(frozen=True)
+class SampleStatistics:
+    """What the rounds of one test say. They describe this run alone; whether it differs from another is `compare`'s."""
+
+    min: float
+    max: float
+    mean: float
+    median: float
+    stddev: float | None
+    """None with fewer than two rounds."""
+    iqr: float | None
+    """Distance from the first quartile to the third."""
+    outliers: int
+    """Rounds beyond 3.5 robust standard deviations from the median."""
+    rounds: int
+    iterations: int
+
+    @classmethod
+    def of(cls, samples: Sequence[float], iterations: int) -> SampleStatistics:
+        from assay.stats import find_outliers
+
+        several = len(samples) > 1
+        quartiles = statistics.quantiles(samples, n=4, method="inclusive") if several else []
+        return cls(
+            min(samples),
+            max(samples),
+            statistics.fmean(samples),
+            statistics.median(samples),
+            statistics.stdev(samples) if several else None,
+            quartiles[2] - quartiles[0] if several else None,
+            len(find_outliers(samples)),
+            len(samples),
+            iterations,
+        )
+
+    @property
+    def ops(self) -> float:
+        """Calls a second."""
+        return 1 / self.mean if self.mean else float("inf")
 
 
 @dataclass(frozen=True)
@@ -31,7 +73,7 @@ class MeasuredTest:
 
     @classmethod
     def of(cls, item: Any, benchmark: PytestBenchmark, started: float, seconds: float) -> MeasuredTest:
-        from assay.record.surroundings.fingerprint import digest
+        from assay.record.environment import digest
 
         params = {key: _plain(value) for key, value in getattr(getattr(item, "callspec", None), "params", {}).items()}
         timings = benchmark.timings

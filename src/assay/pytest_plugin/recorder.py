@@ -15,7 +15,7 @@ from assay.pytest_plugin.measured_test import MeasuredTest
 if TYPE_CHECKING:
     from assay.analysis import Comparison
     from assay.record import Environment, Record, SessionFolder, SessionInfo
-    from assay.record.session_files.session_info import Status
+    from assay.record.session_folder import Status
 
 
 class Recorder:
@@ -61,9 +61,9 @@ class Recorder:
         append_record(folder.results, record)
 
     def _begin(self, name: str, exactly: bool = False) -> tuple[SessionFolder, SessionInfo, Environment]:
-        from assay.capture.environment import capture_environment
         from assay.record import SessionFolder, SessionInfo
-        from assay.session.folders.name import session_name
+        from assay.session.capture import capture_environment
+        from assay.session.folder import session_name
 
         path = self._results / session_name(name, exactly, self._began, self._results)
         path.mkdir(parents=True)
@@ -110,14 +110,14 @@ class Recorder:
 def without_test_times(comparison: Comparison) -> Comparison:
     """The comparison without what Assay measured of whole tests: that holds warm-up, rounds and fixtures, and is no
     measurement of the function."""
-    from assay.analysis.comparing.comparison import OWN
+    from assay.analysis.comparison import OWN
 
     return replace(comparison, rows=tuple(row for row in comparison.rows if row.metric not in OWN))
 
 
 def _record(measurement: MeasuredTest, run: int, session: str, environment: Environment) -> Record:
     from assay.record import Fingerprint, Outcome, Record
-    from assay.record.surroundings.fingerprint import digest
+    from assay.record.environment import digest
 
     name = measurement.name
     return Record(

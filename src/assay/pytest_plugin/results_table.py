@@ -1,17 +1,23 @@
+"""What pytest says at its end: the table, what changed, the gate, where the report is."""
+
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from assay.pytest_plugin.measured_test import MeasuredTest
+from assay.files.json_text import shorten
+from assay.pytest_plugin.measured_test import MeasuredTest, SampleStatistics
 from assay.pytest_plugin.options import SHOWN
-from assay.pytest_plugin.sample_statistics import SampleStatistics
-from assay.record.writing.shortened import shorten
-from assay.report.printable import printable
-from assay.report.quantity import number, round_quantity
-from assay.report.text.text_table import text_table
+from assay.pytest_plugin.recorder import Recorder
+from assay.report.quantity import number, printable, round_quantity
+from assay.report.text.screen import text_table
+
+if TYPE_CHECKING:
+    from assay.analysis import Comparison
+
 
 LEAST_TELLING = ("iterations", "iqr", "outliers", "max", "mean", "ops", "rounds", "min", "stddev")
 """Columns in the order in which a narrow terminal loses them; the median stays."""
@@ -107,3 +113,42 @@ def _names(members: Sequence[MeasuredTest]) -> list[str]:
     seen = Counter(short)
     names = [name if seen[name] == 1 else one.name for name, one in zip(short, members, strict=True)]
     return [printable(name) + (" (failed)" if one.failed else "") for name, one in zip(names, members, strict=True)]
+
+
+def closing_lines(recorder: Recorder, table: ResultsTable, gate: bool) -> Iterator[str]:
+    from assay.analysis import summary_lines
+
+    tables = table.lines(recorder.measurements)
+    yield from tables
+    changed = summary_lines(recorder.comparison) if recorder.comparison else []
+    if tables and changed:
+        yield ""
+    yield from changed
+    if recorder.problem:
+        yield recorder.problem
+        return
+    if gate:
+        yield gate_line(recorder.comparison)
+    if recorder.report is not None:
+        yield f"report: {recorder.report}"
+
+
+def gate_line(comparison: Comparison | None) -> str:
+    if comparison is None or not comparison.compared:
+        return "--assay-fail-on regressed: passed, but there is nothing to compare with yet"
+    regressed = len(comparison.regressed)
+    if regressed:
+        return f"--assay-fail-on regressed: failed, {regressed} regressed"
+    from assay.analysis import Verdict
+
+    unsure = len(comparison.of(Verdict.INCONCLUSIVE))
+    but = f"; {unsure} inconclusive, which more runs would tell (--assay-join)" if unsure else ""
+    return f"--assay-fail-on regressed: passed, nothing regressed{but}"
+
+
+def not_measured(benchmarks: int) -> str:
+    tests = "1 benchmark was" if benchmarks == 1 else f"{benchmarks} benchmarks were"
+    return (
+        f"{tests} called once and not measured: pytest-xdist runs tests side by side, and they would slow each other; "
+        "measure with -n 0, or all the same with --assay-enable"
+    )

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
+    from assay.record.environment import Environment, Fingerprint
     from assay.record.metric import Metric
-    from assay.record.outcome import Outcome
-    from assay.record.record import Record
-    from assay.record.requirement_result import RequirementResult
-    from assay.record.session_files.session_folder import SessionFolder
-    from assay.record.session_files.session_info import SessionInfo
-    from assay.record.surroundings.environment import Environment
-    from assay.record.surroundings.fingerprint import Fingerprint
-    from assay.record.task import Task
-    from assay.record.task_perf import TaskPerf
-    from assay.record.task_statistics import TaskPerfUtils
-    from assay.record.usage import Usage
+    from assay.record.record import Outcome, Record, RequirementResult, Usage
+    from assay.record.session_folder import SessionFolder, SessionInfo
+    from assay.record.task import Task, TaskPerf, TaskPerfUtils
 
 __all__ = [
     "Environment",
@@ -38,17 +31,17 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Environment": "surroundings.environment",
-        "Fingerprint": "surroundings.fingerprint",
+        "Environment": "environment",
+        "Fingerprint": "environment",
         "Metric": "metric",
-        "Outcome": "outcome",
+        "Outcome": "record",
         "Record": "record",
-        "RequirementResult": "requirement_result",
-        "SessionFolder": "session_files.session_folder",
-        "SessionInfo": "session_files.session_info",
+        "RequirementResult": "record",
+        "SessionFolder": "session_folder",
+        "SessionInfo": "session_folder",
         "Task": "task",
-        "TaskPerf": "task_perf",
-        "TaskPerfUtils": "task_statistics",
-        "Usage": "usage",
+        "TaskPerf": "task",
+        "TaskPerfUtils": "task",
+        "Usage": "record",
     },
 )

@@ -1,18 +1,108 @@
+"""Older records are read for ever: each step below lifts a record from one version to the next."""
+
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
 from typing import Any
 
-from assay.record.metric import Metric, parse_metrics
-from assay.record.metrics_files import plain, together
-from assay.record.outcome import Outcome
-from assay.record.requirement_result import RequirementResult
-from assay.record.surroundings.fingerprint import Fingerprint
-from assay.record.surroundings.python_environment import PythonEnvironment
-from assay.record.task_perf import TaskPerf
-from assay.record.usage import Usage
-from assay.untrusted.written import Written
+from assay.errors import DataError
+from assay.files.checked_fields import Written
+from assay.record.environment import Fingerprint, PythonEnvironment
+from assay.record.metric import Metric, parse_metrics, plain, together
+from assay.record.task import TaskPerf
+
+
+class Outcome(StrEnum):
+    """How a run ended. Only PASSED is a success; the record's reasons say the rest in words."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    """Exited with another code than 0."""
+    CRASHED = "crashed"
+    """Ended by a signal that Assay did not send."""
+    TIMEOUT = "timeout"
+    INVALID = "invalid"
+    """Exited 0, but its results are missing, unreadable, or say that it did not succeed."""
+    MISSED = "missed"
+    """Measured, but a requirement does not hold."""
+    NOT_STARTED = "not_started"
+    """Its configuration is wrong, or something it needs is not there."""
+    SKIPPED = "skipped"
+    """An entry it needs did not pass."""
+    INTERRUPTED = "interrupted"
+
+    @property
+    def words(self) -> str:
+        """The outcome as people read it: `not started`."""
+        return self.value.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class RequirementResult:
+    metric: str
+    expected: str
+    """What is required, in words: `≥ 1`, `= true`, `no more than 5% worse than 12.3`."""
+    actual: Any
+    ok: bool
+    reason: str = ""
+    """Empty where it holds; otherwise names the metric and both values."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, written: Written) -> RequirementResult:
+        return cls(
+            metric=written.text("metric"),
+            expected=written.text("expected"),
+            actual=written.values.get("actual"),
+            ok=written.flag("ok"),
+            reason=written.text("reason", ""),
+        )
+
+
+_WHOLE = ("peak_threads", "peak_processes", "samples")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run's whole process tree used. What it asked for is a `Resources`."""
+
+    wall_s: float = 0.0
+    """Seconds from the start to the end of the last process; `exec_time_s` unless the program left some behind."""
+    cpu_s: float = 0.0
+    """CPU seconds of every process, from the kernel's accounts: exact, however short the run."""
+    cpu_user_s: float = 0.0
+    cpu_system_s: float = 0.0
+    peak_rss_mb: float = 0.0
+    mean_rss_mb: float = 0.0
+    read_mb: float = 0.0
+    write_mb: float = 0.0
+    peak_threads: int = 0
+    peak_processes: int = 0
+    steal_share: float = 0.0
+    """Share of the machine's CPU time during the run that the hypervisor gave to others."""
+    neighbour_cpu_s: float = 0.0
+    """CPU time that processes outside the run used meanwhile."""
+    throttled_s: float = 0.0
+    """Time the run's control group was held back by its CPU quota."""
+    gpu_peak_memory_mb: float | None = None
+    gpu_mean_utilisation: float | None = None
+    samples: int = 0
+    """Number of samples; 0 for a run that ended before the first, after 25 ms. The sums above do not rest on them."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, written: Mapping[str, Any] | Written) -> Usage:
+        given = written if isinstance(written, Written) else Written(written)
+        there = [f.name for f in fields(cls) if f.name in given]
+        values: dict[str, Any] = {name: given.whole(name) if name in _WHOLE else given.number(name) for name in there}
+        return cls(**values)
+
 
 SCHEMA_VERSION = 2
 
@@ -137,7 +227,6 @@ class Record:
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any]) -> Record:
-        from assay.record.schema import upgrade
 
         current = Written(upgrade(written))
         return cls(
@@ -176,3 +265,40 @@ class Record:
             host=current.text("host", ""),
             schema_version=current.whole("schema_version"),
         )
+
+
+def upgrade(written: Mapping[str, Any]) -> dict[str, Any]:
+    record = dict(written)
+    version = record.get("schema_version", 1)
+    if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= SCHEMA_VERSION:
+        raise DataError(
+            f"record {record.get('name')!r} has schema version {version!r}; this Assay reads 1 to {SCHEMA_VERSION}"
+        )
+    while version < SCHEMA_VERSION:
+        record = _STEPS[version](record)
+        version += 1
+    return record
+
+
+def _from_1(record: dict[str, Any]) -> dict[str, Any]:
+    """The ten fields the older framework wrote: no outcome, no session, no fingerprint."""
+    if record.get("timeout"):
+        outcome = "timeout"
+    else:
+        outcome = "passed" if record.get("success") else "failed"
+    name = str(record.get("name", "unnamed"))
+    session = str(record.get("session", "imported"))
+    return {
+        "outcome": outcome,
+        "session": session,
+        "run_id": f"{session}/{name}/run-01",
+        "started_at": "1970-01-01T00:00:00+00:00",
+        "fingerprint": {"entry": name},
+        **record,
+        "name": name,
+        "tasks": [],
+        "schema_version": 2,
+    }
+
+
+_STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}

@@ -1,18 +1,17 @@
+"""`warnings.json`: what a benchmark program wants to be said of its run, a list of sentences."""
+
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
+from assay.files.json_text import encode, parse_json, read_json, untag
+from assay.files.reading import MOST_OF_A_LINE, RECORDS, RESULT, RegularFile, Unreadable
+from assay.files.writing import open_existing, write_atomic
 from assay.record.record import Record
-from assay.record.writing.strict_json import encode, untag
-from assay.untrusted.json_text import parse_json
-from assay.untrusted.read_limit import MOST_OF_A_LINE, RECORDS
-from assay.untrusted.regular_file import RegularFile
-from assay.untrusted.unreadable import Unreadable
-from assay.untrusted.writing import open_existing
 
 
 def append_record(path: Path, record: Record, with_tasks: bool = True, sync: bool = True) -> None:
@@ -63,3 +62,29 @@ def _record(written: dict[str, Any], where: str) -> Record:
 def _write_all(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+NAME = "warnings.json"
+MOST = 20
+LONGEST = 500
+"""Characters of one of them that are kept."""
+
+
+def write_warnings(folder: Path, warnings: Sequence[str]) -> None:
+    if warnings:
+        write_atomic(folder / NAME, encode(list(warnings), indent=2))
+    else:
+        (folder / NAME).unlink(missing_ok=True)
+
+
+def read_warnings(folder: Path) -> list[str]:
+    try:
+        content = read_json(folder / NAME, RESULT)
+    except FileNotFoundError:
+        return []
+    except Unreadable as error:
+        return [f"{NAME} {error.reason}"]
+    if not isinstance(content, list) or not all(isinstance(one, str) for one in content):
+        return [f"{NAME} should hold a list of strings; it was not read"]
+    more = [f"{NAME} has {len(content) - MOST} more"] if len(content) > MOST else []
+    return [one if len(one) <= LONGEST else one[:LONGEST] + "…" for one in content[:MOST]] + more

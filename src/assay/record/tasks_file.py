@@ -1,22 +1,39 @@
+"""`tasks.pkl`: timed calls for whoever reads them with nemo-curator's `TaskPerfUtils`, where Assay is not installed.
+
+That asks a task for `_stage_perf`, and each of those for `stage_name` and `items()`. Two classes of the standard
+library can carry these, so the file opens in any environment and depends on no version of nemo-curator.
+"""
+
 from __future__ import annotations
 
 import pickle
-from collections import deque
+from collections import UserDict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from assay.record.task_perf import TaskPerf
-from assay.record.tasks_pickle import CLASSES
-from assay.record.writing.strict_json import encode
-from assay.untrusted.inert_pickle import Inert, InertUnpickler
-from assay.untrusted.json_text import parse_json
-from assay.untrusted.read_limit import TASKS
-from assay.untrusted.regular_file import RegularFile
-from assay.untrusted.text_file import storable
-from assay.untrusted.unreadable import Unreadable
-from assay.untrusted.writing import open_new
+from assay.files.json_text import encode, parse_json
+from assay.files.pickles import Inert, InertUnpickler
+from assay.files.reading import TASKS, RegularFile, Unreadable, storable
+from assay.files.writing import open_new
+from assay.record.task import TaskPerf
+
+CLASSES = ("types.SimpleNamespace", "collections.UserDict")
+
+
+def pickle_tasks(path: Path, tasks: Iterable[TaskPerf]) -> None:
+    with open_new(path, "wb") as out:
+        pickle.dump([_task(task) for task in tasks], out, protocol=4)
+
+
+def _task(call: TaskPerf) -> SimpleNamespace:
+    perf: UserDict[str, float] = UserDict(call.metrics)
+    attributes: dict[str, Any] = {"stage_name": call.stage, "invocation": call.invocation}
+    vars(perf).update(attributes)
+    return SimpleNamespace(task_id=call.invocation, _stage_perf=[perf])
+
 
 MOST_WARNINGS = 20
 """Most lines left out that are named; further ones are counted."""

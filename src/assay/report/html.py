@@ -2,15 +2,69 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from assay import __version__
-from assay.record import Record, SessionFolder
-from assay.untrusted.writing import write_atomic
+from assay.analysis.results_folder import read_any_results
+from assay.errors import DataError, UsageError
+from assay.files.writing import write_atomic
+from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.record.results_file import append_record
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
     from assay.history import History
+
+
+_KINDS = {
+    "together": "all pipelines together",
+    "matrix": "alone and beside each other",
+    "rates": "one pipeline at several rates",
+}
+
+
+def write_colocation_page(folder: Path, to: Path | None = None) -> Path:
+    """`report.html` beside `colocation.json`: one file that needs nothing else, like a session's."""
+    path = to or folder / "report.html"
+    write_atomic(path, render_colocation(folder))
+    return path
+
+
+def render_colocation(folder: Path) -> str:
+    # numpy comes with the analysis: not before a page is written.
+    from assay.analysis.colocation.result import ColocationResult, colocation_file
+    from assay.report.exhibits.colocation import ColocationExhibit
+    from assay.report.page_templates import page_scripts, templates
+    from assay.report.run_folder import MOST_BYTES, STEPS
+
+    path = colocation_file(folder)
+    if path is None:
+        raise UsageError(f"{folder} has no colocation.json: give a folder that `assay colocate` wrote")
+    result = ColocationResult.read(path)
+    page = templates().get_template("colocation_page.html")
+    text = ""
+    for number, limits in enumerate(STEPS):
+        shown = ColocationExhibit.of(result, "", limits)
+        text = page.render(
+            shown=shown,
+            kind=_KINDS.get(result.kind, "pipelines side by side"),
+            environment=_environment_colocation_page(folder),
+            plots=[plot.to_json() for plot in shown.plots],
+            scripts=page_scripts(),
+            version=__version__,
+            limited="Charts are left out or shortened to keep the file small." if number else "",
+        )
+        if len(text.encode()) <= MOST_BYTES:
+            break
+    return text
+
+
+def _environment_colocation_page(folder: Path) -> Environment | None:
+    try:
+        return SessionFolder(folder).environment()
+    except DataError:
+        return None  # not written, or not readable: what was measured is shown all the same
 
 
 def write_report(
@@ -40,10 +94,10 @@ def render_report(
 ) -> str:
     # numpy comes with the analysis: not before a report is written.
     from assay.analysis import extract, what_changed
-    from assay.report.earlier.earlier import Earlier
-    from assay.report.page_limits import MOST_BYTES, STEPS
+    from assay.report.earlier import Earlier
     from assay.report.page_templates import page_scripts, templates
-    from assay.report.pages.session_page import SessionPage
+    from assay.report.run_folder import MOST_BYTES, STEPS
+    from assay.report.session_page import SessionPage
 
     records = folder.records()
     if comparison is None and history is not None:
@@ -62,3 +116,31 @@ def render_report(
         if len(text.encode()) <= MOST_BYTES:
             break
     return text
+
+
+def render_results(folder: Path) -> str:
+    """The report of what a program that was run alone left: shown as a session of one entry, which it never was."""
+    records = read_any_results(folder)
+    times = sorted(record.started_at for record in records)
+    info = SessionInfo(
+        name=folder.absolute().name,
+        started_at=times[0],
+        finished_at=times[-1],
+        status="finished",
+        planned=tuple(record.name for record in records),
+        reason="results of a program that was run alone",
+    )
+    with TemporaryDirectory() as scratch:
+        shown = SessionFolder(Path(scratch))
+        shown.write_info(info)
+        shown.write_environment(_environment(folder))
+        for record in records:
+            append_record(shown.results, record)
+        return render_report(shown)
+
+
+def _environment(folder: Path) -> Environment:
+    try:
+        return SessionFolder(folder).environment()
+    except DataError:
+        return Environment()  # not kept with them

@@ -1,32 +1,55 @@
+"""The style sheets of pages, and of a chart that stands outside of one."""
+
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.comparing.comparison import GRAVEST_FIRST
-from assay.analysis.comparing.environment_difference import also_different
+from assay.analysis.comparison import GRAVEST_FIRST
+from assay.analysis.conditions import also_different
 from assay.analysis.sentences.conclusion_sentences import count_verdicts, verdict_word
-from assay.report.dashboard.address import address, change_address, publication_time
 from assay.report.insight_groups import insight_groups
-from assay.report.page_limits import MOST_INSIGHTS
-from assay.report.printable import printable
-from assay.report.quantity import duration, number, percent, quantity, round_quantity
-from assay.report.style import TEMPLATES, page_style
-from assay.report.svg.line_chart import line_chart
-from assay.report.text.change_text import change_commits, change_size
+from assay.report.quantity import duration, number, percent, printable, quantity, round_quantity
+from assay.report.run_folder import MOST_INSIGHTS
+from assay.report.svg.lines import line_chart
+from assay.report.text.series import change_commits, change_size
+from assay.server.address import address, change_address, publication_time
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from assay.report.view import EntryView
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+SHEETS = ("colours.css", "style.css", "chart.css", "colocation.css", "serving.css", "weights.css", "print.css")
+"""What is printed comes last: it overrides the others."""
+
+
+@lru_cache(maxsize=1)
+def page_style() -> str:
+    """Without what only its authors read: every page carries it."""
+    return re.sub(r"/\*.*?\*/|\n\s*", "", "".join(_read(name) for name in SHEETS), flags=re.DOTALL)
+
+
+def chart_style(root: str) -> str:
+    """Colours and charts alone, with colours for what is inside `root` only."""
+    return _read("colours.css").replace(":root", root) + _read("chart.css")
+
+
+def _read(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
 
 SCRIPTS = ("chart.js", "page.js")
 

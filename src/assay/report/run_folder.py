@@ -1,20 +1,106 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from assay.analysis.colocation.colocation_result import colocation_file
-from assay.analysis.serving.serving_result import serving_file
+from assay.analysis.colocation.result import colocation_file
+from assay.analysis.serving import serving_file
+from assay.files.reading import LOG, SESSION, USAGE, Unreadable, inside, last_lines, read_text
 from assay.record import Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
-from assay.record.secrecy.secrets import Masker
-from assay.report.scraped_series import ScrapedSeries
-from assay.untrusted.inside import inside
-from assay.untrusted.read_limit import LOG, USAGE
-from assay.untrusted.text_file import last_lines, read_text
-from assay.untrusted.unreadable import Unreadable
+from assay.record.secrets import Masker
+
+
+@dataclass(frozen=True)
+class PageLimits:
+    """How much of each entry a page shows. What is left out is said, and is on disk."""
+
+    points: int = 150
+    log_lines: int = 40
+    metrics: int = 80
+    bins: int = 40
+    plots: int = 4
+    """Charts of what a run used: processor and memory first."""
+    runs: int = 40
+    """Runs of pipelines beside each other that are drawn as they went."""
+    rounds: int = 2
+    """Rounds of one group, among these runs."""
+    series: int = 3
+    """Charts over time of one pipeline in such a run: latency, throughput, queries in flight."""
+    spans: int = 400
+    """Bars of a pipeline on a time line."""
+    stages: int = 40
+    """Stages of a pipeline in a group, those that take longest."""
+    moved: int = 60
+    """Metrics that changed and are drawn as they were and are."""
+
+
+MOST_BYTES = 500_000
+"""Most bytes of a report: it is mailed, and kept by the hundred."""
+
+STEPS = (
+    PageLimits(),
+    PageLimits(100, 25, 50, 30, 4, 24, 1, 2, 250, 30),
+    PageLimits(60, 12, 25, 24, 4, 24, 1, 1, 120, 20),
+    PageLimits(40, 6, 12, 16, 4, 12, 1, 1, 60, 12, 30),
+    PageLimits(40, 12, 25, 16, 2, 12, 1, 1, 60, 12, 30),
+    PageLimits(30, 5, 8, 12, 2, 1, 1, 1, 40, 5, 15),
+    PageLimits(30, 5, 5, 10, 1, 1, 1, 1, 40, 5, 10),
+)
+"""Tried in order until the page is small enough."""
+
+MOST_INSIGHTS = 20
+"""Most groups of insights on a page."""
+
+MOST_SERIES = 200
+
+
+@dataclass(frozen=True)
+class ScrapedSeries:
+    """`service_metrics.jsonl`: readings of a server's Prometheus page, series by series."""
+
+    points: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    """Points by series: seconds from the start of the program, and the value."""
+
+    @classmethod
+    def read(cls, path: Path) -> ScrapedSeries:
+        """Lines that are none are passed over: a server decides what stands there."""
+        try:
+            lines = read_text(path, SESSION).splitlines()
+        except (FileNotFoundError, Unreadable):
+            return cls()
+        points: dict[str, list[tuple[float, float]]] = {}
+        for line in lines:
+            t, values = _reading(line)
+            for name, value in values.items():
+                if _is_number(value) and (name in points or len(points) < MOST_SERIES):
+                    points.setdefault(name, []).append((t, float(value)))
+        return cls({name: tuple(found) for name, found in points.items()})
+
+    def changing(self) -> list[str]:
+        """Names of those that did not stay the same."""
+        return [name for name, found in self.points.items() if len({value for _, value in found}) > 1]
+
+
+def _reading(line: str) -> tuple[float, Mapping[str, Any]]:
+    try:
+        reading = json.loads(line)
+    except (ValueError, RecursionError):
+        return 0.0, {}
+    if not isinstance(reading, dict) or not _is_number(reading.get("t_s")):
+        return 0.0, {}
+    values = reading.get("values")
+    return float(reading["t_s"]), values if isinstance(values, dict) else {}
+
+
+def _is_number(value: object) -> bool:
+    """That a chart can show: not NaN, which is below nothing."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 @dataclass(frozen=True)

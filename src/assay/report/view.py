@@ -9,9 +9,9 @@ from statistics import median
 from typing import Any
 
 from assay.record import Environment, Metric, Outcome, Record, RequirementResult, SessionFolder, SessionInfo
-from assay.record.joined.jobs import Jobs
+from assay.record.jobs import Jobs
 from assay.record.metric import Better
-from assay.record.task_metrics import is_task_metric
+from assay.record.task import is_task_metric
 
 _WORST = (
     Outcome.CRASHED, Outcome.FAILED, Outcome.TIMEOUT, Outcome.INVALID, Outcome.NOT_STARTED, Outcome.MISSED,

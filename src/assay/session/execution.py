@@ -5,33 +5,96 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assay.capture import machine
-from assay.capture.interpreter import AskedInterpreter, InterpreterUnknown
-from assay.config.entries.entry import results_path
+from assay.compat.user_code import with_stand_ins
+from assay.config.entry import results_path
 from assay.errors import AssayError
-from assay.fallback.program import with_stand_ins
-from assay.process.mark import SESSION
-from assay.process.result import ProcessResult
-from assay.process.spec import ProcessSpec
+from assay.files.json_text import shorten
+from assay.process.leftovers import SESSION
+from assay.process.spec import ProcessResult, ProcessSpec, unended_warnings
 from assay.process.supervised import Supervised
-from assay.record.secrecy.secrets import Masker
-from assay.session.events import Listener, RunSampled, RunStarted
-from assay.session.folders.workspace import Workspace
-from assay.session.interpreters import Interpreters
-from assay.session.interrupts import Interrupts
-from assay.session.preflight import missing_datasets
-from assay.session.ray.ray_cluster import RayCluster
-from assay.session.run import Run
-from assay.session.service.running_service import ServiceFailed
-from assay.session.service.served_run import ServedRun
-from assay.session.service.services import Services
-from assay.session.untimed_command import INTERRUPTED, UntimedCommand
-from assay.session.watching.gpu_memory import gpu_memory_warnings
-from assay.session.watching.gpu_sampler import GpuSampler
-from assay.session.watching.profiler import Profiler
+from assay.record.secrets import Masker
+from assay.session import machine
+from assay.session.capture import AskedInterpreter, InterpreterUnknown
+from assay.session.events import Interrupts, Listener, RunSampled, RunStarted
+from assay.session.folder import Workspace
+from assay.session.preflight import Interpreters, missing_datasets
+from assay.session.ray_cluster import RayCluster
+from assay.session.results.judge import last_words
+from assay.session.runs import Run
+from assay.session.service.services import ServedRun, ServiceFailed
+from assay.session.watch import GpuSampler, Profiler, gpu_memory_warnings
+
+if TYPE_CHECKING:
+    from assay.session.service.services import Services
+
+
+INTERRUPTED = "interrupted"
+_LOOK_EVERY_S = 0.25
+_LONGEST = 400
+"""Characters of what it said last."""
+
+
+class UntimedCommand:
+    """What `--prepare` or `--cleanup` names, run beside a program: with its environment, folder and limits, and under a
+    supervisor of its own; its output goes to `logs/prepare.log` or `logs/cleanup.log`."""
+
+    def __init__(self, name: str, argv: tuple[str, ...], interrupts: Interrupts, answered: int = 0) -> None:
+        """`answered`: signals that have ended something else already; the next one ends this."""
+        self._name, self._argv, self._interrupts, self._answered = name, argv, interrupts, answered
+        self.interrupted = False
+        self.warnings: list[str] = []
+
+    def run(self, beside: ProcessSpec, workspace: Workspace) -> str:
+        """Why it failed, in words; empty if it did not."""
+        log = workspace.logs / f"{self._name}.log"
+        spec = replace(
+            beside, argv=self._argv, stdout=workspace.logs / f"{self._name}-stdout.log",
+            stderr=workspace.logs / f"{self._name}-stderr.log", combined=log, usage_csv=None, companion=None,
+            namespace=False, gpus=None,
+        )  # fmt: skip
+        try:
+            result = self._watch(Supervised(spec))
+        except OSError as error:
+            result = ProcessResult(failure=error.strerror or str(error))
+        except AssayError as error:
+            result = ProcessResult(failure=str(error))
+        self.warnings = unended_warnings(result.immortal, f" of --{self._name}")
+        why = self._why(result, spec)
+        return f"--{self._name} {why}" if why else ""
+
+    def _watch(self, supervised: Supervised) -> ProcessResult:
+        asked = self._answered
+        try:
+            for _ in supervised.statuses(_LOOK_EVERY_S):
+                if self._interrupts.count > asked:
+                    asked = self._interrupts.count
+                    supervised.end(INTERRUPTED)
+        except KeyboardInterrupt:  # from where nobody has asked `interrupts` to take signals
+            supervised.end(INTERRUPTED)
+        result = supervised.wait()
+        self.interrupted = result.ended_because == INTERRUPTED
+        return result
+
+    def _why(self, result: ProcessResult, spec: ProcessSpec) -> str:
+        if self.interrupted:
+            return "was interrupted"
+        if result.failure:
+            return f"could not be run: {result.failure}"
+        if result.ended_because == "timeout":
+            return f"ran longer than the limit of {spec.timeout_s:g} s"
+        if result.unseen or result.ended_because or result.returncode is None:
+            return f"was ended: {result.unseen or result.ended_because or 'its end could not be seen'}"
+        if result.returncode == 0:
+            return ""
+        said = shorten(" ".join(last_words(spec.stderr) or last_words(spec.combined)), _LONGEST)
+        code = result.returncode
+        how = f"exited with code {code}" if code > 0 else f"was ended by signal {-code}"
+        return f"{how}: {said}" if said else how
+
 
 ALONE = "its service has ended"
 """Why a program is ended: not before its `grace_s` after the service's end, so that it can write what it measured."""

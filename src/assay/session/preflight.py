@@ -1,16 +1,32 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from assay.capture import machine
-from assay.config.entries.entry import Entry
+from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.process.gpus import gpu
-from assay.session.folders.disk import free_mb
-from assay.session.ray.object_store import object_store_bytes
-from assay.session.watching.neighbours import Neighbours
+from assay.process import gpus as gpu
+from assay.session import machine
+from assay.session.capture import AskedInterpreter, ask_interpreter
+from assay.session.folder import free_mb
+from assay.session.ray_cluster import object_store_bytes
+from assay.session.watch import Neighbours
+
+_DECIDE = ("PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "VIRTUAL_ENV")
+
+
+class Interpreters:
+    """The Pythons that entries of a session run with, each asked once what it is."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str | None, ...], AskedInterpreter] = {}
+
+    def ask(self, path: str, environment: Mapping[str, str], folder: Path) -> AskedInterpreter:
+        key = (path, str(folder), *(environment.get(name) for name in _DECIDE))
+        if key not in self._asked:
+            self._asked[key] = ask_interpreter(path, environment, folder)
+        return self._asked[key]
 
 
 def preflight(plan: Plan, neighbours: Neighbours, session: str) -> list[str]:

@@ -6,20 +6,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.config.entries.entry_name import is_name
+from assay.config.entry_name import is_name
 from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
+from assay.files.json_text import encode
+from assay.files.reading import check_own_folders
+from assay.files.writing import write_atomic
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
-from assay.record.joined.jobs import NAME as JOBS
+from assay.record.jobs import NAME as JOBS
 from assay.record.results_file import append_record, read_records
-from assay.record.writing.strict_json import encode
-from assay.session.folders.open_session import OpenSession
-from assay.session.folders.run_folders import find_started_runs
-from assay.session.folders.session_lock import only_one
-from assay.session.run import order_runs
-from assay.session.watching.leftover_programs import end_leftover_programs
-from assay.untrusted.regular_file import check_own_folders
-from assay.untrusted.writing import write_atomic
+from assay.session.folder import OpenSession, only_one
+from assay.session.runs import find_started_runs, order_runs
+from assay.session.watch import end_leftover_programs
 
 OWN_FOLDERS = (JOBS, "artifacts", "outbox", "profiles", "sinks")
 """Folders that Assay itself writes to in a session's folder, beside those of entries."""

@@ -1,36 +1,100 @@
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
-from assay.config.entries.entry import Entry
+from assay.compat.user_code import read_stand_ins
+from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.errors import AssayError
-from assay.fallback.program import read_stand_ins
-from assay.process.result import ProcessResult
-from assay.record import Outcome, Record
-from assay.record.session_files.session_info import Status
-from assay.session.elsewhere import Elsewhere, Nowhere
-from assay.session.events import Listener, RunFinished, SessionFinished, SessionStarted
+from assay.errors import AssayError, UsageError
+from assay.process.spec import ProcessResult
+from assay.record import Outcome, Record, SessionFolder, SessionInfo
+from assay.record.secrets import Masker
+from assay.record.session_folder import SessionKind, Status
+from assay.session.capture import capture_environment
+from assay.session.events import Elsewhere, Interrupts, Listener, Nowhere, RunFinished, SessionFinished, SessionStarted
 from assay.session.execution import Execution
-from assay.session.folders.disk import Reserve
-from assay.session.folders.open_session import OpenSession
-from assay.session.folders.own_file import make_way, make_way_for_folder
-from assay.session.folders.session_lock import only_one
-from assay.session.folders.workspace import Workspace, remove_links
-from assay.session.interpreters import Interpreters
-from assay.session.interrupts import Interrupts
-from assay.session.kept.judge import judge
-from assay.session.kept.kept_records import KeptRecords
-from assay.session.kept.masking import session_masker
-from assay.session.kept.requirement_check import EarlierLevels
-from assay.session.preflight import preflight
-from assay.session.run import Run, order_runs
+from assay.session.folder import (
+    OpenSession,
+    Reserve,
+    Workspace,
+    make_way,
+    make_way_for_folder,
+    only_one,
+    remove_links,
+    session_name,
+)
+from assay.session.preflight import Interpreters, preflight
+from assay.session.results.judge import judge
+from assay.session.results.records import KeptRecords, mask_environment, mask_inputs, session_masker
+from assay.session.results.requirements import EarlierLevels
+from assay.session.runs import Run, order_runs
 from assay.session.service.services import Services
-from assay.session.watching.neighbours import Neighbours
+from assay.session.watch import Neighbours
+
+
+def start_session(
+    plan: Plan,
+    name: str | None,
+    reason: str | None,
+    command: Sequence[str],
+    masker: Masker,
+    kind: SessionKind = "run",
+) -> OpenSession:
+    """Makes the folder of a new session, with all that is known before the first run."""
+    try:
+        return _start(plan, name, reason, command, masker, kind)
+    except OSError as error:
+        where = error.filename or plan.results_dir
+        raise UsageError(f"results_dir {plan.results_dir} cannot be written: {error.strerror}: {where}") from None
+
+
+def _start(
+    plan: Plan, name: str | None, reason: str | None, command: Sequence[str], masker: Masker, kind: SessionKind
+) -> OpenSession:
+    now = datetime.now(UTC)
+    plan.results_dir.mkdir(parents=True, exist_ok=True)
+    folder = _make(plan, name, now)
+    repository = plan.config_files[0].absolute().parent if plan.config_files else Path.cwd()
+    said = masker.text(reason) if reason else None
+    environment = mask_environment(
+        capture_environment(repository, folder.path / "artifacts", said, plan.interpreter), masker
+    )
+    info = SessionInfo(
+        name=folder.path.name,
+        started_at=now.isoformat(timespec="microseconds"),
+        command=tuple(masker.words(list(command))),
+        config_files=tuple(str(file.absolute()) for file in plan.config_files),
+        reason=environment.reason,
+        pid=os.getpid(),
+        planned=tuple(entry.name for entry in plan.entries),
+        plan=mask_inputs(plan.inputs, masker),
+        kind=kind,
+        tags=plan.tags,
+        entry_tags={entry.name: entry.tags for entry in plan.entries if entry.tags},
+        runs={entry.name: entry.warmup + entry.repeat for entry in plan.entries},
+        limits_s={entry.name: entry.timeout_s for entry in plan.entries},
+        viewer_url=masker.text(viewer) if (viewer := plan.viewer_url(folder.path)) else None,
+    )
+    folder.write_environment(environment)
+    folder.write_info(info)
+    return OpenSession(folder, environment, info)
+
+
+def _make(plan: Plan, name: str | None, now: datetime) -> SessionFolder:
+    """Two sessions that start in one second each get their own folder: the file system decides who was first."""
+    while True:
+        path = plan.results_dir / session_name(name, plan.older_form, now, plan.results_dir)
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return SessionFolder(path)
 
 
 class Session:

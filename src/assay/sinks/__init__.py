@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.sinks.delivery.delivery import Delivery
-    from assay.sinks.delivery.status import SinkStatus
-    from assay.sinks.failure import Rejected, Unavailable
+    from assay.sinks.delivery.delivery import Delivery, SinkStatus
     from assay.sinks.monitoring.metrics_collector import MetricsCollector
-    from assay.sinks.sink import Sink
-    from assay.sinks.spec_check import check_spec
+    from assay.sinks.registry import check_spec
+    from assay.sinks.sink import Rejected, Sink, Unavailable
 
 __all__ = [
     "Delivery",
@@ -33,10 +31,10 @@ __getattr__, __dir__ = exports(
     {
         "Delivery": "delivery.delivery",
         "MetricsCollector": "monitoring.metrics_collector",
-        "Rejected": "failure",
+        "Rejected": "sink",
         "Sink": "sink",
-        "SinkStatus": "delivery.status",
-        "Unavailable": "failure",
-        "check_spec": "spec_check",
+        "SinkStatus": "delivery.delivery",
+        "Unavailable": "sink",
+        "check_spec": "registry",
     },
 )

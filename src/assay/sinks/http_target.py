@@ -10,7 +10,7 @@ from http.client import HTTPException
 from typing import NoReturn
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from assay.sinks.failure import Rejected, Unavailable
+from assay.sinks.sink import Rejected, Unavailable
 
 _MOST_BYTES = 16 * 2**20
 """Most bytes of an answer: a receipt is short, and an endless answer is none."""

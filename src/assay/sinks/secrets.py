@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.record.secrecy.secret_shapes import find_shapes
-from assay.record.secrecy.secret_values import is_searchable
-from assay.record.secrecy.secrets import SHORTEST, Masker, is_secret
+from assay.record.secret_shapes import find_shapes, is_searchable
+from assay.record.secrets import SHORTEST, Masker, is_secret
 from assay.sinks.registry import find_built_in_class
 from assay.sinks.spec import SinkSpec
 

@@ -1,11 +1,55 @@
+"""Why a message did not arrive. A sink raises one of these where it knows; anything else it raises counts as
+`Unavailable`.
+
+SinkFailure
+ ├─ Unavailable     not now: keep the message, and the order, and try again later
+ └─ Rejected        never: set this message aside, go on with the next
+"""
+
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from assay.sinks.key import Key
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
-    from assay.sinks.delivery.context import SinkContext
+    from assay.sinks.delivery.outbox import SinkContext
+
+
+class SinkFailure(Exception):
+    def __init__(self, reason: str = "", status: int | None = None) -> None:
+        self.status = status
+        """What an HTTP service answered with, where it did."""
+        super().__init__(reason)
+
+
+class Unavailable(SinkFailure):
+    def __init__(self, reason: str, retry_after_s: float | None = None, status: int | None = None) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(reason, status)
+
+
+class Rejected(SinkFailure):
+    pass
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that a built-in sink takes from the configuration."""
+
+    name: str
+    help: str
+    required: bool = False
+    secret: bool = False
+
+
+COMMON_KEYS = (
+    Key("name", "of a built-in sink, or of one that an installed package registers under `assay.sinks`"),
+    Key("class", "dotted path of a sink's class, for one that no package registers"),
+    Key("enabled", "false: nothing else of this sink is looked at"),
+    Key("delivery_timeout_s", "how long one delivery may take before it is stopped and tried again"),
+)
 
 
 class Sink:
@@ -49,3 +93,53 @@ class Sink:
 
     def finalize(self) -> None:
         """The session is over. `self.context.closing` says how. Called again if the session is resumed."""
+
+
+class RunLogger(Protocol):
+    """The older form of a sink: told of a session piece by piece."""
+
+    def start_session(self, session_name: str) -> None: ...
+    def start_run(self, run_name: str) -> None: ...
+    def log_params(self, params: dict[str, Any]) -> None: ...
+    def log_metrics(self, metrics: dict[str, Any]) -> None: ...
+    def log_artifact(self, path: str) -> None: ...
+    def end_run(self, success: bool) -> None: ...
+    def end_session(self, success: bool) -> None: ...
+
+
+class RunLoggerSink(Sink):
+    """Drives a sink of the older form. A run is told in one go when it is over, so that a run that is delivered
+    again after a crash begins with `start_run` again."""
+
+    def __init__(self, logger: RunLogger) -> None:
+        super().__init__()
+        self.logger = logger
+
+    def initialize(self, session_name: str, env_data: dict[str, Any]) -> None:
+        self.logger.start_session(session_name)
+
+    def process_result(self, result: dict[str, Any]) -> None:
+        self.logger.start_run(result["name"])
+        success = False
+        try:
+            self.logger.log_params(result["script_params"])
+            self.logger.log_metrics({**result["script_metrics"], "exec_time_s": result["exec_time_s"]})
+            for file in self._files(result):
+                self.logger.log_artifact(str(file))
+            success = bool(result["success"])
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self.logger.end_run(False)
+            raise
+        self.logger.end_run(success)
+        if not success:
+            self.context.memory["a run failed"] = True
+
+    def finalize(self) -> None:
+        self.logger.end_session("a run failed" not in self.context.memory)
+
+    def _files(self, result: dict[str, Any]) -> list[Path]:
+        named = [result.get("stdouterr_file") or "", *result.get("files", {}).values()]
+        found = [self.context.folder / name for name in named if name]
+        found += sorted((self.context.folder / "artifacts").glob("*"))
+        return [path for path in found if path.is_file()]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.sinks.key import COMMON_KEYS
+from assay.sinks.sink import COMMON_KEYS
 
 BESIDE = "x-beside"
 """Key under which the folders are kept. No file can have it: `x-…` keys are the author's own and left out."""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.stats.changes.change_points import LevelChange, find_changes, level_since
+    from assay.stats.changes import LevelChange, find_changes, level_since
     from assay.stats.early_stopping import TailEstimate, tail_estimate
+    from assay.stats.fits import PowerLaw, fit_power_law
     from assay.stats.intervals import Interval, bootstrap, quantile_interval
-    from assay.stats.outliers import Outlier, find_outliers
-    from assay.stats.repeats import Repeats, plan_repeats
-    from assay.stats.scaling import PowerLaw, fit_power_law
-    from assay.stats.shift import Shift, level_shift, paired_shift, unpaired_shift
+    from assay.stats.robust import Outlier, find_outliers
+    from assay.stats.shift import Repeats, Shift, level_shift, paired_shift, plan_repeats, unpaired_shift
     from assay.stats.warmup import WarmupCut as Warmup
     from assay.stats.warmup import find_warmup
 
@@ -44,22 +43,22 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "Interval": "intervals",
-        "LevelChange": "changes.change_points",
-        "Outlier": "outliers",
-        "PowerLaw": "scaling",
-        "Repeats": "repeats",
+        "LevelChange": "changes",
+        "Outlier": "robust",
+        "PowerLaw": "fits",
+        "Repeats": "shift",
         "Shift": "shift",
         "TailEstimate": "early_stopping",
         "Warmup": "warmup:WarmupCut",
         "bootstrap": "intervals",
-        "find_changes": "changes.change_points",
-        "find_outliers": "outliers",
+        "find_changes": "changes",
+        "find_outliers": "robust",
         "find_warmup": "warmup",
-        "fit_power_law": "scaling",
+        "fit_power_law": "fits",
         "level_shift": "shift",
-        "level_since": "changes.change_points",
+        "level_since": "changes",
         "paired_shift": "shift",
-        "plan_repeats": "repeats",
+        "plan_repeats": "shift",
         "quantile_interval": "intervals",
         "tail_estimate": "early_stopping",
         "unpaired_shift": "shift",

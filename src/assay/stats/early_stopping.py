@@ -14,8 +14,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assay.stats.distributions import binomial_at_most
-from assay.stats.intervals import finite
+from assay.stats.intervals import binomial_at_most, finite
 
 CONFIDENCE = 0.99
 

@@ -18,16 +18,122 @@ modes are not normal. `make bench-truth` prints how often all of it is right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, log, sqrt
+from functools import lru_cache
+from math import ceil, inf, log, sqrt
 
 import numpy as np
 
-from assay.stats.biweight import deviation, middle
-from assay.stats.distributions import normal_quantile, t_quantile, t_two_sided_p
-from assay.stats.intervals import Floats
-from assay.stats.sign_flips import sign_flip_p
-from assay.stats.spikes import spikes
+from assay.stats.intervals import Floats, normal_quantile, t_quantile, t_two_sided_p
+from assay.stats.robust import deviation, middle, spikes
+
+# How often random signs give differences a mean as far from zero (Fisher, The Design of Experiments, 1935, §21).
+#
+# Under identical code which of a pair is A is a coin toss, so this holds whatever the noise looks like. All patterns
+# for
+# up to twelve differences, beyond that a fixed sample of them: the same data always give the same answer.
+
+_ALL = 12
+_SAMPLED = 8192
+
+
+def sign_flip_p(differences: Floats) -> float:
+    sums = np.abs(_signs(differences.size) @ differences)
+    return float(np.mean(sums >= abs(differences.sum()) * (1 - 1e-12)))
+
+
+@lru_cache(maxsize=32)
+def _signs(count: int) -> Floats:
+    """Patterns of signs. The first sign is always plus: a pattern and its mirror image give the same size."""
+    if count <= _ALL:
+        patterns = np.arange(2 ** (count - 1))[:, None] >> np.arange(count - 1) & 1
+    else:
+        patterns = np.random.default_rng(count).integers(0, 2, (_SAMPLED, count - 1))
+    return np.hstack([np.ones((len(patterns), 1)), 1.0 - 2.0 * patterns])
+
+
+# When to look at an experiment that goes on until it is sure.
+#
+# Looking after every pair would raise a false alarm sooner or later. It is looked at after each block only, and the
+# looks
+# share the error of a single one (Bonferroni over the planned looks; Pocock's bounds, Biometrika 64, 1977, would be a
+# little tighter). With blocks of ten and a budget of sixty that costs about two pairs.
+
+BLOCK = 10
+
+
+def looks(budget: int, block: int = BLOCK) -> list[int]:
+    """Numbers of pairs after which to judge; the last is the budget."""
+    if budget < 1:
+        raise ValueError("a budget of at least one pair is needed")
+    return sorted({*range(block, budget, block), budget})
+
+
+# Many questions at once: Benjamini & Hochberg's step-up procedure (J. R. Stat. Soc. B 57, 1995).
+
+RATE = 0.02
+"""False discovery rate that is aimed at. Lower than the 5% that a table may have, because p-values of ten pairs in two
+modes are up to twice too small (`make bench-truth`)."""
+_CHOSEN = 10
+"""Largest factor for a p from which spikes were left out."""
+
+
+def count_among(p: float, left_out: int, rows: int) -> float:
+    """The p that goes into the correction for `rows`. Where runs were left out after looking at them (spikes), p is too
+    small, and with many rows some profit by chance: it is multiplied by the rows, at most ten times."""
+    return min(1.0, p * min(_CHOSEN, rows)) if left_out else p
+
+
+def adjust(p_values: Sequence[float]) -> list[float]:
+    """Each p as the smallest false discovery rate at which it would still be a discovery, in the order given."""
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.size == 0:
+        return []
+    order = np.argsort(p)
+    scaled = p[order] * p.size / np.arange(1, p.size + 1)
+    stepped = np.minimum.accumulate(scaled[::-1])[::-1]
+    result = np.empty_like(p)
+    result[order] = np.minimum(stepped, 1.0)
+    return [float(value) for value in result]
+
+
+# Where to spend repeats: Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+#
+# A result varies between iterations of one run and between runs. Repeating iterations is cheap but cannot average out
+# what differs from run to run. For the cheapest given precision the number of iterations a run is √(c₂/c₁ · T₁²/T₂²),
+# c being the cost of a level (c₂: start-up and warm-up of a run; c₁: one iteration) and T² its own variance.
+
+
+@dataclass(frozen=True)
+class Repeats:
+    iterations: int
+    runs: int
+    """Runs of that many iterations for the relative half-width asked for."""
+    within: float
+    between: float
+    """Coefficients of variation of the two levels; `between` is 0 if runs differ no more than their iterations."""
+
+
+def plan_repeats(
+    runs: Sequence[Sequence[float]], *, run_cost: float, iteration_cost: float, half_width: float = 0.02
+) -> Repeats:
+    """`runs` holds the iterations of each run of a pilot, warm-up left out: two runs of two at the least."""
+    levels = [np.asarray(run, dtype=np.float64) for run in runs if len(run) >= 2]
+    if len(levels) < 2:
+        raise ValueError("a pilot needs at least two runs of at least two iterations")
+    means = np.array([level.mean() for level in levels])
+    mean = float(means.mean())
+    within = float(np.mean([level.var(ddof=1) for level in levels]))
+    size = float(np.mean([level.size for level in levels]))
+    between = max(0.0, float(means.var(ddof=1)) - within / size)
+    most = max(level.size for level in levels) * 100
+    ratio = run_cost / iteration_cost * within / between if between > 0 else inf
+    iterations = max(1, ceil(sqrt(ratio))) if ratio < most**2 else most
+    variance = between + within / iterations
+    runs_needed = ceil((1.96 / half_width) ** 2 * variance / mean**2) if mean else 1
+    return Repeats(iterations, max(2, runs_needed), sqrt(within) / mean, sqrt(between) / mean)
+
 
 CONFIDENCE = 0.95
 PAIRS_ALARMS = 0.008

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assay.stats.clipping import clip_spikes
 from assay.stats.intervals import Floats, finite
+from assay.stats.robust import clip_spikes
 
 BATCH = 5
 FEWEST_FOR_MSER = 20

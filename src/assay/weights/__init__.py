@@ -8,7 +8,7 @@ from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.weights.config import RepositoryConfig
-    from assay.weights.limit import repository_limit, tensor_limit
+    from assay.weights.entropy_limit import repository_limit, tensor_limit
     from assay.weights.repository import Repository
     from assay.weights.store import StoreStats, WeightStore
     from assay.weights.transfer import clone, pull, push
@@ -43,7 +43,7 @@ __getattr__, __dir__ = exports(
         "MergeConflict": "versions.merge",
         "Repository": "repository",
         "RepositoryConfig": "config",
-        "SnapshotStore": "peers.snapshot",
+        "SnapshotStore": "peers.file_stores",
         "StoreStats": "store",
         "Tensor": "store",
         "Verification": "verifier",
@@ -51,8 +51,8 @@ __getattr__, __dir__ = exports(
         "clone": "transfer",
         "pull": "transfer",
         "push": "transfer",
-        "repository_limit": "limit",
-        "tensor_limit": "limit",
+        "repository_limit": "entropy_limit",
+        "tensor_limit": "entropy_limit",
         "verify": "verifier",
     },
 )

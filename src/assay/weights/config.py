@@ -1,12 +1,66 @@
+"""The formats that repositories have had, and how each becomes the present one.
+
+A format whose packs others could not read gives its packs another ending. So old and new packs stand beside each other
+while a repository is rewritten, either version of Assay sees its own only, and `format` is the one file that switches.
+"""
+
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
-from assay.errors import ConfigError
+from assay.errors import ConfigError, UsageError
 from assay.names import unknown
-from assay.weights.formats.stored_format import check_format
+from assay.weights.codec.codec_methods import FORMAT
+from assay.weights.store import Tensor
+
+
+class OldTensors(Protocol):
+    """The packs of an older format, by the rules of that format."""
+
+    def read(self, digest: bytes) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Migration:
+    """How a repository of one older format becomes one of the present format."""
+
+    change: str
+    """What the present format has that the older one has not, for a person."""
+    ending: str = ".pack"
+    """Ending of the older format's pack files."""
+    open: Callable[[Path], OldTensors] | None = None
+    """Given the folder of packs. None: the packs stay, since the present format reads them as they are."""
+
+
+MIGRATIONS: Mapping[int, Migration] = {
+    4: Migration("differences at fixed lengths"),
+}
+"""Migrations, by the older format's number. Formats 1 to 3 lived for some hours each before anything was released, and
+changed what the bytes of a stream mean; no code reads them any more."""
+
+
+def check_format(where: object, number: Any) -> None:
+    """Raises for any format but the present one, and says what to do."""
+    if number == FORMAT and type(number) is int:
+        return
+    if type(number) is int and number in MIGRATIONS:
+        raise UsageError(
+            f"{where} has format {number}, which an older version of Assay wrote; this one reads format {FORMAT}: "
+            + (
+                "migrate a copy of it in a folder, and push that elsewhere"
+                if "://" in str(where)
+                else f"assay weights migrate {where}"
+            )
+        )
+    if type(number) is int and number > FORMAT:
+        why = "a newer version of Assay wrote it: install that one"
+    else:
+        why = "nothing can bring it to that: export its versions with the Assay that wrote it, and import them"
+    raise UsageError(f"{where} has format {number!r}; this version of Assay reads format {FORMAT}, and {why}")
+
 
 SETTINGS = ("small", "balanced", "fast")
 DELTA_ENCODINGS = (

@@ -10,27 +10,53 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from assay.errors import UsageError
+from assay.files.reading import check_own_folders
 from assay.names import unknown
-from assay.untrusted.regular_file import check_own_folders
 from assay.weights.codec.codec_methods import FORMAT
 from assay.weights.config import RepositoryConfig, read_stored_config, repository_config
-from assay.weights.new_folder import FOLDERS, check_unused, new_folder
-from assay.weights.packs.chunk_reading import ChunkReading
+from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.packs.chunks import ChunkReading, Slabs
 from assay.weights.packs.object_store import ObjectStore
-from assay.weights.packs.slabs import Slabs
-from assay.weights.repository_disk import RepositoryDisk
+from assay.weights.repository_disk import FOLDERS, RepositoryDisk, WriterLock, bytes_on_disk, check_unused, new_folder
 from assay.weights.store import StoreStats, Tensor
-from assay.weights.versions.commit import Commit, Diff, TensorEntry, diff_of
-from assay.weights.versions.commit_store import CommitStore
-from assay.weights.versions.lazy_tensors import LazyTensors
-from assay.weights.versions.references import References, check_name, read_references, write_references
-from assay.weights.versions.sealed import seal, unseal
-from assay.weights.writer_lock import WriterLock
+from assay.weights.versions.commit import (
+    Commit,
+    CommitStore,
+    Diff,
+    References,
+    TensorEntry,
+    check_name,
+    diff_of,
+    read_references,
+    seal,
+    unseal,
+    write_references,
+)
+from assay.weights.versions.ingest import LazyTensors
 
 if TYPE_CHECKING:
-    from assay.weights.packs.collected import Collected
+    from assay.weights.packs.collector import Collected
     from assay.weights.verifier import Verification
     from assay.weights.versions.ingest import Ingest
+
+
+def repository_stats(repository: Repository) -> StoreStats:
+    entries = [entry for commit_id in repository.commits.ids() for entry in repository.commits.read(commit_id).entries]
+    repository.objects.refresh()
+    records = list(repository.objects.records())
+    unique = {entry.digest for entry in entries}
+    return StoreStats(
+        logical_bytes=sum(entry.size * ELEMENT_TYPES[entry.dtype].itemsize for entry in entries),
+        stored_bytes=bytes_on_disk(repository.path),
+        versions=len(repository.commits.ids()),
+        tensors=len(entries),
+        unique_tensors=len(unique),
+        deltas=sum(record.base is not None for record in records),
+        dedup_hits=len(entries) - len(unique),
+        lossy_tensors=sum(record.lossy for record in records),
+        longest_chain=max((record.depth for record in records), default=0),
+    )
+
 
 Given = RepositoryConfig | Mapping[str, Any] | str | None
 
@@ -259,7 +285,6 @@ class Repository:
     # ── upkeep ──
 
     def stats(self) -> StoreStats:
-        from assay.weights.repository_stats import repository_stats
 
         return repository_stats(self)
 

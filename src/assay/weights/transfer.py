@@ -12,19 +12,15 @@ from pathlib import Path
 
 from assay.errors import DataError, UsageError
 from assay.names import unknown
-from assay.weights.digest import content_digest
-from assay.weights.dtype import bits_of
-from assay.weights.new_folder import check_unused, new_folder
-from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.elements import bits_of, content_digest
+from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.remotes.lease import LostLease
 from assay.weights.remotes.open_remote import open_remote
-from assay.weights.remotes.remote import Change, Remote
-from assay.weights.remotes.remote_pack import RemotePack, VanishedPack
+from assay.weights.remotes.remote import Change, Remote, RemotePack, VanishedPack
 from assay.weights.repository import Repository
-from assay.weights.versions.commit import Commit
-from assay.weights.versions.references import References
-from assay.weights.work_folder import WorkFolder
+from assay.weights.repository_disk import WorkFolder, check_unused, new_folder
+from assay.weights.versions.commit import Commit, References
 
 _ATTEMPTS = 8
 

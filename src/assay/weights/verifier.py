@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import AssayError, DataError
-from assay.weights.digest import content_digest
-from assay.weights.dtype import bits_of
-from assay.weights.packs.pack_reader import PackReader
-from assay.weights.versions.sealed import unseal
+from assay.weights.elements import bits_of, content_digest
+from assay.weights.packs.pack_files import PackReader
+from assay.weights.versions.commit import unseal
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository

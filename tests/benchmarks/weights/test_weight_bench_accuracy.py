@@ -6,16 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.benchmarks.weight_probes.corruption import CorruptionResult, flip_bytes
+from assay.benchmarks.weight_scenarios.cases import (
+    AccuracyCase,
+    bit_perfect,
+    edge_cases,
+    judge,
+    judge_in_second_process,
+    numerical_stability,
+)
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
 from assay.benchmarks.weights import accuracy
-from assay.benchmarks.weights.orchestration.program import main
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.probes.corruption import CorruptionResult, flip_bytes
-from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.case_verdict import judge, judge_in_second_process
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.tables.result import ScenarioResult, SuiteResult
-from assay.weights.dtype import ELEMENT_TYPES
+from assay.benchmarks.weights.program import main
+from assay.benchmarks.weights.results import ScenarioResult, SuiteResult
+from assay.benchmarks.weights.settings import SuiteSettings
+from assay.weights.elements import ELEMENT_TYPES
 
 TINY = "suites: [accuracy]\niterations: 1\nmodels: [tiny]\ntimeout: 120\n"
 

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from assay.benchmarks.weight_probes.machine import Machine, probe_machine
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
+from assay.benchmarks.weights import orchestrator
+from assay.benchmarks.weights.bench_plan import BenchPlan, SuiteProgress, clock_face, estimate_of_stores
 from assay.benchmarks.weights.compression import CompressionSuite
-from assay.benchmarks.weights.orchestration import orchestrator
-from assay.benchmarks.weights.orchestration.bench_plan import BenchPlan, estimate_of_stores
-from assay.benchmarks.weights.orchestration.profile import Profile
-from assay.benchmarks.weights.orchestration.progress import SuiteProgress, clock_face
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.probes.machine import Machine, probe_machine
-from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.profile import Profile
+from assay.benchmarks.weights.settings import SuiteSettings
 
 
 class Clock:

@@ -5,18 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.scenarios.chain import (
-    VersionChain,
-    best_of,
-    differences,
-    run_chain,
-)
-from assay.benchmarks.weights.scenarios.cost import time_call
-from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.chain import VersionChain, best_of, differences, run_chain, time_call
+from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weights.stores import store_kind
 from assay.errors import DataError, UsageError
-from assay.weights.bytes_on_disk import bytes_on_disk
-from assay.weights.peers.zstd_store import ZstdStore
+from assay.weights.peers.framed_stores import ZstdStore
+from assay.weights.repository_disk import bytes_on_disk
 from assay.weights.store import Tensor
 
 

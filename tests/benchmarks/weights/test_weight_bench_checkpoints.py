@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from assay.benchmarks.weights.scenarios.own_checkpoints import OwnCheckpoints
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weight_scenarios.own_checkpoints import OwnCheckpoints
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioConfig
 from assay.cli.main import main
 from assay.errors import DataError
-from assay.weights.limit import repository_limit
+from assay.weights.entropy_limit import repository_limit
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def files(tmp_path: Path) -> list[str]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe of each store takes longer than these files."""
-    from assay.benchmarks.weights.orchestration import orchestrator
-    from assay.benchmarks.weights.probes.machine import Machine
+    from assay.benchmarks.weight_probes.machine import Machine
+    from assay.benchmarks.weights import orchestrator
 
     monkeypatch.setattr(orchestrator, "probe_machine", lambda store, scratch: Machine())
 
@@ -76,7 +76,7 @@ def test_mixed_dtypes_one_file_and_a_store_that_loses_bits(tmp_path: Path) -> No
 def test_what_does_not_fit_in_memory_is_said_before_anything_is_measured(files: list[str]) -> None:
     from dataclasses import replace
 
-    from assay.benchmarks.weights.probes.machine import Machine
+    from assay.benchmarks.weight_probes.machine import Machine
 
     config = replace(ScenarioConfig(stores=("zstd",)), machine=Machine(available_mb=0.05))
     with pytest.raises(DataError, match="the largest file needs 0 MB of memory"):

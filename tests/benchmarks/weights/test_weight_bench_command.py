@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration.suite_registry import BUNDLED
+from assay.benchmarks.weights.profile import BUNDLED
 from assay.cli.main import main
-from assay.config.entries.script import Script
+from assay.config.entry import Script
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_suite_is_a_script_that_an_entry_can_name(suite: str, tmp_path: Path) 
 
 def test_probes_do_not_import_what_the_suites_need() -> None:
     """A fresh process is measured: what it imports beyond need is memory and time of its own."""
-    code = "import sys, assay.benchmarks.weights.probes.memory; print([m for m in sys.modules if m in HEAVY])"
+    code = "import sys, assay.benchmarks.weight_probes.memory; print([m for m in sys.modules if m in HEAVY])"
     heavy = "HEAVY = {'pydantic', 'sklearn', 'scipy', 'torch'}; "
     path = ":".join(entry for entry in sys.path if entry)
     done = subprocess.run(

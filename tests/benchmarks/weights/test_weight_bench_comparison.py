@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from assay.benchmarks.weights.tables.readings import Readings
-from assay.benchmarks.weights.tables.result import BenchmarkResults, ScenarioResult, SuiteResult
-from assay.benchmarks.weights.tables.store_comparison import comparison
+from assay.benchmarks.weights.results import BenchmarkResults, Readings, ScenarioResult, SuiteResult
+from assay.benchmarks.weights.tables import comparison
 
 
 def compression(**stores: tuple[float, float]) -> SuiteResult:

@@ -15,9 +15,9 @@ from assay.cli.main import main
 PROGRAM = """
 import signal, sys, time
 from argparse import ArgumentParser
-from assay.benchmarks.weights.orchestration import orchestrator
-from assay.benchmarks.weights.orchestration import program
-from assay.benchmarks.weights.probes.machine import Machine
+from assay.benchmarks.weights import orchestrator
+from assay.benchmarks.weights import program
+from assay.benchmarks.weight_probes.machine import Machine
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.cli.weights import bench
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from assay.benchmarks.weights.compression import CompressionSuite
-from assay.benchmarks.weights.tables.readings import Readings
-from assay.benchmarks.weights.tables.result import ScenarioResult, SuiteResult
+from assay.benchmarks.weights.results import Readings, ScenarioResult, SuiteResult
 
 
 def meaning(ratio: float, of_limit: float) -> str:

@@ -6,12 +6,11 @@ import sys
 import numpy as np
 import pytest
 
+from assay.benchmarks.weight_probes.fresh_process import ask_fresh_process
 from assay.benchmarks.weights.memory import fit_growth
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
+from assay.benchmarks.weights.settings import SuiteSettings
 from assay.errors import DataError
-from assay.process.usage.allocation_meter import AllocationMeter
-from assay.process.usage.usage_meter import UsageMeter
+from assay.process.usage import AllocationMeter, UsageMeter
 
 
 def test_growth_is_the_slope_after_the_warm_up() -> None:
@@ -30,7 +29,7 @@ def test_the_peak_within_a_block_is_seen_although_it_is_gone_at_its_end() -> Non
     # In a process of its own: what this one frees meanwhile would count against the peak.
     code = (
         "import numpy as np\n"
-        "from assay.process.usage.memory_meter import MemoryMeter\n"
+        "from assay.process.usage import MemoryMeter\n"
         "with MemoryMeter() as meter:\n"
         "    np.ones(100_000_000, np.uint8).sum()\n"
         "print(meter.extra, meter.after - meter.before)"

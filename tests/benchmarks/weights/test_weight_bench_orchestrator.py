@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite
-from assay.benchmarks.weights.orchestration import orchestrator, suite_registry
-from assay.benchmarks.weights.orchestration.profile import Profile
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.probes.machine import Machine
-from assay.benchmarks.weights.tables.results_folder import ResultsFolder
+from assay.benchmarks.weight_probes.machine import Machine
+from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite, orchestrator
+from assay.benchmarks.weights import profile as suite_registry
+from assay.benchmarks.weights.profile import Profile
+from assay.benchmarks.weights.results import ResultsFolder
+from assay.benchmarks.weights.settings import SuiteSettings
 from assay.errors import UsageError
 from assay.record import Metric
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.benchmarks.weights import BenchmarkProfile
-from assay.benchmarks.weights.orchestration.profile import load_profile
-from assay.benchmarks.weights.orchestration.suite_registry import BUNDLED
+from assay.benchmarks.weights.profile import BUNDLED, load_profile
 from assay.errors import ConfigError, UsageError
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
+from assay.benchmarks.weights.settings import SuiteSettings
 from assay.errors import UsageError
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.orchestration.store_kind import store_kind
+from assay.benchmarks.weights.settings import SuiteSettings
+from assay.benchmarks.weights.stores import store_kind
 from assay.weights.config import RepositoryConfig
 from assay.weights.repository import Repository
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.benchmarks.weights.orchestration.program import main
-from assay.benchmarks.weights.probes import performance_operations
-from assay.benchmarks.weights.scenarios.tensor_families import tensor_families
+from assay.benchmarks.weight_probes import operations as performance_operations
+from assay.benchmarks.weight_scenarios.scenario_data import tensor_families
+from assay.benchmarks.weights.program import main
 
 TINY = "iterations: 1\nmodels: [tiny]\ntimeout: 2000\nbudget_s: 3\nversions: 2\ndtypes: [bfloat16]\n"
 

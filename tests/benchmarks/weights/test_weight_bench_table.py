@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weights.tables import Table
 
 
 def test_a_table_is_printed_as_people_know_it() -> None:

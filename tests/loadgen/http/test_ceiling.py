@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.loadgen.http.ceiling import Ceiling, measure_ceiling
-from assay.loadgen.http.compiled.compiled_client import CompiledClient
-from assay.loadgen.http.plain.plain_client import PlainClient
+from assay.loadgen.http.compiled_client import CompiledClient
+from assay.loadgen.http.open_client import Ceiling, measure_ceiling
+from assay.loadgen.http.plain_client import PlainClient
 
 
 def test_the_compiled_client_gets_through_more_than_the_plain_one() -> None:

@@ -11,15 +11,21 @@ import numpy as np
 import pytest
 
 from assay.errors import UsageError
-from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.compiled.compiled_client import CompiledClient
+from assay.loadgen.http.compiled_client import CompiledClient
 from assay.loadgen.http.exchanges import Exchanges
-from assay.loadgen.http.fault import Fault
-from assay.loadgen.http.http_client import HttpClient, TargetUnreachable
-from assay.loadgen.http.plain.plain_client import PlainClient
-from assay.loadgen.http.request_plan import RequestPlan
-from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, answer, chat_event, null_replies
-from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
+from assay.loadgen.http.http_client import ClientLimits, Fault, HttpClient, RequestPlan, TargetUnreachable
+from assay.loadgen.http.plain_client import PlainClient
+from assay.loadgen.http.server import (
+    DONE,
+    STREAM_END,
+    STREAM_HEAD,
+    ConnectionEnding,
+    ScriptedReply,
+    ScriptedServer,
+    answer,
+    chat_event,
+    null_replies,
+)
 from assay.loadgen.http.target import Target
 
 CLIENTS = [PlainClient, CompiledClient]

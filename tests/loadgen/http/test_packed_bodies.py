@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
-from assay.loadgen.http.packed_bodies import read_bodies, unpack_plain, write_bodies
-from assay.loadgen.http.server.openai_replies import chat_event
+from assay.loadgen.http.exchanges import read_bodies, unpack_plain, write_bodies
+from assay.loadgen.http.server import chat_event
 
 STREAM = b"".join(chat_event({"content": f"word{number} "}) for number in range(20_000))
 SAMPLES = {

@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
-from assay.loadgen.http.reading.compiled_reading import read_compiled, reading_functions
-from assay.loadgen.http.reading.deltas import Kind
-from assay.loadgen.http.reading.plain_reading import read_plain
-from assay.loadgen.http.reading.read_deltas import read_deltas
+from assay.loadgen.http.reading import Kind, read_compiled, read_deltas, read_plain, reading_functions
 
 
 def exchanges_of(bodies: list[bytes], streamed: bool = True, receipt: int = 7) -> Exchanges:

@@ -7,7 +7,7 @@ import random
 import pytest
 from tests.loadgen.http.compiled_reader import CompiledReader
 
-from assay.loadgen.http.plain.response_reader import LONGEST_LINE, ResponseReader, State
+from assay.loadgen.http.response_reader import LONGEST_LINE, ResponseReader, State
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 GOOD = {

@@ -17,13 +17,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.fault import Fault
-from assay.loadgen.http.http_client import TargetUnreachable
+from assay.loadgen.http.http_client import ClientLimits, Fault, RequestPlan, TargetUnreachable
 from assay.loadgen.http.open_client import open_client
-from assay.loadgen.http.request_plan import RequestPlan
-from assay.loadgen.http.server.openai_replies import null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedServer
+from assay.loadgen.http.server import ScriptedServer, null_replies
 from assay.loadgen.http.target import Target
 
 

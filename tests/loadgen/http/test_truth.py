@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.compiled.compiled_client import CompiledClient
-from assay.loadgen.http.exchange_file import load, mask, save
-from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
-from assay.loadgen.http.fault import Fault
-from assay.loadgen.http.plain.plain_client import PlainClient
-from assay.loadgen.http.reading.deltas import Kind
-from assay.loadgen.http.reading.read_deltas import read_deltas
-from assay.loadgen.http.request_plan import RequestPlan
-from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, answer, chat_event
-from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
+from assay.loadgen.http.compiled_client import CompiledClient
+from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges, load, mask, save
+from assay.loadgen.http.http_client import ClientLimits, Fault, RequestPlan
+from assay.loadgen.http.plain_client import PlainClient
+from assay.loadgen.http.reading import Kind, read_deltas
+from assay.loadgen.http.server import (
+    DONE,
+    STREAM_END,
+    STREAM_HEAD,
+    ConnectionEnding,
+    ScriptedReply,
+    ScriptedServer,
+    answer,
+    chat_event,
+)
 from assay.loadgen.http.target import Target
 
 TOKEN = chat_event({"content": "x"})

@@ -10,11 +10,20 @@ import pytest
 
 from assay.errors import AssayError
 from assay.loadgen.http.http_client import TargetUnreachable
-from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, answer, chat_event, null_replies
-from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
-from assay.loadgen.serving.load_settings import LoadSettings
+from assay.loadgen.http.server import (
+    DONE,
+    STREAM_END,
+    STREAM_HEAD,
+    ConnectionEnding,
+    ScriptedReply,
+    ScriptedServer,
+    answer,
+    chat_event,
+    null_replies,
+)
+from assay.loadgen.serving.endpoint import ServerRefused
 from assay.loadgen.serving.run_load import run_load
-from assay.loadgen.serving.server_refused import ServerRefused
+from assay.loadgen.serving.settings import LoadSettings
 
 GOOD = [(0.0, STREAM_HEAD + chat_event({"content": "hi"}, finish="stop") + DONE + STREAM_END)]
 

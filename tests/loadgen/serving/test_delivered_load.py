@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from made_exchanges import DONE, Made, delta, made_point
 
-from assay.loadgen.http.fault import Fault
-from assay.loadgen.serving.load_asked import LoadAsked
+from assay.loadgen.http.http_client import Fault
+from assay.loadgen.serving.settings import LoadAsked
 
 OPEN = LoadAsked("constant", rate=100.0)
 DATA = delta("a", finish="stop") + DONE
@@ -99,8 +99,8 @@ def test_a_client_without_a_core_left_is_the_bottleneck() -> None:
 
 
 def test_a_load_of_no_request_at_all_can_be_written_and_shown() -> None:
-    from assay.loadgen.serving.kept.point_json import point_json
     from assay.loadgen.serving.point_text import point_text
+    from assay.loadgen.serving.result_files import point_json
 
     point = made_point([], OPEN)
     assert point.failed == "no request was sent"

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from assay.loadgen.http.server.openai_replies import null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedServer
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.measured.point_metrics import point_metrics
+from assay.loadgen.http.server import ScriptedServer, null_replies
+from assay.loadgen.serving.load_point import point_metrics
 from assay.loadgen.serving.run_load import run_load
+from assay.loadgen.serving.settings import LoadSettings
 
 WORDS = "word0 word1 word2 word3 word4 "
 GAP_S = 0.003

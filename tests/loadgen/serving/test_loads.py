@@ -16,22 +16,23 @@ import pytest
 from made_tokenizer import made_tokenizer
 from tokenizers import Tokenizer
 
-from assay.loadgen.http.server.openai_replies import (
+from assay.loadgen.http.server import (
     DONE,
     STREAM_END,
     STREAM_HEAD,
+    ScriptedReply,
+    ScriptedServer,
     chat_event,
     null_replies,
     usage_event,
 )
-from assay.loadgen.http.server.scripted_server import ScriptedReply, ScriptedServer
-from assay.loadgen.serving.kept.request_rows import COLUMNS, request_columns, write_request_rows
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.measured.point_metrics import point_metrics
-from assay.loadgen.serving.measured.serving_objective import ServingObjective
+from assay.loadgen.serving.load_point import point_metrics
+from assay.loadgen.serving.metrics import ServingObjective
 from assay.loadgen.serving.point_text import curve_text, point_text
 from assay.loadgen.serving.rate_search import parse_rates, search_peak, sweep_rates
+from assay.loadgen.serving.result_files import COLUMNS, request_columns, write_request_rows
 from assay.loadgen.serving.run_load import LoadRunner, run_load
+from assay.loadgen.serving.settings import LoadSettings
 
 END = usage_event(1) + DONE + STREAM_END
 

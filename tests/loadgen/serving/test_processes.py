@@ -14,13 +14,20 @@ import pytest
 
 from assay.errors import UsageError
 from assay.loadgen.http.http_client import TargetUnreachable
-from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, chat_event, null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedReply, ScriptedServer
-from assay.loadgen.serving.kept.point_json import point_json
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.measured.load_point import LoadPoint
+from assay.loadgen.http.server import (
+    DONE,
+    STREAM_END,
+    STREAM_HEAD,
+    ScriptedReply,
+    ScriptedServer,
+    chat_event,
+    null_replies,
+)
+from assay.loadgen.serving.load_point import LoadPoint
 from assay.loadgen.serving.point_text import point_text
+from assay.loadgen.serving.result_files import point_json
 from assay.loadgen.serving.run_load import run_load
+from assay.loadgen.serving.settings import LoadSettings
 
 
 def _settings(url: str, **given: Any) -> LoadSettings:

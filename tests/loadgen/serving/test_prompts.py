@@ -8,12 +8,9 @@ import pytest
 from made_tokenizer import made_tokenizer
 
 from assay.errors import AssayError, DataError, UsageError
-from assay.loadgen.serving.load_prompts import LoadPrompts
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.prompts.mooncake import BLOCK_TOKENS
-from assay.loadgen.serving.prompts.prompt_file import PromptFile
-from assay.loadgen.serving.prompts.token_lengths import TokenLengths
-from assay.loadgen.serving.prompts.token_text import TokenizerText, WordText
+from assay.loadgen.serving.prompts import BLOCK_TOKENS, PromptFile
+from assay.loadgen.serving.settings import LoadPrompts, LoadSettings
+from assay.loadgen.serving.tokens import TokenizerText, TokenLengths, WordText
 
 URL = "http://localhost:1"
 

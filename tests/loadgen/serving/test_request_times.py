@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from made_exchanges import DONE, ROLE, Made, delta, event, made_point, usage
 
-from assay.loadgen.http.fault import Fault
-from assay.loadgen.serving.load_asked import LoadAsked
-from assay.loadgen.serving.measured.point_metrics import point_metrics
-from assay.loadgen.serving.measured.quantile import quantiles
-from assay.loadgen.serving.measured.quantities import TIMES
-from assay.loadgen.serving.measured.serving_objective import ServingObjective
+from assay.loadgen.http.http_client import Fault
+from assay.loadgen.serving.load_point import point_metrics
+from assay.loadgen.serving.metrics import TIMES, ServingObjective, quantiles
+from assay.loadgen.serving.settings import LoadAsked
 
 MS = 1_000_000
 ANSWER = Made(

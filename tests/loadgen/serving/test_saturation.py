@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.loadgen.serving.measured.saturation import Saturation, find_saturation
+from assay.loadgen.serving.saturation import Saturation, find_saturation
 
 
 def _queue(rate: float, capacity: float, seconds: float, base: float = 0.0, seed: int = 0) -> Saturation | None:
@@ -49,7 +49,7 @@ def test_a_saturated_load_has_no_times() -> None:
 
     from made_exchanges import DONE, Made, delta, made_point
 
-    from assay.loadgen.serving.measured.point_metrics import point_metrics
+    from assay.loadgen.serving.load_point import point_metrics
 
     data = delta("a", finish="stop") + DONE
     point = made_point([Made(n, n, [(3 * n + 1, data)]) for n in range(50)])

@@ -11,12 +11,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assay.loadgen.http.server.openai_replies import DONE, STREAM_END, STREAM_HEAD, chat_event, usage_event
-from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.measured.load_point import LoadPoint
-from assay.loadgen.serving.measured.point_metrics import point_metrics
+from assay.loadgen.http.server import (
+    DONE,
+    STREAM_END,
+    STREAM_HEAD,
+    ConnectionEnding,
+    ScriptedReply,
+    ScriptedServer,
+    chat_event,
+    usage_event,
+)
+from assay.loadgen.serving.load_point import LoadPoint, point_metrics
 from assay.loadgen.serving.run_load import run_load
+from assay.loadgen.serving.settings import LoadSettings
 
 Floats = NDArray[np.float64]
 REQUESTS, RATE = 160, 50.0
@@ -150,7 +157,7 @@ def test_every_quantile_is_what_the_server_knows() -> None:
 @pytest.mark.serial
 def test_a_wait_for_a_place_in_flight_is_part_of_the_latency_and_not_of_vllms() -> None:
     """One in flight, 20 ms an answer, users 10 ms apart: the n-th user waits 10 · n ms more than the server sees."""
-    from assay.loadgen.serving.definitions.tools import TOOLS
+    from assay.loadgen.serving.tool_definitions import TOOLS
 
     pieces = [(0.02, STREAM_HEAD + chat_event({"content": "hi"}, finish="stop") + usage_event(1) + DONE + STREAM_END)]
     with ScriptedServer([ScriptedReply(pieces)], log_room=1024) as server:

@@ -6,8 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from assay.loadgen.http.server.openai_replies import null_replies
-from assay.loadgen.http.server.scripted_server import ScriptedServer
+from assay.loadgen.http.server import ScriptedServer, null_replies
 
 CHECK = """
 import sys
@@ -16,8 +15,8 @@ words = sys.argv[1:]
 args = _parser(_find_command(words)).parse_args(words)
 args.after = None
 args.command_module._check(args)
-from assay.api.running.run_inputs import RunInputs
-from assay.api.running.session_run import run_new
+from assay.api.run_inputs import RunInputs
+from assay.api.run import run_new
 plan = RunInputs(load=("--url=http://localhost:1",), results_dir="results").plan()
 assert plan.entries[0].limits.cpus is None
 print(*{"numpy", "yaml", "pyarrow", "pandas", "pydantic", "jinja2"} & sys.modules.keys())

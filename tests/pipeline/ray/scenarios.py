@@ -14,7 +14,7 @@ from tests.pipeline.toy_stages import Numbers, Square, TextWriter
 
 from assay.errors import AssayError
 from assay.pipeline import ColumnBatch, Pipeline, Source, Stage, executor_named
-from assay.pipeline.resources import Resources
+from assay.pipeline.stage import Resources
 
 RAY = ("ray_actors", "ray_data", "xenna")
 

@@ -9,17 +9,13 @@ from tests.stages.alm import oracle
 
 from assay.benchmarks.data.alm import SHAPES, write_manifest
 from assay.pipeline import Executor, Pipeline
-from assay.pipeline.executors.local import LocalExecutor
-from assay.stages.alm.builder_stage import ALMDataBuilderStage
-from assay.stages.alm.curated import Curated
-from assay.stages.alm.jsonl_writer import ALMJsonlWriter
-from assay.stages.alm.lines import Lines, count_lines
+from assay.pipeline.executors.executor import LocalExecutor
 from assay.stages.alm.manifest_reader import ManifestReader
-from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
-from assay.stages.alm.recording import normal_form
-from assay.stages.alm.split_summary import SplitSummary
-from assay.stages.alm.tally import Tally
+from assay.stages.alm.recording import Lines, count_lines, normal_form
+from assay.stages.alm.split_summary import Curated, SplitSummary, Tally
+from assay.stages.alm.stages import ALMDataBuilderStage, ALMDataOverlapStage
+from assay.stages.alm.writers import ALMJsonlWriter
 
 Json = dict[str, Any]
 

@@ -11,9 +11,9 @@ from tests.stages.alm import oracle
 from tests.stages.alm.curation import pipeline, total
 
 from assay.errors import DataError
-from assay.pipeline.executors.local import LocalExecutor
-from assay.stages.alm import line_blocks
-from assay.stages.alm.bad_line import describe
+from assay.pipeline.executors.executor import LocalExecutor
+from assay.stages.alm import manifest_reader as line_blocks
+from assay.stages.alm.recording import describe
 
 GOOD = Path("tests/fixtures/audio/alm/sample_input.jsonl").read_text(encoding="utf-8").splitlines()
 

@@ -17,7 +17,7 @@ from tests.stages.alm.curation import curate_block, odd_manifest, oracle_output,
 from tests.stages.alm.strategies import builders, lines, overlaps
 
 from assay.benchmarks.data.alm import SHAPES, write_manifest
-from assay.pipeline.executors.local import LocalExecutor
+from assay.pipeline.executors.executor import LocalExecutor
 from assay.stages.alm.digest import combine, record_digest
 from assay.stages.alm.split_summary import summarise
 

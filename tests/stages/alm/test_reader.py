@@ -9,9 +9,9 @@ import pytest
 from tests.stages.alm.curation import pipeline, total
 
 from assay.pipeline import FileRange, Split
-from assay.stages.alm import line_blocks, manifest_reader
-from assay.stages.alm.manifest_reader import ManifestReader
-from assay.stages.alm.repeat_entries import RepeatEntries
+from assay.stages.alm import manifest_reader
+from assay.stages.alm import manifest_reader as line_blocks
+from assay.stages.alm.manifest_reader import ManifestReader, RepeatEntries
 
 FIXTURE = Path("tests/fixtures/audio/alm/sample_input.jsonl")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import library
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from llm_runs import figures, loader, run, set_up
 from assay.errors import UsageError
 from assay.loadgen import Node
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader
-from assay.stages.llm_huggingface.training.schedule_options import Name
-from assay.stages.pytorch.libraries import library
+from assay.stages.llm_huggingface.finetune import Name
+from assay.stages.pytorch.device import library
 from assay.stages.pytorch.prompt_batch import PromptBatch
-from assay.stages.pytorch.train_step import TrainStep
+from assay.stages.pytorch.training import TrainStep
 
 FAST = {"name": "AdamW", "lr": 1e-2, "weight_decay": 0.0}
 

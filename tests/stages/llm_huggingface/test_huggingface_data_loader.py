@@ -11,10 +11,9 @@ from llm_runs import loader, set_up
 
 from assay.errors import DataError, MissingExtra, UsageError
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader, Inference, MockDataLoader
-from assay.stages.llm_huggingface.conversations.token_batch import IGNORED
-from assay.stages.pytorch.libraries import library
-from assay.stages.pytorch.tiny_model import tiny_tokenizer, write_tiny_model
-from assay.stages.pytorch.tiny_rows import tiny_rows
+from assay.stages.llm_huggingface.chat import IGNORED
+from assay.stages.pytorch.device import library
+from assay.stages.pytorch.tiny_model import tiny_rows, tiny_tokenizer, write_tiny_model
 
 ROWS = [{"ask": f"What is {n}?", "say": f"It is {n}."} for n in range(7)]
 COLUMNS = {"system_column_name": None, "user_column_name": "ask", "assistant_column_name": "say"}

@@ -8,10 +8,10 @@ from llm_runs import figures, loader, run, set_up
 
 from assay.errors import UsageError
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.loadgen.recording.spool import read_rows
+from assay.loadgen.recording import read_rows
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader, Inference, MockDataLoader
-from assay.stages.llm_huggingface.answers.answer_lengths import AnswerLengths
-from assay.stages.pytorch.libraries import library
+from assay.stages.llm_huggingface.generation import AnswerLengths
+from assay.stages.pytorch.device import library
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
 from assay.stages.pytorch.tiny_model import VOCABULARY
 

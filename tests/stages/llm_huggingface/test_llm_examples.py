@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from assay.loadgen.colocation.read import read_config
+from assay.loadgen.colocation.read_config import read_config
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "pipeline_configs"
@@ -72,7 +72,7 @@ def test_a_wrong_value_is_named_with_file_line_and_field(tmp_path: Path):
 
 def test_reading_a_file_imports_none_of_the_heavy_libraries():
     code = (
-        "import sys; from pathlib import Path; from assay.loadgen.colocation.read import read_config;"
+        "import sys; from pathlib import Path; from assay.loadgen.colocation.read_config import read_config;"
         f"[read_config(path) for path in sorted(Path({str(EXAMPLES)!r}).glob('*huggingface.yml'))];"
         "print(*{'torch', 'transformers', 'peft', 'datasets', 'accelerate', 'llguidance'} & sys.modules.keys())"
     )

@@ -11,18 +11,20 @@ from typing import Any
 import pytest
 
 from assay.errors import AssayError, UsageError
-from assay.loadgen.http.server.openai_replies import (
+from assay.loadgen.http.server import (
     DONE,
     STREAM_END,
     STREAM_HEAD,
+    ConnectionEnding,
+    ScriptedReply,
+    ScriptedServer,
     answer,
     chat_event,
     chunk,
     null_replies,
     usage_event,
 )
-from assay.loadgen.http.server.scripted_server import ConnectionEnding, ScriptedReply, ScriptedServer
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_server import Inference, PromptLoader
 from assay.stages.llm_server.answer_stream import ServerFailed
 from assay.stages.pytorch.prompt_batch import PromptBatch

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import library
 from assay.stages.pytorch.tiny_model import write_tiny_model
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_torchtune import Finetune, TorchTuneDataLoader
 
 
@@ -106,7 +106,7 @@ def test_rows_that_do_not_tell_prompt_from_answer_are_the_prompts_and_it_is_said
 
 
 def test_packed_rows_have_a_mask_and_places(alpaca: dict[str, Any]) -> None:
-    from assay.stages.llm_torchtune.tiny_folder import tiny_folder
+    from assay.stages.llm_torchtune.checkpoint import tiny_folder
 
     folder = tiny_folder()
     tokenizer = {

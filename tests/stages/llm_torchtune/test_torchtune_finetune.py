@@ -9,10 +9,10 @@ import pytest
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.loadgen.result import LoadResult
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_torchtune import Finetune, TorchTuneDataLoader
-from assay.stages.llm_torchtune.tune_batch import TuneBatch
-from assay.stages.pytorch.libraries import library
+from assay.stages.llm_torchtune.data_loader import TuneBatch
+from assay.stages.pytorch.device import library
 
 COSINE = "get_cosine_schedule_with_warmup"
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_torchtune import Finetune, Inference, TorchTuneDataLoader
-from assay.stages.llm_torchtune.token_steps import TokenSampling, token_steps
-from assay.stages.llm_torchtune.tune_batch import prompts
-from assay.stages.pytorch.libraries import library
+from assay.stages.llm_torchtune.data_loader import prompts
+from assay.stages.llm_torchtune.inference import TokenSampling, token_steps
+from assay.stages.pytorch.device import library
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
 from assay.stages.pytorch.tiny_model import tiny_language_model, tiny_tokenizer
 

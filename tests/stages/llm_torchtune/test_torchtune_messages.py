@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from assay.errors import AssayError, MissingExtra
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_torchtune import Finetune, Inference, TorchTuneDataLoader
-from assay.stages.llm_torchtune.tune_batch import prompts
-from assay.stages.pytorch.libraries import library
+from assay.stages.llm_torchtune.data_loader import prompts
+from assay.stages.pytorch.device import library
 from assay.stages.pytorch.prompt_batch import PromptBatch
 from assay.stages.synthetic import NoOp
 

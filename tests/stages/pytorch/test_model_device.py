@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.stages.pytorch.device import Device, choose_device
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import Device, choose_device, library
 
 torch = library("torch", "llm")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import MissingExtra
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import library
 
 SOURCE = Path(__file__).parents[3] / "src"
 
@@ -24,8 +24,8 @@ FORKS = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 import torch
-from assay.stages.pytorch.component import component
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.components import component
+from assay.stages.pytorch.device import library
 
 def libraries(order):
     for name in order:
@@ -86,7 +86,7 @@ def test_without_the_extra_a_stage_is_built_and_its_set_up_says_what_to_install(
         f"{without_torch}"
         f"from assay.stages.{stage}\n"
         "from assay.errors import MissingExtra\n"
-        "from assay.pipeline.resources import Worker\n"
+        "from assay.pipeline.stage import Worker\n"
         "stage = S()\n"
         "try: stage.setup(Worker())\n"
         "except MissingExtra as error: print(error)\n"
@@ -110,7 +110,7 @@ def test_a_library_that_is_there_and_lacks_another_is_not_called_missing(
 
 def test_a_stages_module_imports_no_heavy_library() -> None:
     code = (
-        "import sys, assay.stages.torchvision_classification, assay.stages.pytorch.component\n"
+        "import sys, assay.stages.torchvision_classification, assay.stages.pytorch.components\n"
         "print([name for name in ('torch', 'torchvision', 'timm', 'PIL', 'transformers') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 from pydantic import Field, field_validator
 
-from assay.stages.pytorch.component import component
-from assay.stages.pytorch.dtype import dtype_name, torch_dtype
-from assay.stages.pytorch.libraries import library
-from assay.stages.pytorch.options import ComponentOptions, Options
+from assay.stages.pytorch.components import ComponentOptions, Options, component
+from assay.stages.pytorch.device import dtype_name, library, torch_dtype
 
 
 class Tail(Options):

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.stages.pytorch.libraries import library
-from assay.stages.pytorch.tiny_model import SPECIAL, VOCABULARY, tiny_language_model, tiny_tokenizer
-from assay.stages.pytorch.tiny_rows import SIZES, tiny_rows
+from assay.stages.pytorch.device import library
+from assay.stages.pytorch.tiny_model import SIZES, SPECIAL, VOCABULARY, tiny_language_model, tiny_rows, tiny_tokenizer
 
 CHAT = [{"role": "system", "content": "You add."}, {"role": "user", "content": "What is 3 plus 4, naïve friend?"}]
 

@@ -20,8 +20,7 @@ from assay.stages.self_rag import (
     SQLiteSearch,
     SQLQueryGeneratorFormatter,
 )
-from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.asked.reply import question_of
+from assay.stages.self_rag.question import Question, question_of
 from assay.stages.synthetic import NoOp
 
 Script = Mapping[str, Any]

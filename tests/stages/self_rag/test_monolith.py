@@ -17,7 +17,7 @@ from assay.stages.self_rag import (
     ScriptedModel,
     SQLiteSearch,
 )
-from assay.stages.self_rag.monolith_router import json_object
+from assay.stages.self_rag.routers import json_object
 from assay.stages.synthetic import NoOp
 
 ACCEPTED = '{"relevance_grade": "yes", "answer": "{passages}", "hallucination_check": "no"}'

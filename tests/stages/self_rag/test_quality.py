@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from rag_graph import asked, decomposed, figures
 
-from assay.stages.self_rag.asked.known_question import KnownQuestion
-from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.scorecard import Scorecard
-from assay.stages.self_rag.towns.town_library import TownLibrary
-from assay.stages.self_rag.wording import holds
+from assay.stages.self_rag.question import KnownQuestion, Question
+from assay.stages.self_rag.routers import holds
+from assay.stages.self_rag.sample_data import TownLibrary
+from assay.stages.self_rag.scripted_model import Scorecard
 
 GOOD = {"index": "sqlite", "relevance": "yes", "answer": "{passages}", "hallucination": "no", "useful": "yes"}
 

@@ -8,10 +8,9 @@ import pytest
 
 from assay.cli.main import main
 from assay.errors import DataError
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.self_rag import RAGDataLoader
-from assay.stages.self_rag.asked.passage import Passage
-from assay.stages.self_rag.asked.question import Question
+from assay.stages.self_rag.question import Passage, Question
 
 
 def loader(path: Path, *rows: Any, **columns: str) -> RAGDataLoader:

@@ -11,14 +11,13 @@ from rag_graph import figures
 
 from assay.errors import ConfigError
 from assay.loadgen import LoadGen, LoadResult
-from assay.loadgen.colocation.build import build_graph, build_load
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
+from assay.loadgen.colocation.components import build_graph, build_load
 from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.figure_lines import figure_lines
-from assay.loadgen.colocation.read import read_config
-from assay.stages.pytorch.libraries import library
-from assay.stages.self_rag.towns.town_files import DATABASE, write_files
-from assay.stages.self_rag.towns.town_library import TownLibrary
+from assay.loadgen.colocation.read_config import read_config
+from assay.loadgen.colocation.tables import figure_lines
+from assay.stages.pytorch.device import library
+from assay.stages.self_rag.sample_data import DATABASE, TownLibrary, write_files
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "pipeline_configs"
 USERS = Path(__file__).with_name("users_self_rag.yml")

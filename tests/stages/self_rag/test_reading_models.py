@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 
 from assay.errors import UsageError
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.llm_huggingface.answers.answer_models import RouterAnswer, Score
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
 from assay.stages.self_rag import AnswerGeneratorFormatter, BinaryRouter, IndexRouter, RAGDataLoader, ScriptedModel
-from assay.stages.self_rag.asked.passage import Passage
-from assay.stages.self_rag.asked.question import Purpose, Question
-from assay.stages.self_rag.asked.reply import question_of
-from assay.stages.self_rag.chat import Chat
-from assay.stages.self_rag.wording import choice, yes_or_no
+from assay.stages.self_rag.question import Chat, Passage, Purpose, Question, question_of
+from assay.stages.self_rag.routers import choice, yes_or_no
 from assay.stages.synthetic import NoOp
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from assay.errors import DataError, MissingExtra
-from assay.pipeline.resources import Worker
-from assay.stages.pytorch.libraries import library
+from assay.pipeline.stage import Worker
+from assay.stages.pytorch.device import library
 from assay.stages.pytorch.tiny_model import write_tiny_model
 from assay.stages.self_rag import Retriever
-from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.towns.town_files import DOCUMENTS, write_files
-from assay.stages.self_rag.towns.town_library import TownLibrary
+from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.sample_data import DOCUMENTS, TownLibrary, write_files
 
 
 def retriever(**keys: object) -> Retriever:

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from assay.errors import DataError
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.self_rag import SQLiteSearch
-from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.scorecard import Scorecard
-from assay.stages.self_rag.search.read_only_database import statement_in
-from assay.stages.self_rag.towns.town_files import DATABASE, write_files
-from assay.stages.self_rag.towns.town_library import TownLibrary
+from assay.stages.self_rag.question import Question
+from assay.stages.self_rag.sample_data import DATABASE, TownLibrary, write_files
+from assay.stages.self_rag.scripted_model import Scorecard
+from assay.stages.self_rag.sqlite_search import statement_in
 
 
 @pytest.fixture

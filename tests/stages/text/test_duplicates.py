@@ -18,10 +18,10 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
-from assay.native import pairs
+from assay.native import duplicates as pairs
 from assay.pipeline import Pipeline
-from assay.stages.text.alike.document_keys import ExactKeys, NearKeys
-from assay.stages.text.alike.duplicate_pairs import (
+from assay.stages.text.documents import DocumentReader
+from assay.stages.text.duplicate_pairs import (
     Confirm,
     Gather,
     KeyRanges,
@@ -31,11 +31,9 @@ from assay.stages.text.alike.duplicate_pairs import (
     plain_confirm,
     plain_shared,
 )
-from assay.stages.text.alike.key_store import BUCKETS, KeyStore, KeyWriter, partition
-from assay.stages.text.alike.minhash import signatures
-from assay.stages.text.alike.plain_minhash import WIDTH
-from assay.stages.text.alike.text_column import TextColumn
-from assay.stages.text.document_reader import DocumentReader
+from assay.stages.text.key_store import BUCKETS, ExactKeys, KeyStore, KeyWriter, NearKeys, partition
+from assay.stages.text.minhash import WIDTH, signatures
+from assay.stages.text.text_column import TextColumn
 
 
 def grams(text: str) -> set[bytes]:

@@ -11,7 +11,7 @@ import pytest
 
 from assay.benchmarks import dedup_benchmark
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
-from assay.stages.text.exact import repeats
+from assay.stages.text import exact_duplicates as repeats
 
 
 def found(folder: Path, out: Path, *more: str) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from assay.errors import DataError
 from assay.pipeline import Split
-from assay.stages.text import document_files, json_lines
-from assay.stages.text.document_files import read_documents
+from assay.stages.text import documents as document_files
+from assay.stages.text import documents as json_lines
+from assay.stages.text.documents import JsonLines, JsonlWriter, read_documents
 from assay.stages.text.id_set import IdSet
-from assay.stages.text.json_lines import JsonLines
-from assay.stages.text.row_writers import JsonlWriter
 
 
 @pytest.fixture(params=["scanner", "strict parser"])

@@ -11,7 +11,7 @@ import pytest
 
 from assay.benchmarks import dedup_benchmark, removal_benchmark
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
-from assay.stages.text.document_files import read_documents
+from assay.stages.text.documents import read_documents
 
 
 def metrics(folder: Path) -> dict[str, Any]:

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.data.warc_files import TRUTH, write_warc_files
+from assay.benchmarks.data.warc import TRUTH, write_warc_files
 from assay.errors import DataError
-from assay.stages.text.http_body import unpack
-from assay.stages.text.page_text import decode_page, main_text
-from assay.stages.text.warc import pages
-from assay.stages.text.warc_source import WarcSource
+from assay.stages.text.extract_text import decode_page, main_text
+from assay.stages.text.warc import WarcSource, pages, unpack
 
 
 @pytest.fixture(scope="module")

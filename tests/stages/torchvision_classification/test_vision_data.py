@@ -16,11 +16,10 @@ from vision_stages import SMALL, loader
 
 from assay.errors import AssayError
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.pipeline.resources import Worker
-from assay.stages.pytorch.libraries import library
+from assay.pipeline.stage import Worker
+from assay.stages.pytorch.device import library
 from assay.stages.torchvision_classification import TorchVisionDataLoader, TorchVisionPreprocessFromWeights
-from assay.stages.torchvision_classification.data.data_set_options import read_data_set_options
-from assay.stages.torchvision_classification.data.open_splits import open_splits
+from assay.stages.torchvision_classification.data_sets import open_splits, read_data_set_options
 
 torch = library("torch", "vision")
 library("torchvision", "vision")
@@ -126,7 +125,7 @@ def children(pid: int) -> list[int]:
 def test_workers_end_with_a_process_that_is_killed() -> None:
     code = (
         "import time\n"
-        "from assay.pipeline.resources import Worker\n"
+        "from assay.pipeline.stage import Worker\n"
         "from assay.stages.torchvision_classification import TorchVisionDataLoader\n"
         "stage = TorchVisionDataLoader(num_workers=2)\n"
         "stage.setup(Worker()); stage.start_measuring(); stage.process(0)\n"

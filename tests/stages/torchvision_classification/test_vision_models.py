@@ -7,11 +7,10 @@ import pytest
 from vision_stages import classification, loader
 
 from assay.errors import AssayError
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import library
 from assay.stages.torchvision_classification import TorchVisionClassification
-from assay.stages.torchvision_classification.model.classifier_layer import class_count
-from assay.stages.torchvision_classification.model.classifier_options import read_classifier_options
-from assay.stages.torchvision_classification.model.model_source import build_model
+from assay.stages.torchvision_classification.classifier import read_classifier_options
+from assay.stages.torchvision_classification.model_source import build_model, class_count
 
 torch = library("torch", "vision")
 library("torchvision", "vision")

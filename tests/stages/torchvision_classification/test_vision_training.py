@@ -8,7 +8,7 @@ from vision_stages import SMALL, classification, figures, loader, run
 
 from assay.errors import AssayError
 from assay.loadgen import Warmup
-from assay.stages.pytorch.libraries import library
+from assay.stages.pytorch.device import library
 from assay.stages.torchvision_classification import (
     TorchVisionClassification,
     TorchVisionDataLoader,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.loadgen import Graph, LoadGen, LoadResult, SingleStreamLoadScheduler, Stop, Warmup
-from assay.pipeline.resources import Worker
+from assay.pipeline.stage import Worker
 from assay.stages.torchvision_classification import TorchVisionClassification, TorchVisionDataLoader
 
 SMALL = {"images": 160, "num_classes": 4}

@@ -16,7 +16,7 @@ from tests.weights.golden.digests import digests_of
 from tests.weights.golden.repository_text import restore
 
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.formats.migrate import migrate
+from assay.weights.migration import migrate
 from assay.weights.repository import Repository
 
 Digests = dict[str, dict[str, dict[str, str]]]

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
-from assay.weights.peers import coral_process, coral_store
-from assay.weights.peers.coral_store import CoralStore
+from assay.weights.peers import coral as coral_process
+from assay.weights.peers import coral as coral_store
+from assay.weights.peers.coral import CoralStore
 
 STAND_IN = """
 import json, shutil, sys

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weights.orchestration import store_kind as kinds
-from assay.benchmarks.weights.orchestration.store_kind import list_installed_stores, store_kind
-from assay.benchmarks.weights.scenarios.chain import VersionChain, run_chain
-from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.chain import VersionChain, run_chain
+from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weights import stores as kinds
+from assay.benchmarks.weights.stores import list_installed_stores, store_kind
 from assay.errors import AssayError
 from assay.weights.peers import own_store as module
 

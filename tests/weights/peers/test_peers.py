@@ -163,7 +163,7 @@ class NoStore:
 
 
 def test_a_store_of_ones_own_is_found_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.benchmarks.weights.orchestration.store_kind import store_kind
+    from assay.benchmarks.weights.stores import store_kind
 
     (tmp_path / "own_npz_store.py").write_text(OWN, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError, DataError, UsageError
-from assay.weights.peers.git_store import GitStore
+from assay.weights.peers.git_stores import GitStore
 from assay.weights.peers.peer import PEERS
 from assay.weights.store import Tensor, WeightStore
 

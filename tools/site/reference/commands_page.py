@@ -15,7 +15,7 @@ def commands_page() -> str:
 
 def parsers() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Every command and action with its parser: `run`, …, `weights`, `weights commit`."""
-    from assay.cli.words.command import COMMANDS
+    from assay.cli.command_table import COMMANDS
 
     # argparse breaks lines as wide as the terminal says.
     os.environ["COLUMNS"] = "100"

@@ -50,7 +50,7 @@ def colocation_page() -> str:
 
 
 def profile_page() -> str:
-    from assay.benchmarks.weights.orchestration.profile import Profile
+    from assay.benchmarks.weights.profile import Profile
 
     summary = "Every key of a file for `assay weights bench --profile FILE` ([suites](../weight-suites.md))."
     return page("Weight profiles", summary, _sections(Profile))
@@ -81,7 +81,7 @@ def _title(name: str) -> str:
 
 
 def _matrix() -> str:
-    from assay.config.json_schema import session_schema
+    from assay.config.session_config import session_schema
 
     matrix = session_schema()["$defs"]["EntryConfig"]["properties"]["matrix"]
     described = prose(matrix["description"])
@@ -91,8 +91,8 @@ def _matrix() -> str:
 
 
 def _sinks() -> Iterator[str]:
-    from assay.sinks.key import COMMON_KEYS
     from assay.sinks.registry import BUILT_IN
+    from assay.sinks.sink import COMMON_KEYS
 
     yield "## Sinks"
     yield "Each item of `sinks:` has these keys, and those of its own; [the guide](../sinks.md) says what each does."

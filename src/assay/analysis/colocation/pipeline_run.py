@@ -1,9 +1,103 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from assay.analysis.colocation.stage_window import StageWindow
 from assay.analysis.fields import Fields, finite
+
+MOST_BINS = 200
+_SHORTEST_S = 1e-9
+"""Where a logarithmic scale begins: clocks count nanoseconds, and a first edge may be 0."""
+
+
+@dataclass(frozen=True)
+class TimeHistogram:
+    """Counts of times between edges in seconds that rise."""
+
+    edges: tuple[float, ...] = ()
+    counts: tuple[float, ...] = ()
+
+    @classmethod
+    def read(cls, written: Fields) -> TimeHistogram:
+        """Empty where edges and counts do not fit together."""
+        edges, counts = written.numbers("edges_us", MOST_BINS + 1), written.numbers("counts", MOST_BINS)
+        known = tuple(max(edge / 1e6, _SHORTEST_S) for edge in edges if edge is not None)
+        there = tuple(count for count in counts if count is not None and count >= 0)
+        fits = len(known) == len(edges) == len(counts) + 1 and len(there) == len(counts)
+        rising = all(before < after for before, after in pairwise(known))
+        return cls(known, there) if fits and rising and any(there) else cls()
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Edges of the first and the last bin that holds something."""
+        held = [index for index, count in enumerate(self.counts) if count]
+        return (self.edges[held[0]], self.edges[held[-1] + 1]) if held else None
+
+    def shares(self, edges: Sequence[float]) -> tuple[float, ...]:
+        """Shares of the whole between other edges. What a bin holds is spread evenly over its logarithm."""
+        import numpy as np  # Reading results needs no statistics; only drawing these does.
+
+        if not self.counts:
+            return (0.0,) * (len(edges) - 1)
+        up_to = np.concatenate([[0.0], np.cumsum(self.counts)])
+        reached = np.interp(np.log(edges), np.log(self.edges), up_to / up_to[-1])
+        return tuple(float(share) for share in np.diff(reached))
+
+
+def pool_shares(histograms: Iterable[TimeHistogram], edges: Sequence[float]) -> tuple[float, ...]:
+    """Shares between `edges` over several rounds together; a round weighs as much as it has calls."""
+    parts = [(math.fsum(one.counts), one.shares(edges)) for one in histograms if one.counts]
+    total = math.fsum(weight for weight, _ in parts)
+    if not total:
+        return ()
+    return tuple(math.fsum(weight * shares[i] for weight, shares in parts) / total for i in range(len(edges) - 1))
+
+
+@dataclass(frozen=True)
+class StageWindow:
+    """One stage of one pipeline in one run, over the window that is compared. Times in seconds."""
+
+    id: int
+    name: str
+    calls: int
+    mean_s: float | None
+    p50_s: float | None
+    p99_s: float | None
+    histogram: TimeHistogram = field(default_factory=TimeHistogram, repr=False)
+
+    @classmethod
+    def read(cls, written: Fields) -> StageWindow | None:
+        id = written.whole("id")
+        if id is None:
+            return None
+        window = written.inner("window")
+        return cls._of(id, written, window, window.count("calls"))
+
+    @classmethod
+    def read_flat(cls, written: Fields) -> StageWindow | None:
+        """Reads the form in which a contrast has stages: the figures stand beside the name, not in `window`."""
+        id = written.whole("id")
+        return None if id is None else cls._of(id, written, written, written.count("count"))
+
+    @classmethod
+    def _of(cls, id: int, written: Fields, window: Fields, calls: int) -> StageWindow:
+        return cls(
+            id=id,
+            name=written.text("name") or f"stage {id}",
+            calls=calls,
+            mean_s=window.seconds("mean_us"),
+            p50_s=window.seconds("p50_us"),
+            p99_s=window.seconds("p99_us"),
+            histogram=TimeHistogram.read(written.inner("histogram")),
+        )
+
+    @property
+    def busy_s(self) -> float:
+        """Time spent in it, over all calls."""
+        return self.calls * (self.mean_s or 0.0)
+
 
 _MOST_STAGES = 200
 _MOST_POINTS = 500

@@ -3,14 +3,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from assay.analysis.insights.bottleneck import bottleneck
-from assay.analysis.insights.compression import compression
 from assay.analysis.insights.insight import EntryRuns, Insight
-from assay.analysis.insights.interference import interference
-from assay.analysis.insights.load import past_the_knee
-from assay.analysis.insights.measurement import measurement
-from assay.analysis.insights.memory import memory_growth
-from assay.analysis.insights.scaling import find_steep_scaling, sweep_scaling
+from assay.analysis.insights.measurement import measurement, memory_growth
+from assay.analysis.insights.performance import (
+    bottleneck,
+    compression,
+    find_steep_scaling,
+    interference,
+    past_the_knee,
+    sweep_scaling,
+)
 from assay.record import Outcome, Record
 
 RULES: tuple[Callable[[EntryRuns], Iterator[Insight]], ...] = (

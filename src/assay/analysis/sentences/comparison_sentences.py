@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.analysis.comparing.environment_difference import also_different
-from assay.analysis.sentences.shares import share
+from assay.analysis.conditions import also_different
+from assay.analysis.sentences.metric_words import share
 
 if TYPE_CHECKING:
-    from assay.analysis.comparing.comparison import Comparison, Row
+    from assay.analysis.comparison import Comparison, Row
 
 
 def sides(comparison: Comparison, most: int | None = 4) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from assay.analysis.sentences.shares import share_in_tenths
+from assay.analysis.sentences.metric_words import share_in_tenths
 
 LEAK = "find what holds on to it: run with `profiler: memray`"
 

@@ -1,12 +1,43 @@
+"""Shares as people write them: 0.03 is `3%`."""
+
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.analysis.direction import is_rate, is_time
-from assay.analysis.sentences.shares import share_in_tenths
+from assay.analysis.rules import is_rate, is_time
 from assay.record.metric import Better
+
+
+def share(value: float) -> str:
+    """A limit or a spread: `3%`, `12.4%`, `0.05%`."""
+    size = abs(value) * 100
+    return f"{size:.0f}%" if size >= 100 else f"{size:.3g}%"
+
+
+def share_in_tenths(value: float) -> str:
+    """A change that was measured, in tenths of a per cent: `15.0%`, and two digits where that would be none."""
+    size = abs(value) * 100
+    if size >= 100:
+        return f"{size:.0f}%"
+    return f"{size:.1f}%" if size >= 0.05 else f"{size:.2g}%"
+
+
+@dataclass(frozen=True)
+class SideNames:
+    """How the two sides of a comparison are spoken of, as the end of a phrase: `only in A`, `12 runs now`."""
+
+    base: str
+    head: str
+
+
+A_AND_B = SideNames("in A", "in B")
+"""Names in `compare` and `ab`, which say what A and B are."""
+BEFORE_AND_NOW = SideNames("before", "now")
+"""Names at the end of a run, where nobody named two sides."""
+BASE_AND_HEAD = SideNames("in base", "in head")
+"""Names in `judge`, whose arguments are called so."""
 
 Kind = Literal["time", "rate", "cpu", "memory", "bytes", "other"]
 

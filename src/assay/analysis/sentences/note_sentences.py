@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.analysis.sentences.shares import share_in_tenths
+from assay.analysis.sentences.metric_words import share_in_tenths
 
 
 def steps(step: float) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.analysis.sentences.metric_words import MetricWords
-from assay.analysis.sentences.shares import share
+from assay.analysis.sentences.metric_words import MetricWords, share
 from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values, no_direction
 
 

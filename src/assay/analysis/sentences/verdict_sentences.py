@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import exp, expm1, inf, log1p
 
-from assay.analysis.sentences.metric_words import MetricWords
-from assay.analysis.sentences.shares import share
+from assay.analysis.sentences.metric_words import MetricWords, share
 from assay.stats.shift import Shift
 
 MORE_RUNS = "try more runs"

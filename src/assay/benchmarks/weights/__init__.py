@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.benchmarks.weights.orchestration.orchestrator import BenchmarkOrchestrator
-    from assay.benchmarks.weights.orchestration.profile import BenchmarkProfile
+    from assay.benchmarks.weights.orchestrator import BenchmarkOrchestrator
+    from assay.benchmarks.weights.profile import BenchmarkProfile
     from assay.benchmarks.weights.suite import BenchmarkSuite
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "BenchmarkOrchestrator": "orchestration.orchestrator",
-        "BenchmarkProfile": "orchestration.profile",
+        "BenchmarkOrchestrator": "orchestrator",
+        "BenchmarkProfile": "profile",
         "BenchmarkSuite": "suite",
     },
 )

@@ -7,14 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.benchmarks.weights.probes.corruption import FEWEST, flip_bytes
-from assay.benchmarks.weights.scenarios.accuracy_case import AccuracyCase, bit_perfect, edge_cases, numerical_stability
-from assay.benchmarks.weights.scenarios.case_verdict import CaseVerdict, judge, judge_in_second_process, judge_merge
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weight_probes.corruption import FEWEST, flip_bytes
+from assay.benchmarks.weight_scenarios.cases import (
+    AccuracyCase,
+    CaseVerdict,
+    bit_perfect,
+    edge_cases,
+    judge,
+    judge_in_second_process,
+    judge_merge,
+    numerical_stability,
+)
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.results import Readings, ResultLine, SuiteResult
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings, ResultLine
-from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Columns, Table
+from assay.benchmarks.weights.tables import Columns, Table
 
 CASES: dict[str, Callable[[np.random.Generator], Iterator[AccuracyCase]]] = {
     "bit_perfect": bit_perfect,
@@ -149,6 +156,6 @@ def _add(readings: Readings, store: str, verdicts: list[CaseVerdict]) -> None:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.orchestration.program import main
+    from assay.benchmarks.weights.program import main
 
     raise SystemExit(main("accuracy"))

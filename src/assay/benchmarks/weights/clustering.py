@@ -11,20 +11,17 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weights.orchestration.store_kind import store_kind
-from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.scenarios.tensor_families import TensorFamilies, tensor_families
+from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
+from assay.benchmarks.weight_scenarios.scenario_data import TensorFamilies, tensor_families
+from assay.benchmarks.weights.results import Readings, SuiteResult
+from assay.benchmarks.weights.stores import store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.clustering_table import STRATEGIES, details_table, strategies_table
-from assay.benchmarks.weights.tables.readings import Readings
-from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Table
-from assay.process.usage.allocation_meter import AllocationMeter
-from assay.stats.scaling import fit_power_law
-from assay.weights.bases.clusters import Clusters, cluster, rebalance
-from assay.weights.bytes_on_disk import bytes_on_disk
+from assay.benchmarks.weights.tables import STRATEGIES, Table, details_table, strategies_table
+from assay.process.usage import AllocationMeter
+from assay.stats.fits import fit_power_law
+from assay.weights.bases import Clusters, cluster, rebalance
+from assay.weights.repository_disk import bytes_on_disk
 from assay.weights.store import Tensor
 
 THRESHOLD = 0.98
@@ -205,6 +202,6 @@ def _members(config: ScenarioConfig) -> int:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.orchestration.program import main
+    from assay.benchmarks.weights.program import main
 
     raise SystemExit(main("clustering"))

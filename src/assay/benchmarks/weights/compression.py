@@ -7,17 +7,15 @@ from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weights.orchestration.store_kind import FLOOR
-from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.chain import BOOKKEEPING, ChainRun, VersionChain, best_of, run_chain
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING, ChainRun, VersionChain, best_of, run_chain
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
+from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weights.results import Readings, ResultLine, SuiteResult
+from assay.benchmarks.weights.stores import FLOOR
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings, ResultLine
-from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Columns, Table
-from assay.weights.dtype import ELEMENT_TYPES
-from assay.weights.limit import RepositoryLimit
+from assay.benchmarks.weights.tables import Columns, Table
+from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.entropy_limit import RepositoryLimit
 
 TITLES = {
     "similar": "Similar Models",
@@ -181,6 +179,6 @@ def _megabytes(name: str, config: ScenarioConfig, dtype: str) -> float:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.orchestration.program import main
+    from assay.benchmarks.weights.program import main
 
     raise SystemExit(main("compression"))

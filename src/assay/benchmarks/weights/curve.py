@@ -18,13 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from assay.benchmarks.weight_scenarios.chain import ChainRun, VersionChain, best_of, run_chain
+from assay.benchmarks.weight_scenarios.scenario_data import REFERENCE_PARAMETERS, SCENARIOS, scenario_data
 from assay.benchmarks.weights.compression import add_chain
-from assay.benchmarks.weights.orchestration.store_kind import FLOOR
-from assay.benchmarks.weights.scenarios.chain import ChainRun, VersionChain, best_of, run_chain
-from assay.benchmarks.weights.scenarios.scenario_data import REFERENCE_PARAMETERS, SCENARIOS, scenario_data
-from assay.benchmarks.weights.tables.readings import ResultLine
-from assay.benchmarks.weights.tables.table import Columns, Table
-from assay.weights.limit import RepositoryLimit
+from assay.benchmarks.weights.results import ResultLine
+from assay.benchmarks.weights.stores import FLOOR
+from assay.benchmarks.weights.tables import Columns, Table
+from assay.weights.entropy_limit import RepositoryLimit
 from assay.weights.peers.peer import PEERS
 
 FLOORS: Mapping[str, Mapping[str, float]] = {

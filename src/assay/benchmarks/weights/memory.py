@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from assay.benchmarks.weights.probes.fresh_process import ask_fresh_process
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weight_probes.fresh_process import ask_fresh_process
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.results import Readings, ResultLine, SuiteResult
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings, ResultLine
-from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Table
-from assay.stats.line import LineFit, fit_line
+from assay.benchmarks.weights.tables import Table
+from assay.stats.fits import LineFit, fit_line
 
 JOBS = {"peak_usage": "peak", "memory_leaks": "leak", "garbage_collection": "garbage", "lazy_loading": "lazy"}
 OPERATIONS = ("commit", "delta_commit", "checkout", "delta_checkout")
@@ -135,6 +134,6 @@ def _rows(line: ResultLine) -> Iterable[tuple[str, str, str]]:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.orchestration.program import main
+    from assay.benchmarks.weights.program import main
 
     raise SystemExit(main("memory"))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.benchmarks.weights.orchestration.store_kind import FLOOR
-from assay.benchmarks.weights.probes.operation import Timings, add_timings, time_operations
-from assay.benchmarks.weights.probes.performance_operations import BATCH, OPERATIONS
-from assay.benchmarks.weights.scenarios.budget import ScenarioBudget
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weight_probes.operations import BATCH, OPERATIONS, Timings, add_timings, time_operations
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
+from assay.benchmarks.weights.results import Readings, SuiteResult
+from assay.benchmarks.weights.stores import FLOOR
 from assay.benchmarks.weights.suite import BenchmarkSuite
-from assay.benchmarks.weights.tables.readings import Readings
-from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Columns, Table
+from assay.benchmarks.weights.tables import Columns, Table
 
 SAMPLES_PER_ITERATION = 20
 """Percentiles need more calls than a median does: `iterations` times this many at most, while the time lasts."""
@@ -88,6 +85,6 @@ def _add_batch_gain(readings: Readings, store: str) -> None:
 
 
 if __name__ == "__main__":
-    from assay.benchmarks.weights.orchestration.program import main
+    from assay.benchmarks.weights.program import main
 
     raise SystemExit(main("performance"))

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from assay.benchmarks.weights.orchestration.settings import SuiteSettings
-from assay.benchmarks.weights.scenarios.scenario_config import ScenarioConfig
-from assay.benchmarks.weights.tables.result import SuiteResult
-from assay.benchmarks.weights.tables.table import Table
+from assay.benchmarks.weight_scenarios.scenario_config import ScenarioConfig
+from assay.benchmarks.weights.settings import SuiteSettings
+from assay.benchmarks.weights.tables import Table
+
+if TYPE_CHECKING:
+    from assay.benchmarks.weights.results import SuiteResult
 
 
 class BenchmarkSuite(ABC):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from assay.cli.words.extras import missing
+from assay.cli.extras import missing
 from assay.errors import DataError, MissingExtra
 
 if TYPE_CHECKING:
-    from assay.cli.words.command import CommandModule
+    from assay.cli.command_table import CommandModule
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Subcommand:
 SUBCOMMANDS: tuple[Subcommand, ...] = (
     Subcommand("bench", "measure the store, and others, with six suites"),
     Subcommand("init", "make a repository"),
-    Subcommand("import", "commit a safetensors file, a PyTorch file or a folder of shards", "import_model"),
+    Subcommand("import", "commit a safetensors file, a PyTorch file or a folder of shards", "commit"),
     Subcommand("export", "write a version as safetensors"),
-    Subcommand("commit", "commit a model file as the next version of a branch", "import_model"),
+    Subcommand("commit", "commit a model file as the next version of a branch", "commit"),
     Subcommand("checkout", "write tensors of a version, by name if asked", "checkout"),
     Subcommand("log", "the versions, or the tensors of one"),
     Subcommand("branch", "list, make, delete or switch branches"),

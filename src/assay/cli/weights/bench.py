@@ -5,12 +5,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from assay.cli.words.extras import missing
+from assay.cli.extras import missing
 from assay.errors import MissingExtra
 
 
 def arguments(parser: ArgumentParser) -> None:
-    from assay.benchmarks.weights.orchestration import program
+    from assay.benchmarks.weights import program
 
     program.arguments(parser)
 
@@ -18,12 +18,12 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if lacking := missing("weights"):  # before any folder is made
         raise MissingExtra(f"What the suites need ({', '.join(lacking)})", "weights")
-    from assay.api.listeners.console import Console
-    from assay.api.listeners.suite_view import SuiteView
-    from assay.benchmarks.weights.orchestration import program
-    from assay.benchmarks.weights.tables.results_folder import new_folder_name
-    from assay.cli.words.kept_environment import keep_environment
-    from assay.record.secrecy.secrets import Masker
+    from assay.api.console import Console
+    from assay.api.suite_view import SuiteView
+    from assay.benchmarks.weights import program
+    from assay.benchmarks.weights.results import new_folder_name
+    from assay.cli.arguments import keep_environment
+    from assay.record.secrets import Masker
 
     if args.benchmark_results_path:
         return program.run(args)  # A session reads its results and has the environment itself; its report shows them.
@@ -42,8 +42,8 @@ def _draw(folder: Path) -> None:
     """Draws the page, also for a run that was cut short: what its suites measured until then. A run that measured
     nothing has no page."""
     from assay.analysis.results_folder import is_results_folder, read_results_folder
-    from assay.report.pages.results_page import render_results
-    from assay.untrusted.writing import write_atomic
+    from assay.files.writing import write_atomic
+    from assay.report.html import render_results
 
     if not is_results_folder(folder) or set(read_results_folder(folder).script_metrics) <= {"is_success"}:
         return

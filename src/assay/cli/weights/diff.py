@@ -10,7 +10,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from assay.report.printable import printable
+    from assay.report.quantity import printable
     from assay.weights.repository import Repository
 
     diff = Repository.open(args.repo).diff(args.a, args.b)

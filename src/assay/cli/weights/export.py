@@ -11,7 +11,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from assay.weights.files.model_export import export_model
+    from assay.weights.files.model_files import export_model
     from assay.weights.repository import Repository
 
     shard = args.shard_mb << 20 if args.shard_mb else None

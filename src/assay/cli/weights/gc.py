@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.weights.packs.collected import Collected
+    from assay.weights.packs.collector import Collected
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -26,8 +26,7 @@ def run(args: Namespace) -> int:
 
 
 def _collect_bucket(args: Namespace) -> Collected:
-    from assay.weights.remotes.bucket_collector import collect_bucket
-    from assay.weights.remotes.bucket_remote import BucketRemote
+    from assay.weights.remotes.bucket import BucketRemote, collect_bucket
     from assay.weights.remotes.open_remote import open_remote
     from assay.weights.repository import Repository
 

@@ -10,7 +10,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from assay.weights.formats.migrate import migrate
+    from assay.weights.migration import migrate
 
     if "://" in args.repo:
         raise UsageError(f"{args.repo} is not migrated in place: migrate a copy in a folder, and push that elsewhere")

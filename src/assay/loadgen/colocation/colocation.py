@@ -1,21 +1,28 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from time import monotonic, monotonic_ns, sleep
+from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.loadgen.board import ENDED_AT, STARTED_AT
-from assay.loadgen.colocation.accelerators.gpu_usage import GpuUsage
 from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
-from assay.loadgen.colocation.policies.decision import Decision
-from assay.loadgen.colocation.policies.policy_run import PolicyRun
-from assay.loadgen.colocation.running.pipeline_process import RELEASE_IN_NS, PipelineProcess
-from assay.loadgen.colocation.running.pipeline_progress import PipelineProgress
-from assay.loadgen.colocation.running.until import as_run
+from assay.loadgen.colocation.pipeline_process import RELEASE_IN_NS, PipelineProcess
+from assay.loadgen.colocation.policy import Decision
+from assay.loadgen.colocation.policy_run import PolicyRun
+from assay.loadgen.colocation.slowdown import Contrast
+from assay.loadgen.colocation.worker import PipelineProgress, as_run
 from assay.loadgen.result import LoadResult
-from assay.process.termination import exit_on_termination
+from assay.loadgen.shared_board import ENDED_AT, STARTED_AT
+from assay.names import unknown
+from assay.process.leftovers import exit_on_termination
+
+if TYPE_CHECKING:
+    from assay.loadgen.colocation.devices import GpuUsage
+
 
 _LOOK_EVERY_S = 0.02
 _PROGRESS_EVERY_S = 1.0
@@ -194,3 +201,134 @@ def folder_name(name: str) -> str:
     if not word:
         raise UsageError(f"pipeline {name!r} needs a letter or a digit in its name")
     return word
+
+
+Group = tuple[str, ...]
+"""Names of pipelines that run together; a name that is there twice means the pipeline and a copy of it."""
+
+
+def pairs(config: ColocationConfig, diagonal: bool = True) -> tuple[Group, ...]:
+    """Every two pipelines, and each beside a copy of itself."""
+    names = [pipeline.name for pipeline in config.pipelines]
+    return (*((name, name) for name in names if diagonal), *combinations(names, 2))
+
+
+def parse_groups(config: ColocationConfig, words: Sequence[str]) -> tuple[Group, ...]:
+    known = [pipeline.name for pipeline in config.pipelines]
+    groups = []
+    for word in words:
+        group = tuple(name.strip() for name in word.split("+"))
+        for name in group:
+            if name not in known:
+                raise UsageError(f"--group {word}: {unknown('pipeline', name, known)}")
+        if len(group) < 2:
+            raise UsageError(
+                f"--group {word}: name two or more pipelines, joined by +; one named twice runs beside a copy"
+            )
+        groups.append(group)
+    return tuple(groups)
+
+
+def neighbours(group: Group, name: str) -> Group:
+    """The others of the group; for a pipeline beside its copy, its own name again."""
+    at = group.index(name)
+    return (*group[:at], *group[at + 1 :])
+
+
+def members(config: ColocationConfig, group: Group) -> list[PipelineConfig]:
+    taken = {folder_name(pipeline.name) for pipeline in config.pipelines}
+    found: list[PipelineConfig] = []
+    for at, name in enumerate(group):
+        pipeline = config.pipeline(name)
+        if name in group[:at]:
+            pipeline = _copy(pipeline, at, taken)
+        found.append(pipeline)
+    return found
+
+
+def _copy(pipeline: PipelineConfig, number: int, taken: set[str]) -> PipelineConfig:
+    """The same under another name, with another seed: its queries come at their own times, as another user's would."""
+    name, again = f"{pipeline.name} (copy)", 2
+    while folder_name(name) in taken:
+        name, again = f"{pipeline.name} (copy {again})", again + 1
+    taken.add(folder_name(name))
+    loadgen = pipeline.loadgen.model_copy(update={"seed": pipeline.loadgen.seed + number})
+    return pipeline.model_copy(update={"name": name, "loadgen": loadgen})
+
+
+@dataclass(frozen=True)
+class ColocatedRun:
+    """One group that ran: alone, together, in a round, at a rate."""
+
+    label: str
+    """Its folder, below the folder of results."""
+    outcome: GroupOutcome
+    round: int = 1
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Every pipeline alone and in its groups, in one or more rounds."""
+
+    names: tuple[str, ...]
+    groups: tuple[Group, ...]
+    runs: tuple[ColocatedRun, ...]
+    solo: dict[str, list[GroupOutcome]]
+    together: dict[Group, list[GroupOutcome]]
+
+    @property
+    def success(self) -> bool:
+        return all(run.outcome.success for run in self.runs)
+
+    @cached_property
+    def contrasts(self) -> tuple[Contrast, ...]:
+        return tuple(
+            Contrast.of(name, neighbours(group, name), self.solo[name], self.together[group])
+            for group in self.groups
+            for name in dict.fromkeys(group)
+        )
+
+    def contrast(self, name: str, beside: Group) -> Contrast | None:
+        """What being beside these did to the pipeline; None where they did not run together."""
+        return next((c for c in self.contrasts if c.pipeline == name and sorted(c.beside) == sorted(beside)), None)
+
+
+def run_matrix(
+    colocation: Colocation,
+    config: ColocationConfig,
+    groups: Sequence[Group],
+    repeat: int = 1,
+    keep: Callable[[GroupOutcome], None] = lambda outcome: None,
+) -> Matrix:
+    """Every round runs each pipeline alone and then the groups, so that what drifts on the machine hits both. `keep`
+    is told of each run when it has ended."""
+    names = tuple(dict.fromkeys(name for group in groups for name in group))
+    if not names:
+        raise UsageError("a matrix needs at least two pipelines, or one beside a copy of itself")
+    solo: dict[str, list[GroupOutcome]] = {name: [] for name in names}
+    together: dict[Group, list[GroupOutcome]] = {group: [] for group in groups}
+    runs = []
+    for number, label, group, rounds in _plan(names, groups, repeat, solo, together):
+        outcome = colocation.run(members(config, group), label)
+        keep(outcome)
+        runs.append(ColocatedRun(label, outcome, number))
+        rounds.append(outcome)
+        if not outcome.success:
+            # What was measured is kept; a matrix with a pipeline that cannot run is not worth the rest of the time.
+            break
+    return Matrix(names, tuple(groups), tuple(runs), solo, together)
+
+
+def _plan(
+    names: Sequence[str],
+    groups: Sequence[Group],
+    repeat: int,
+    solo: dict[str, list[GroupOutcome]],
+    together: dict[Group, list[GroupOutcome]],
+) -> Iterator[tuple[int, str, Group, list[GroupOutcome]]]:
+    for number in range(1, repeat + 1):
+        prefix = f"round-{number:02d}/" if repeat > 1 else ""
+        for name in names:
+            yield number, f"{prefix}solo-{folder_name(name)}", (name,), solo[name]
+        for group in groups:
+            yield number, prefix + "+".join(folder_name(name) for name in group), group, together[group]

@@ -4,13 +4,19 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from assay.compat.user_code import loading_user_code
 from assay.errors import AssayError
-from assay.fallback.loading import loading_user_code
-from assay.loadgen.colocation.policies.policy import Policy
+from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig, StageConfig
+from assay.loadgen.colocation.policy import Policy
+from assay.loadgen.driver.driver import Load
+from assay.loadgen.graph import Graph, Node, Place, with_queries
+from assay.loadgen.latency import Objective
 from assay.loadgen.schedulers import LoadScheduler
-from assay.loadgen.schedulers.registry import SCHEDULERS as SCHEDULERS
+from assay.loadgen.schedulers.scheduler import SCHEDULERS as SCHEDULERS
+from assay.loadgen.stop import Stop, Warmup
 from assay.names import Registry, list_names, unknown
-from assay.pipeline.run_stage import RunStage
+from assay.pipeline.query import QueryStage
+from assay.pipeline.run_stage import RunStage, takes_queries
 from assay.pipeline.stage import Stage
 
 T = TypeVar("T")
@@ -19,8 +25,8 @@ POLICIES: Registry[Policy] = Registry(
     "policy",
     Policy,  # type: ignore[type-abstract]
     {
-        "all_at_once": "assay.loadgen.colocation.policies.all_at_once.AllAtOnce",
-        "latency_first": "assay.loadgen.colocation.policies.latency_first.LatencyFirst",
+        "all_at_once": "assay.loadgen.colocation.policy.AllAtOnce",
+        "latency_first": "assay.loadgen.colocation.policy.LatencyFirst",
     },
 )
 
@@ -95,3 +101,76 @@ def _takes_config(parameters: Mapping[str, inspect.Parameter]) -> bool:
     config = parameters.get("config")
     required = config is not None and config.default is config.empty
     return config is not None and (required or not any(p.kind is p.VAR_KEYWORD for p in parameters.values()))
+
+
+def build_graph(pipeline: PipelineConfig) -> Graph:
+    nodes = [build_node(stage, pipeline) for stage in pipeline.stages]
+    nodes = with_queries(nodes, pipeline.dataset_stage_id)
+    return Graph.build(nodes, pipeline.entry_stages, pipeline.exit_stages, pipeline.dataset_stage_id)
+
+
+def build_node(config: StageConfig, pipeline: PipelineConfig) -> Node:
+    stage = _stage(config, pipeline)
+    place: Place = config.run or getattr(stage, "place", None) or "inline"
+    return Node(
+        id=config.id,
+        stage=stage,
+        name=config.name or config.component.rpartition(".")[2],
+        outputs=config.outputs,
+        join=config.joined,
+        max_visits=config.max_visits,
+        share=config.fan_out == "share",
+        place=place,
+        workers=config.workers,
+        recorded=not config.disable_logs,
+    )
+
+
+def _stage(config: StageConfig, pipeline: PipelineConfig) -> Stage[Any, Any]:
+    component = STAGES.find(config.component)
+    if not takes_queries(component):
+        return construct(component, config.config, STAGES.class_name(config.component))
+    need_complete(component)
+    return QueryStage(component, config, pipeline)
+
+
+def build_scheduler(pipeline: PipelineConfig) -> LoadScheduler:
+    return construct(SCHEDULERS.find(pipeline.loadgen.component), pipeline.loadgen.config)
+
+
+def build_load(pipeline: PipelineConfig) -> Load:
+    loadgen = pipeline.loadgen
+    warmup = None
+    if loadgen.warmup is not None:
+        given = loadgen.warmup
+        own = None if given.component is None else construct(SCHEDULERS.find(given.component), given.config)
+        warmup = Warmup(given.queries, given.seconds, own)
+    return Load(
+        build_scheduler(pipeline),
+        build_stop(pipeline),
+        pipeline.queries_at_once,
+        warmup,
+        loadgen.seed,
+        loadgen.sender,
+        loadgen.max_failures,
+        loadgen.is_training,
+    )
+
+
+def build_stop(pipeline: PipelineConfig) -> Stop:
+    given = pipeline.loadgen
+    bounds = (given.max_queries, given.duration, given.timeout, given.percentile, given.min_duration)
+    return Stop(*bounds, on_request=pipeline.until == "others_end")
+
+
+def build_policy(config: PolicyConfig) -> Policy:
+    policy = construct(POLICIES.find(config.component), config.config)
+    for name in ("every_s", "window_s"):
+        value = getattr(policy, name)
+        if not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise BadArguments(f"{type(policy).__name__}: {name} must be seconds, greater than 0, not {value!r}")
+    return policy
+
+
+def build_objectives(pipeline: PipelineConfig) -> tuple[Objective, ...]:
+    return tuple(Objective(o.percentile, o.seconds, o.of) for o in pipeline.objectives)

@@ -1,14 +1,55 @@
+"""What a stage with several inputs does, in the words of the colocation benchmark whose files Assay reads.
+
+There every edge is a queue, and a class decides which of them is read next.
+"""
+
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
-from assay.loadgen.colocation.running.polling import join_of
-from assay.loadgen.drive.driver import Sender
-from assay.loadgen.graph.node import Place
-from assay.loadgen.graph.shape import Join
-from assay.loadgen.latency.objective import Of
+from assay.loadgen.driver.driver import Sender
+from assay.loadgen.graph import Place
+from assay.loadgen.graph_shape import Join
+from assay.loadgen.latency import Of
+from assay.names import unknown
+
+_POLICIES: dict[str, Join | None] = {
+    "SingleQueuePolicy": None,
+    # Whichever came first is taken next, and the others after it.
+    "FirstSubmittedPolicy": "each",
+    "MergePolicy": "merge",
+}
+
+
+def join_of(policy: str | None) -> Join | None:
+    return None if policy is None else _POLICIES.get(_class_name(policy))
+
+
+def policy_problem(policy: str, join: Join | None, entries: int) -> str:
+    """Why a polling policy cannot be honoured; empty if it can. `entries`: number of inputs of the stage."""
+    name = _class_name(policy)
+    if name not in _POLICIES:
+        return (
+            f"{unknown('polling policy', name, _POLICIES)}; Assay has no queues between stages that a class of "
+            "one's own could read: use `join: first`, `join: merge` or `join: each`"
+        )
+    meant = _POLICIES[name]
+    if join is not None and join != meant:
+        same = f"is `join: {meant}`" if meant else "is for one input"
+        return f"{name} {same}, but `join: {join}` is given too: leave one of them out"
+    if meant is None and entries > 1:
+        return (
+            f"{name} is for one input, and this stage has {entries}: use FirstSubmittedPolicy (runs on each) "
+            "or MergePolicy (waits for all)"
+        )
+    return ""
+
+
+def _class_name(policy: str) -> str:
+    return policy.replace(":", ".").rpartition(".")[2]
+
 
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]

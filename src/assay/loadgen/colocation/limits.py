@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
+from typing import TYPE_CHECKING
 
+import assay
 from assay.errors import UsageError
-from assay.loadgen.colocation.config import LimitsConfig
-from assay.process.usage.tree import Tree
+from assay.loadgen.colocation.config import LimitsConfig, PipelineConfig
+from assay.loadgen.colocation.devices import SHARE
+from assay.process.tree import Tree
+
+if TYPE_CHECKING:
+    from assay.loadgen.colocation.devices import PipelineDevice
+
+
+def pipeline_environment(config: PipelineConfig, device: PipelineDevice) -> dict[str, str]:
+    """Environment of a pipeline's process: Assay's own, the device it was given, then what its `env` says."""
+    # PYTHONPATH: the user's own first, then Assay's package, then all folders that this process imports from.
+    given = [entry for entry in config.env.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    path = [*given, str(Path(assay.__file__).parent.parent), *(entry for entry in sys.path if entry)]
+    share = {} if config.mps_share is None else {SHARE: str(config.mps_share)}
+    return {
+        **os.environ,
+        **device.environment,
+        **share,
+        **config.env,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(path)),
+    }
+
 
 _PERIOD_US = 100_000
 _ORPHAN_S = 60

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from assay.loadgen.serving.kept.serving_file import RateCurve
-from assay.loadgen.serving.measured.load_point import LoadPoint
-from assay.loadgen.serving.measured.quantile import SHARES, quantiles
+from assay.loadgen.serving.load_point import LoadPoint
+from assay.loadgen.serving.metrics import SHARES, quantiles
+from assay.loadgen.serving.result_files import RateCurve
 
 _WIDTH = 79
 _NAMES = {

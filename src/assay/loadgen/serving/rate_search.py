@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from assay.errors import UsageError
-from assay.loadgen.latency.peak import Trial, find_peak, sweep
-from assay.loadgen.serving.kept.serving_file import RateCurve
-from assay.loadgen.serving.measured.load_point import LoadPoint
+from assay.loadgen.latency import Trial, find_peak, sweep
+from assay.loadgen.serving.load_point import LoadPoint
+from assay.loadgen.serving.result_files import RateCurve
 from assay.loadgen.serving.run_load import LoadRunner
 
 Tell = Callable[[LoadPoint, bool], None]

@@ -8,39 +8,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from threading import Thread
 from time import monotonic_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.exchange_file import mask
-from assay.loadgen.http.exchanges import Exchanges
-from assay.loadgen.http.http_client import HttpClient
+from assay.loadgen.http.exchanges import Exchanges, mask
+from assay.loadgen.http.http_client import ClientLimits, HttpClient, RequestPlan
 from assay.loadgen.http.open_client import open_client
-from assay.loadgen.http.request_plan import RequestPlan
-from assay.loadgen.measured import Ints
-from assay.loadgen.serving.client_share import ClientShare, StartTime, deal
-from assay.loadgen.serving.endpoint import Endpoint
-from assay.loadgen.serving.load_asked import LoadAsked
-from assay.loadgen.serving.load_prompts import MOST_DIFFERENT, LoadPrompts
-from assay.loadgen.serving.load_schedule import LoadSchedule
-from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.measured.load_point import LoadPoint
-from assay.loadgen.serving.measured.saturation import Saturation, join_saturation
-from assay.loadgen.serving.measured.token_counts import TokenCounts
-from assay.loadgen.serving.models import with_model
-from assay.loadgen.serving.replies.read_replies import read_replies
-from assay.loadgen.serving.saturation_watch import SaturationWatch
-from assay.loadgen.serving.server_refused import ServerRefused
-from assay.loadgen.serving.stop_on_signal import stopping_on_signal
-from assay.loadgen.serving.talk import Talk
+from assay.loadgen.result import Ints
+from assay.loadgen.serving.clients import ClientShare, StartTime, deal
+from assay.loadgen.serving.endpoint import Endpoint, ServerRefused, with_model
+from assay.loadgen.serving.load_point import LoadPoint
+from assay.loadgen.serving.metrics import TokenCounts
+from assay.loadgen.serving.replies import read_replies
+from assay.loadgen.serving.saturation import Saturation, find_saturation, join_saturation
+from assay.loadgen.serving.schedule import LoadSchedule, Talk
+from assay.loadgen.serving.settings import MOST_DIFFERENT, LoadAsked, LoadPrompts, LoadSettings
 
-if TYPE_CHECKING:  # multiprocessing: a load from one process does not pay for it
-    from assay.loadgen.serving.client_processes import ClientProcesses
+if TYPE_CHECKING:
+    from assay.loadgen.serving.clients import ClientProcesses
+
+
+_LOOK_EVERY_NS = 250_000_000
+
+
+class SaturationWatch:
+    """Stops an open loop whose server falls further and further behind."""
+
+    def __init__(self, client: HttpClient, at_ns: Ints) -> None:
+        self._client = client
+        self._at = at_ns
+        self._numbers: list[int] = []
+        self._ended: list[int] = []
+        self._looked = 0
+        self.found: Saturation | None = None
+
+    def on_end(self, number: int) -> None:
+        now = self._client.now_ns()
+        self._numbers.append(number)
+        self._ended.append(now)
+        if now - self._looked < _LOOK_EVERY_NS or self.found is not None:
+            return
+        self._looked = now
+        ended = np.asarray(self._ended, np.int64)
+        latency = ended - self._at[np.asarray(self._numbers)]
+        self.found = find_saturation(self._at[self._at <= now], ended, latency, now)
+        if self.found is not None:
+            self._client.stop()
+
+
+# Ending a load by a signal.
+#
+# The main thread is inside compiled code while a load runs, where Python's handlers have to wait. The byte that the
+# interpreter writes for each signal (`signal.set_wakeup_fd`) does not: a thread waits for it.
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@contextmanager
+def stopping_on_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """While the block runs, SIGTERM and SIGINT call `stop` and nothing else."""
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = {number: signal.signal(number, lambda *_: None) for number in _SIGNALS}
+    last = signal.set_wakeup_fd(told)
+
+    def wait() -> None:
+        if os.read(heard, 1) != b"\0":
+            stop()
+
+    waiting = Thread(target=wait, daemon=True)
+    waiting.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(last)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.write(told, b"\0")
+        waiting.join()
+        os.close(heard)
+        os.close(told)
+
 
 _MOST_CONNECTIONS = 256
 """Connections made before the clock of an open loop starts; more are made when they are needed."""
@@ -120,7 +177,7 @@ class LoadRunner:
             return mask(client.exchanges(), self.endpoint.target.secrets()), watch.found if watch else None
 
     def _send_by_processes(self, shares: list[ClientShare]) -> tuple[Exchanges, Saturation | None]:
-        from assay.loadgen.serving.client_processes import ClientProcesses, join_exchanges
+        from assay.loadgen.serving.clients import ClientProcesses, join_exchanges
 
         def run(share: ClientShare, start_time: StartTime) -> tuple[Exchanges, Saturation | None]:
             with stopping_on_signal(self.stop):

@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import AssayError
-from assay.pipeline.chain import SplitResult, run_steps
-from assay.pipeline.failure import PipelineError, portable
-from assay.pipeline.resources import Worker
-from assay.pipeline.source import Source
-from assay.pipeline.split import Split
-from assay.pipeline.stage import Stage
-from assay.pipeline.step import Step
-from assay.record.task_perf import TaskPerf
+from assay.pipeline.chain import SplitResult, Step, run_steps
+from assay.pipeline.data import Source, Split
+from assay.pipeline.stage import PipelineError, Stage, Worker, portable
+from assay.record.task import TaskPerf
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.errors import MissingExtra, UsageError
-from assay.pipeline.failure import PipelineError
+from assay.pipeline.stage import PipelineError
 
 STARTS = 3
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
 from assay.pipeline.chain import SplitResult
+from assay.pipeline.data import Split
 from assay.pipeline.executors.envelope import Envelope, StageGroup, group_stages
 from assay.pipeline.executors.executor import Executor
 from assay.pipeline.executors.ray_cluster import places, ray_cluster
-from assay.pipeline.failure import PipelineError
-from assay.pipeline.resources import Worker
-from assay.pipeline.split import Split
+from assay.pipeline.stage import PipelineError, Worker
 
 if TYPE_CHECKING:
     from assay.pipeline.pipeline import Pipeline

@@ -7,15 +7,48 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError, MissingExtra
 from assay.pipeline.chain import SplitResult
-from assay.pipeline.executors.envelope import StageGroup, group_stages
-from assay.pipeline.executors.executor import Executor
-from assay.pipeline.executors.ledger import start_ledger
-from assay.pipeline.executors.ray_cluster import ray_cluster
-from assay.pipeline.failure import PipelineError
-from assay.pipeline.split import Split
+from assay.pipeline.data import Split
+from assay.pipeline.executors.envelope import Envelope, StageGroup, group_stages
+from assay.pipeline.executors.executor import Executor, start_ledger
+from assay.pipeline.executors.ray_cluster import import_ray, ray_cluster
+from assay.pipeline.stage import PipelineError, Worker
 
 if TYPE_CHECKING:
     from assay.pipeline.pipeline import Pipeline
+
+
+def xenna_stage(xenna: Any, group: StageGroup, ledger: Any, cpus: float, last: bool) -> Any:
+    """A group of stages as cosmos-xenna wants it. Its base class is known only where it is installed."""
+
+    class AssayStage(xenna.Stage):  # type: ignore[misc]
+        @property
+        def required_resources(self) -> Any:
+            return xenna.Resources(cpus=cpus, gpus=group.gpus)
+
+        def setup(self, worker_metadata: Any) -> None:
+            failed = group.setup(Worker())
+            if failed is not None:
+                import_ray().get(ledger.fail.remote(-1, failed))
+                raise failed
+
+        def process_data(self, in_data: list[Any]) -> list[Any]:
+            return [_one(item) for item in in_data]
+
+    def _one(item: Split | Envelope) -> Any:
+        envelope = Envelope(item) if isinstance(item, Split) else item
+        done = group.run(envelope)
+        if not isinstance(done, Envelope):
+            # Told before it is raised: cosmos-xenna would report it in words of its own.
+            import_ray().get(ledger.fail.remote(envelope.split.index, done))
+            raise done
+        if last:
+            import_ray().get(ledger.enter.remote(done.result()))
+            return None
+        return done
+
+    AssayStage.__name__ = group.name
+    return AssayStage()
+
 
 ATTEMPTS = 4
 
@@ -73,7 +106,6 @@ class XennaExecutor(Executor):
             raise PipelineError(f"cosmos-xenna left {left} of {len(splits)} splits undone: {problem}")
 
     def _spec(self, ray: Any, xenna: Any, ledger: Any, groups: Sequence[StageGroup], splits: Sequence[Split]) -> Any:
-        from assay.pipeline.executors.xenna_stage import xenna_stage
 
         alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         # As cosmos-xenna counts them: whole ones, of nodes that are alive.

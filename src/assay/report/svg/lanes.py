@@ -5,11 +5,24 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from assay.analysis.colocation.pipeline_run import BusySpan
-from assay.report.exhibits.colocation.time_line import Lane, Stretch, TimeLine
-from assay.report.printable import printable
-from assay.report.svg.axis import Axis
-from assay.report.svg.tick import Tick
-from assay.report.svg.tick_row import TickRow, percent
+from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.time_line import Lane, Stretch, TimeLine
+from assay.report.page_templates import chart_style
+from assay.report.quantity import printable
+from assay.report.svg.axes import Axis, Tick, TickRow, percent
+from assay.report.svg.lines import line_chart
+
+
+def standalone(plot: Plot) -> Markup:
+    """A chart that may stand anywhere, as in a notebook: with its own colours, light and dark, and nothing that would
+    change what is around it."""
+    unit = f" ({plot.unit})" if plot.unit else ""
+    caption = f"{escape(printable(plot.title + unit))} <span>{escape(printable(plot.says))}</span>"
+    return Markup(
+        f'<figure class="line-chart-alone"><style>{chart_style(".line-chart-alone")}</style>'
+        f"<figcaption>{caption}</figcaption>{line_chart(plot)}</figure>"
+    )
+
 
 _WIDE = 1000
 _NAME, _APART = 20, 8

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from assay.report.exhibits.weights.store_point import StorePoint
-from assay.report.printable import printable
-from assay.report.quantity import number
+from assay.report.quantity import number, printable
+
+if TYPE_CHECKING:
+    from assay.report.exhibits.weights import StorePoint
+
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _FOOT = 420, 240, 46, 12, 12, 34
 

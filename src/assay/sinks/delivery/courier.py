@@ -7,6 +7,7 @@ starts another courier. So nothing here needs to be interruptible, only what is 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -14,20 +15,67 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
+from assay.files.writing import open_existing
 from assay.record import Environment, SessionInfo
-from assay.record.metrics_files import plain
-from assay.sinks.delivery.context import Closing, SinkContext
-from assay.sinks.delivery.message import Message
-from assay.sinks.delivery.outbox import Outbox
-from assay.sinks.delivery.sink_data import select_sink_data
-from assay.sinks.failure import Rejected, Unavailable
+from assay.record.metric import plain
+from assay.sinks.delivery.outbox import Closing, Memory, Message, Outbox, SinkContext, select_sink_data
 from assay.sinks.registry import make_sink
 from assay.sinks.secrets import Secrets
-from assay.sinks.sink import Sink
+from assay.sinks.sink import Rejected, Sink, Unavailable
 from assay.sinks.spec import SinkSpec
+
+
+def once(memory: Memory, key: str, look: Callable[[], str | None], create: Callable[[], str]) -> str:
+    """The id of a remote thing that is made exactly once, whenever this process is killed.
+
+    The intention is on disk before the thing is made, and its id as soon as the service has answered. A process that
+    finds the intention without an id asks the service (`look`) whether the thing is there already.
+    """
+    known = memory.get(f"id of {key}")
+    if known is not None:
+        return str(known)
+    begun = memory.get(f"making {key}")
+    memory[f"making {key}"] = True
+    made = (look() if begun else None) or create()
+    memory[f"id of {key}"] = made
+    return made
+
+
+# One courier a sink at a time, what its library started included.
+#
+# A library may start a process of its own that outlives a courier that is killed, and that has a group of its own,
+# where
+# no signal to the courier's group reaches it: wandb-core is started so. If it still sent what it holds beside the
+# next
+# courier, the same rows could arrive twice. What a process starts inherits its standard input, so the lock is that:
+# an
+# flock belongs to the open file, and is held until the last process that inherited it has ended.
+
+PATIENCE_S = 30.0
+"""Seconds that a leftover is waited for. A sink may also have started something that never ends: then it is told all
+the same."""
+_LOOK_EVERY_S = 0.1
+
+
+def take_courier_lock(path: Path, say: Callable[[str], None]) -> int:
+    """A descriptor for standard input, which reads as empty; nobody else holds the file, or `say` was told so."""
+    descriptor = open_existing(path, os.O_RDONLY, 0o600)
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                say(f"{path.stem}: what an earlier delivery started still runs after {PATIENCE_S:.0f} s; going on")
+                return descriptor
+            time.sleep(_LOOK_EVERY_S)
+        else:
+            return descriptor
+
 
 # Seconds: importing a service's library on a busy machine, and its first connection, take far longer than a delivery.
 STARTING_S = 120.0

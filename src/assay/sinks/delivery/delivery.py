@@ -8,18 +8,133 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
-from assay.record import Environment, Record, SessionInfo
-from assay.sinks.delivery.links import Links
-from assay.sinks.delivery.message import Message
-from assay.sinks.delivery.outbox import Outbox, run_finished
-from assay.sinks.delivery.status import SinkStatus, statuses
+from assay.files.reading import Unreadable, check_database
+from assay.files.writing import open_append
+from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.sinks.delivery.outbox import Message, Outbox, run_finished, run_finished_key
+from assay.sinks.delivery.sink_state import SinkProgress
 from assay.sinks.secrets import Secrets
 from assay.sinks.spec import SinkSpec
-from assay.untrusted.writing import open_append
+
+
+class Links:
+    """What sinks have announced so far, read while the delivery process goes on.
+
+    Asked twice a second beside a run: a state that has not changed since is not opened.
+    """
+
+    def __init__(self, outbox: Outbox, sinks: list[str]) -> None:
+        self._states = [outbox.state_path(name) for name in sinks]
+        self._seen: dict[Path, tuple[int, ...]] = {}
+        self._told: set[tuple[str, str]] = set()
+
+    def new(self) -> list[tuple[str, str]]:
+        """Links that were not there the last time: what is to be seen, and the address."""
+        found = [link for state in self._states if self._has_changed(state) for link in _links(state)]
+        new = [link for link in dict.fromkeys(found) if link not in self._told]
+        self._told.update(new)
+        return new
+
+    def _has_changed(self, state: Path) -> bool:
+        stamp = (*_stamp(state), *_stamp(state.with_name(f"{state.name}-wal")))
+        changed = stamp != self._seen.get(state, (0, 0, 0, 0))
+        self._seen[state] = stamp
+        return changed
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        about = path.stat()
+    except OSError:
+        return 0, 0
+    return about.st_size, about.st_mtime_ns
+
+
+def _links(state: Path) -> list[tuple[str, str]]:
+    try:
+        check_database(state)
+        with closing(sqlite3.connect(f"{state.as_uri()}?mode=ro", uri=True, timeout=0)) as database:
+            return database.execute("SELECT name, url FROM link ORDER BY rowid").fetchall()
+    except (sqlite3.Error, Unreadable):
+        return []  # being made, or busy: it changes again
+
+
+State = Literal["disabled", "delivered", "pending", "failing"]
+
+
+@dataclass(frozen=True)
+class SinkStatus:
+    """How far one sink has been told."""
+
+    name: str
+    state: State
+    delivered: int = 0
+    pending: int = 0
+    reason: str = ""
+    """Why something is pending; empty where nothing is."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Messages that the service will never take, and why. They stay in the outbox."""
+    links: tuple[tuple[str, str], ...] = ()
+    """What is to be seen, and the address where."""
+
+    def __str__(self) -> str:
+        if self.state == "disabled":
+            return f"{self.name}: disabled"
+        line = f"{self.name}: {self.delivered} delivered"
+        if self.pending:
+            line += f", {self.pending} pending ({self.reason or 'delivery has not got to it yet'})"
+            line += "; `assay sinks flush` delivers what is pending"
+        if self.refused:
+            key, why = self.refused[0]
+            line += f", {len(self.refused)} refused ({key}: {why})"
+        return line
+
+
+def is_told(session_folder: Path, specs: Sequence[SinkSpec]) -> bool:
+    """Whether every sink has heard of every result that the session's folder holds."""
+    if not any(spec.enabled for spec in specs):
+        return True
+    outbox = Outbox(session_folder)
+    if not outbox.exists:
+        return False
+    known = outbox.log.read_keys()
+    records = SessionFolder(session_folder).records()
+    heard = all(run_finished_key(record) in known for record in records)
+    return heard and not any(status.pending for status in statuses(outbox, specs))
+
+
+def statuses(outbox: Outbox, specs: Sequence[SinkSpec]) -> list[SinkStatus]:
+    return [_status(outbox, spec) for spec in specs]
+
+
+def _status(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
+    if not spec.enabled:
+        return SinkStatus(spec.name, "disabled")
+    if not outbox.state_path(spec.name).is_file():
+        return SinkStatus(spec.name, "pending", pending=outbox.log.count(0), reason="delivery was never started")
+    try:
+        return _progress(outbox, spec)
+    except (sqlite3.Error, TypeError, OSError) as error:
+        return SinkStatus(spec.name, "failing", pending=outbox.log.count(0), reason=f"its state: {error}")
+
+
+def _progress(outbox: Outbox, spec: SinkSpec) -> SinkStatus:
+    state = outbox.state(spec.name)
+    try:
+        progress: SinkProgress = state.progress
+        pending = outbox.log.count(progress.position)
+        shown: State = "delivered" if not pending else "failing" if progress.failures else "pending"
+        refused = tuple(state.aside().items())
+        return SinkStatus(
+            spec.name, shown, progress.delivered, pending, progress.reason if pending else "", refused, state.links()
+        )
+    finally:
+        state.close()
 
 
 class Delivery:

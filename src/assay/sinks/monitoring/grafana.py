@@ -1,11 +1,17 @@
+"""The dashboard that is shipped: `assay sinks dashboard > assay.json`, then import it into Grafana. It asks for its
+Prometheus data source when it is imported."""
+
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
 from urllib.parse import quote
 
 from assay.sinks.http_target import HttpTarget
-from assay.sinks.monitoring.measurement import Measurement
+from assay.sinks.monitoring.metrics_collector import Measurement
 
 
 class GrafanaLive:
@@ -29,3 +35,10 @@ def _line(measurement: Measurement) -> str:
 def _escape(text: str) -> str:
     plain = " ".join(text.split()).rstrip("\\")
     return plain.replace(",", "\\,").replace("=", "\\=").replace(" ", "\\ ")
+
+
+def dashboard() -> dict[str, Any]:
+    written: dict[str, Any] = json.loads(
+        files("assay.sinks.monitoring").joinpath("dashboards/assay.json").read_text("utf-8")
+    )
+    return written

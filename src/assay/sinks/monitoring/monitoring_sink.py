@@ -4,11 +4,9 @@ import time
 from typing import Any, ClassVar
 
 from assay.record import Record
-from assay.sinks.key import Key
-from assay.sinks.monitoring.measurement import of_record
-from assay.sinks.monitoring.metrics_collector import Backend, make_backend
-from assay.sinks.monitoring.remote_write import RemoteWrite
-from assay.sinks.sink import Sink
+from assay.sinks.monitoring.metrics_collector import Backend, make_backend, of_record
+from assay.sinks.monitoring.prometheus import RemoteWrite
+from assay.sinks.sink import Key, Sink
 
 
 class MonitoringSink(Sink):

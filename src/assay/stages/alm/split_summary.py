@@ -1,11 +1,42 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from assay.stages.alm.bad_line import BadLine
-from assay.stages.alm.curated import Curated
+from assay.pipeline import Batch, Collector, Split
 from assay.stages.alm.digest import combine, record_digest
+from assay.stages.alm.kernel import NativeBatch
+from assay.stages.alm.recording import BadLine, Lines
+
+
+@dataclass(frozen=True)
+class Curated(Batch):
+    """Recordings of a block of lines with what the stages made of them.
+
+    Those the compiled pass took are held as index ranges over the lines' bytes; the few others as objects, by
+    their row. Output comes in the order of rows, whichever way each was done.
+    """
+
+    lines: Lines
+    native: NativeBatch | None
+    plain: dict[int, dict[str, Any]] = field(default_factory=dict)
+    bad: tuple[BadLine, ...] = ()
+    rows: int = 0
+    """Lines that are not blank, bad ones among them."""
+    count: int = 0
+    """Recordings with a result."""
+
+    def __len__(self) -> int:
+        return self.count
+
+    def slice(self, start: int, stop: int) -> Self:
+        raise TypeError("a block of curated recordings is not cut: its windows are ranges over all of its bytes")
+
+    @classmethod
+    def concat(cls, batches: Sequence[Self]) -> Self:
+        raise TypeError("blocks of curated recordings are not joined: their windows are ranges over their own bytes")
+
 
 MOST_LISTED = 1000
 """Bad lines kept of each split: a file of nothing else must not fill the driver's memory."""
@@ -90,3 +121,19 @@ def _digest(batch: Curated) -> int:
     for digest in plain.values():
         total = combine(total, digest, 1)
     return total
+
+
+class Tally(Collector[Curated, SplitSummary]):
+    """Counts, and digests every output field, without writing any of it."""
+
+    name = "alm_tally"
+    needs = frozenset({"filtered_windows"})
+
+    def begin(self, split: Split) -> None:
+        self._summary = SplitSummary()
+
+    def process(self, data: Curated) -> None:
+        self._summary.add(summarise(data, digest=True))
+
+    def finish(self) -> SplitSummary:
+        return self._summary

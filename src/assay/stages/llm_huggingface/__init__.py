@@ -8,9 +8,8 @@ from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.stages.llm_huggingface.finetune import HuggingFaceFinetune as Finetune
-    from assay.stages.llm_huggingface.huggingface_data_loader import HuggingFaceDataLoader
+    from assay.stages.llm_huggingface.huggingface_data_loader import HuggingFaceDataLoader, MockDataLoader
     from assay.stages.llm_huggingface.inference import HuggingFaceInference as Inference
-    from assay.stages.llm_huggingface.mock_data_loader import MockDataLoader
 
 __all__ = ["Finetune", "HuggingFaceDataLoader", "Inference", "MockDataLoader"]
 
@@ -20,6 +19,6 @@ __getattr__, __dir__ = exports(
         "Finetune": "finetune:HuggingFaceFinetune",
         "HuggingFaceDataLoader": "huggingface_data_loader",
         "Inference": "inference:HuggingFaceInference",
-        "MockDataLoader": "mock_data_loader",
+        "MockDataLoader": "huggingface_data_loader",
     },
 )

@@ -3,21 +3,38 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.errors import UsageError
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.names import unknown
+from assay.pipeline.stage import Stage, Worker
 from assay.record.metric import Metric
-from assay.stages.llm_huggingface.conversations.chat_rows import ChatRows, read_chat_rows
-from assay.stages.llm_huggingface.conversations.chat_tokens import ChatTokens
-from assay.stages.llm_huggingface.conversations.dataset_options import DatasetOptions
-from assay.stages.llm_huggingface.model_stage import ModelStage
-from assay.stages.llm_huggingface.pretrained import load_tokenizer
+from assay.stages.llm_huggingface.chat import ChatTokens, read_chat_rows
+from assay.stages.llm_huggingface.models import ModelStage, load_tokenizer
+from assay.stages.pytorch.components import Options
 from assay.stages.pytorch.prompt_batch import PromptBatch
-from assay.stages.pytorch.tiny_model import TINY
+from assay.stages.pytorch.tiny_model import SIZES, TINY
+
+if TYPE_CHECKING:
+    from assay.stages.llm_huggingface.chat import ChatRows
+
+
+class DatasetOptions(Options):
+    name: str = TINY
+    """A file, a folder, a name of the hub, or `tiny`."""
+    subset: str | None = None
+    system_column_name: str | None = "instruction"
+    user_column_name: str | None = "input"
+    assistant_column_name: str | None = "output"
+    instruction: str | None = None
+    """One instruction for all rows, instead of a column."""
+
+    def check(self, splits: tuple[str, ...]) -> None:
+        for split in splits if self.name == TINY else ():
+            if split not in SIZES:
+                raise ValueError(f"split: {unknown('split', split, SIZES, of='the tiny data set')}")
 
 
 class HuggingFaceDataLoader(Stage[int, PromptBatch]):
@@ -125,3 +142,16 @@ class HuggingFaceDataLoader(Stage[int, PromptBatch]):
         if self._tokens is not None and self._tokens.tokenizer.chat_template is None:
             return ("the tokenizer has no chat template: instruction, input and answer are separated by empty lines",)
         return ()
+
+
+class MockDataLoader(HuggingFaceDataLoader):
+    """Takes the keys of a data loader and reads no data set: its rows are made here."""
+
+    name = "mock data loader"
+
+    def _open(self) -> list[ChatRows]:
+        return read_chat_rows(DatasetOptions(), ("train",) * len(self.splits))
+
+    def notes(self) -> Sequence[str]:
+        said = f"made-up rows: the data set {self.dataset.name!r} is not read"
+        return (*super().notes(), *([said] if self.dataset.name != TINY else []))

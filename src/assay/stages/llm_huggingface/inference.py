@@ -1,26 +1,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from time import perf_counter
 from typing import Any
 
 from assay.errors import UsageError
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage, StreamStage
+from assay.pipeline.stage import Stage, StreamStage, Worker
 from assay.record.metric import Metric
-from assay.stages.llm_huggingface.answers.answer_lengths import AnswerLengths
-from assay.stages.llm_huggingface.answers.answer_schema import AnswerSchema
-from assay.stages.llm_huggingface.answers.generation import Generation, Sampling
-from assay.stages.llm_huggingface.answers.prompt_tokens import PromptTokens
-from assay.stages.llm_huggingface.answers.token_step import TokenStep
-from assay.stages.llm_huggingface.language_model import LanguageModel
-from assay.stages.llm_huggingface.model_options import GenerationOptions, InferenceModelOptions
-from assay.stages.llm_huggingface.model_stage import ModelStage
-from assay.stages.llm_huggingface.pretrained import load_causal_model, load_tokenizer
-from assay.stages.pytorch.device import choose_device
-from assay.stages.pytorch.dtype import dtype_name, torch_dtype
+from assay.stages.llm_huggingface.chat import TokenBatch, mask_of, pad
+from assay.stages.llm_huggingface.generation import AnswerLengths, AnswerSchema, Generation, Sampling
+from assay.stages.llm_huggingface.models import (
+    GenerationOptions,
+    InferenceModelOptions,
+    LanguageModel,
+    ModelStage,
+    load_causal_model,
+    load_tokenizer,
+)
+from assay.stages.pytorch.device import choose_device, dtype_name, torch_dtype
 from assay.stages.pytorch.prompt_batch import AnswerBatch, PromptBatch
 from assay.stages.pytorch.tiny_model import TINY
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStep:
+    """One token of every answer of a batch; None for an answer that has ended."""
+
+    tokens: tuple[int | None, ...]
+    generation: Generation
+    """What it is a step of."""
+
+
+class PromptTokens:
+    """Prompts as a model takes them: those that a data loader made are used as they are."""
+
+    def __init__(self, lm: LanguageModel, most: int) -> None:
+        self._lm = lm
+        self._most = max(most, 1)
+        self.cut = 0
+        """Prompts of which only the end fitted, beside the answer, into what the model can look back on."""
+
+    def of(self, batch: PromptBatch) -> TokenBatch:
+        device = self._lm.device.torch
+        if isinstance(batch, TokenBatch) and batch.labels is None and batch.input_ids.shape[1] <= self._most:
+            return batch.to(device)
+        tokenizer = self._lm.tokenizer
+        # A chat template has put them in already.
+        special = tokenizer.chat_template is None
+        found = tokenizer(list(batch.prompts), add_special_tokens=special).input_ids
+        self.cut += sum(len(ids) > self._most for ids in found)
+        ids = [each[-self._most :] or [tokenizer.pad_token_id or 0] for each in found]
+        same = {field.name: getattr(batch, field.name) for field in fields(PromptBatch)}
+        return TokenBatch(
+            **same,
+            input_ids=pad(ids, tokenizer.pad_token_id or 0, left=True),
+            attention_mask=mask_of(ids, left=True),
+            tokens=sum(map(len, ids)),
+        ).to(device)
 
 
 class HuggingFaceInference(ModelStage, StreamStage[Any, TokenStep]):

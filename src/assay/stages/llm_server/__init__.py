@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
+    from assay.stages.llm_server.inference import PromptLoader
     from assay.stages.llm_server.inference import ServerInference as Inference
-    from assay.stages.llm_server.prompt_loader import PromptLoader
 
 __all__ = ["Inference", "PromptLoader"]
 
-__getattr__, __dir__ = exports(__name__, {"Inference": "inference:ServerInference", "PromptLoader": "prompt_loader"})
+__getattr__, __dir__ = exports(__name__, {"Inference": "inference:ServerInference", "PromptLoader": "inference"})

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import AssayError
-from assay.loadgen.http.addresses import resolve
-from assay.loadgen.http.client_limits import ClientLimits
-from assay.loadgen.http.fault import Fault, fault_of_status
-from assay.loadgen.http.plain.plain_connection import Phase, PlainConnection
-from assay.loadgen.http.plain.response_reader import State
-from assay.loadgen.http.reading.event_spans import event_spans, join_data
+from assay.loadgen.http.http_client import ClientLimits, Fault, fault_of_status, resolve
+from assay.loadgen.http.plain_connection import Phase, PlainConnection
+from assay.loadgen.http.reading import event_spans, join_data
+from assay.loadgen.http.response_reader import State
 from assay.loadgen.http.target import Target
 
 _SHOWN = 300

@@ -1,18 +1,155 @@
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from assay.errors import DataError, UsageError
+from assay.errors import AssayError, DataError, UsageError
 from assay.names import unknown
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.pipeline.stage import Stage, Worker
 from assay.record.metric import Metric
-from assay.stages.llm_torchtune.data_set import TuneDatasetOptions, open_data_set
-from assay.stages.llm_torchtune.tokenizer import TokenizerOptions, answer_header, build_tokenizer, padding_id
-from assay.stages.llm_torchtune.torchtune_library import torchtune
-from assay.stages.llm_torchtune.tune_batch import TuneBatch, conversations, prompts
-from assay.stages.pytorch.libraries import library
+from assay.stages.llm_torchtune.checkpoint import TokenizerOptions, answer_header, build_tokenizer, padding_id
+from assay.stages.llm_torchtune.torchtune_library import current_path, takes, torchtune
+from assay.stages.pytorch.components import ComponentOptions, build_component, component
+from assay.stages.pytorch.device import library, quiet
+from assay.stages.pytorch.hub import is_path, require_reachable
+from assay.stages.pytorch.tiny_model import tiny_rows
+
+
+class TinyConversations:
+    """The data set that is made here, in the form of torchtune's own: tokens, and labels of the answers alone."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._rows = tiny_rows()
+        self._ignored = torchtune("torchtune.data").CROSS_ENTROPY_IGNORE_IDX
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, at: int) -> Mapping[str, Any]:
+        row = self._rows[at]
+        message = torchtune("torchtune.data").Message
+        asked = "\n".join(part for part in (row.instruction, row.input) if part)
+        messages = [
+            message(role="user", content=asked, masked=True),
+            message(role="assistant", content=row.output, masked=False),
+        ]
+        tokens, mask = self._tokenizer.tokenize_messages(messages)
+        labels = [self._ignored if masked else token for token, masked in zip(tokens, mask, strict=True)]
+        return {"tokens": tokens, "mask": mask, "labels": labels}
+
+
+@dataclass(frozen=True)
+class TuneBatch:
+    """Rows of a data set as torchtune's models take them: whole conversations with labels, or prompts without."""
+
+    split: str
+    tokens: Any
+    """One row each; conversations are padded on the right, prompts on the left."""
+    lengths: tuple[int, ...]
+    """Tokens of each row that are not padding."""
+    labels: Any = None
+    mask: Any = None
+    input_pos: Any = None
+    """Positions in rows into which several conversations were packed."""
+
+
+def conversations(rows: Sequence[Mapping[str, Any]], split: str, padding: int, ignored: int) -> TuneBatch:
+    """`ignored`: label of a token that is not learnt."""
+    collate = torchtune("torchtune.data")
+    if "seq_lens" in rows[0]:
+        packed = collate.padded_collate_packed(list(rows))
+        lengths = tuple(len(row["tokens"]) for row in rows)
+        return TuneBatch(split, packed["tokens"], lengths, packed["labels"], packed["mask"], packed["input_pos"])
+    # Data sets mark with torchtune's own number what is not learnt; a loss may have another.
+    own = collate.CROSS_ENTROPY_IGNORE_IDX
+    padded = collate.padded_collate_sft(list(rows), padding_idx=padding, ignore_idx=own)
+    labels = padded["labels"]
+    if ignored != own:
+        labels = labels.masked_fill(labels == own, ignored)
+    return TuneBatch(split, padded["tokens"], tuple(len(row["tokens"]) for row in rows), labels)
+
+
+def prompts(rows: Sequence[Sequence[int]], split: str, padding: int) -> TuneBatch:
+    """Padded on the left, so that every answer begins where its prompt ends."""
+    torch = library("torch", "llm")
+    tensors = [torch.tensor(row) for row in rows]
+    pad = torchtune("torchtune.data").left_pad_sequence
+    return TuneBatch(split, pad(tensors, batch_first=True, padding_value=padding), tuple(map(len, rows)))
+
+
+_READERS = ("arrow", "csv", "json", "parquet", "text", "webdataset", "xml")
+"""Sources that are kinds of files, named by `data_files`."""
+_OTHERWISE = "give `source: json` and `data_files: FILE`, or leave `dataset` out for the one that is made here"
+
+
+class TuneDatasetOptions(ComponentOptions):
+    """A builder of torchtune's and its keys: `source`, `data_files`, `packed`, …"""
+
+
+def open_data_set(options: TuneDatasetOptions | None, tokenizer: Any, masked: bool) -> Any:
+    """Rows of tokens and labels, by number. `masked`: prompts are told from answers, where the data set can do so."""
+    if options is None:
+        return TinyConversations(tokenizer)
+    path = current_path(options.component)
+    try:
+        builder = component(path, "torchtune")
+    except ValueError as error:
+        raise UsageError(f"dataset.component: {error}") from None
+    arguments = options.arguments
+    if masked and takes(path, "train_on_input"):
+        arguments.setdefault("train_on_input", False)
+    source = _source(builder, arguments)
+    if source and source not in _READERS and not is_path(source):
+        arguments["source"] = _from_hub(source)
+    for name in _files(arguments.get("data_files")):
+        if not Path(name).is_file() and "://" not in name and "*" not in name:
+            raise DataError(f"dataset.data_files: there is no file {Path(name).absolute()}")
+    library("datasets", "llm").disable_progress_bars()
+    try:
+        with quiet():
+            return build_component("dataset", ComponentOptions(component=path, **arguments), "torchtune", tokenizer)
+    except AssayError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever a file may be wrong in)
+        why = next(iter(str(error).splitlines()), "")
+        what = source or options.component
+        raise DataError(f"dataset: {what} cannot be loaded: {type(error).__name__}: {why}; or {_OTHERWISE}") from None
+
+
+def _source(builder: Any, arguments: dict[str, Any]) -> str:
+    """Where the rows come from: as given, else the builder's own; nothing for one that has no such key."""
+    kept = builder.keywords if isinstance(builder, functools.partial) else {}
+    try:
+        parameter = inspect.signature(builder).parameters.get("source")
+    except (TypeError, ValueError):
+        return ""
+    default = None if parameter is None or parameter.default is parameter.empty else parameter.default
+    return str(arguments.get("source") or kept.get("source") or default or "")
+
+
+def _from_hub(name: str) -> str:
+    """What was downloaded before is used as it is, without asking the network."""
+    try:
+        with quiet():
+            found = library("huggingface_hub", "llm").snapshot_download(
+                name, repo_type="dataset", local_files_only=True
+            )
+    except Exception:  # noqa: BLE001  (not there, or not whole: then from the hub)
+        require_reachable(name, "dataset", _OTHERWISE)
+        return name
+    return str(found)
+
+
+def _files(given: Any) -> list[str]:
+    if isinstance(given, dict):
+        return [name for value in given.values() for name in _files(value)]
+    return [given] if isinstance(given, str) else [str(name) for name in given or ()]
+
 
 SPLITS = {"train": (0.0, 0.8), "val": (0.8, 1.0)}
 """Parts of a data set, from where to where: which rows are in which is drawn from the seed."""

@@ -5,23 +5,69 @@ from time import perf_counter
 from typing import Any
 
 from assay.errors import UsageError
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.pipeline.stage import Stage, Worker
 from assay.record.metric import Metric
 from assay.stages.llm_torchtune.checkpoint import read_checkpointer
-from assay.stages.llm_torchtune.decoder import Decoder
-from assay.stages.llm_torchtune.decoder_builder import DecoderOptions, build_decoder
-from assay.stages.llm_torchtune.label_loss import LabelLoss, LossOptions
-from assay.stages.llm_torchtune.rate_schedule import RateOptions, build_rate_schedule
-from assay.stages.llm_torchtune.torchtune_library import torchtune
-from assay.stages.llm_torchtune.tune_batch import TuneBatch
-from assay.stages.pytorch.device import choose_device
-from assay.stages.pytorch.dtype import dtype_name
-from assay.stages.pytorch.gradient_window import GradientWindow
-from assay.stages.pytorch.libraries import library, quiet
-from assay.stages.pytorch.optimizer_options import OptimizerOptions
-from assay.stages.pytorch.train_step import TrainStep
-from assay.stages.pytorch.training_log import TrainingLog
+from assay.stages.llm_torchtune.data_loader import TuneBatch
+from assay.stages.llm_torchtune.decoder import Decoder, DecoderOptions, build_decoder
+from assay.stages.llm_torchtune.torchtune_library import current, takes, torchtune
+from assay.stages.pytorch.components import ComponentOptions, OptimizerOptions, build_component
+from assay.stages.pytorch.device import choose_device, dtype_name, library, quiet
+from assay.stages.pytorch.training import GradientWindow, TrainingLog, TrainStep
+
+
+class LossOptions(ComponentOptions):
+    """A mean over the labels that are not ignored."""
+
+    component: str = "torch.nn.CrossEntropyLoss"
+
+
+class LabelLoss:
+    """The loss of a configuration's, over the labels of a batch."""
+
+    def __init__(self, options: LossOptions, model: Any) -> None:
+        self._loss = build_component("loss", current(options), "torchtune")
+        reduction = getattr(self._loss, "reduction", "mean")
+        if reduction != "mean":
+            raise UsageError(f"loss.reduction must be mean, not {reduction}: batches are weighed by their labels")
+        self.ignored = int(getattr(self._loss, "ignore_index", torchtune("torchtune.data").CROSS_ENTROPY_IGNORE_IDX))
+        """Label of a token that is not learnt."""
+        if hasattr(self._loss, "num_output_chunks"):
+            model.set_num_output_chunks(self._loss.num_output_chunks)
+
+    def __call__(self, decoder: Decoder, batch: TuneBatch) -> tuple[Any, int]:
+        """The mean, and the number of labels: each is predicted from the token before it."""
+        torch, device = library("torch", "llm"), decoder.device.torch
+        mask, places = (None if part is None else part.to(device) for part in (batch.mask, batch.input_pos))
+        logits = decoder.run_uncached(batch.tokens.to(device), mask, places)
+        after = batch.labels.new_full((len(batch.labels), 1), self.ignored)
+        wanted = torch.hstack((batch.labels[:, 1:], after))
+        count = int((wanted != self.ignored).sum())
+        wanted = wanted.to(device)
+        if isinstance(logits, list):  # In pieces, as losses that save memory take them.
+            return self._loss(logits, wanted), count
+        return self._loss(logits.flatten(0, 1), wanted.flatten()), count
+
+
+class RateOptions(ComponentOptions):
+    """`lr_scheduler`. Where it takes `num_training_steps` and none are given, it gets the steps of one pass over the
+    data."""
+
+    component: str = "torchtune.training.get_cosine_schedule_with_warmup"
+
+
+def build_rate_schedule(options: RateOptions, optimizer: Any, steps: int | None) -> Any:
+    """`steps`: number of steps in one pass over the data, where that is known."""
+    wanted = current(options)
+    given = wanted.arguments
+    if takes(wanted.component, "num_training_steps") and "num_training_steps" not in given:
+        if steps is None:
+            raise UsageError(
+                "lr_scheduler: it must know how long the training is: give num_training_steps, or a data loader with "
+                "loss_fn_stage_id"
+            )
+        wanted = ComponentOptions(component=wanted.component, **{**given, "num_training_steps": steps})
+    return build_component("lr_scheduler", wanted, "torchtune", optimizer)
 
 
 class TorchTuneFinetune(Stage[Any, TrainStep]):

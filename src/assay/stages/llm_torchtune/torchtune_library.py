@@ -8,9 +8,8 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.names import load
-from assay.stages.pytorch.component import component
-from assay.stages.pytorch.libraries import library, quiet
-from assay.stages.pytorch.options import ComponentOptions
+from assay.stages.pytorch.components import ComponentOptions, component
+from assay.stages.pytorch.device import library, quiet
 
 _GONE_FROM_TORCHAO = ("int4_weight_only", "int8_dynamic_activation_int4_weight")
 """torchtune.training imports them though only its quantizers call them; peft refuses the torchao that has them."""

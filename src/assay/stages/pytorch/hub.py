@@ -10,7 +10,7 @@ from typing import Literal
 
 from assay.errors import DataError
 from assay.names import quote
-from assay.stages.pytorch.libraries import library, quiet
+from assay.stages.pytorch.device import library, quiet
 
 Kind = Literal["model", "dataset"]
 _WORDS: dict[Kind, str] = {"model": "model", "dataset": "data set"}

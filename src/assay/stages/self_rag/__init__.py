@@ -4,23 +4,19 @@ After Asai et al., "Self-RAG: learning to retrieve, generate, and critique throu
 apart into stages: formatter → model → router.
 """
 
-from assay.stages.self_rag.binary_router import BinaryRouter
-from assay.stages.self_rag.generator_formatters import (
+from assay.stages.self_rag.formatters import (
     AnswerGeneratorFormatter,
-    LLMGeneratorFormatter,
-    QuestionRewriterFormatter,
-    SQLQueryGeneratorFormatter,
-)
-from assay.stages.self_rag.grader_formatters import (
     AnswerGraderFormatter,
     HallucinationGraderFormatter,
+    LLMGeneratorFormatter,
+    MonolithFormatter,
+    QuestionRewriterFormatter,
     RetrievalGraderFormatter,
+    SQLQueryGeneratorFormatter,
 )
-from assay.stages.self_rag.index_router import IndexRouter
-from assay.stages.self_rag.monolith_formatter import MonolithFormatter
-from assay.stages.self_rag.monolith_router import MonolithRouter
 from assay.stages.self_rag.rag_data_loader import RAGDataLoader
 from assay.stages.self_rag.retriever import Retriever
+from assay.stages.self_rag.routers import BinaryRouter, IndexRouter, MonolithRouter
 from assay.stages.self_rag.scripted_model import ScriptedModel
 from assay.stages.self_rag.sqlite_search import SQLiteSearch
 

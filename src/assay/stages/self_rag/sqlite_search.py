@@ -1,22 +1,141 @@
+"""A database that models may query: one SELECT at a time, and nothing that writes, hangs or fills the memory.
+
+What a statement may do is decided by SQLite itself while it compiles it (an authorizer), not by looking at its text.
+The limits follow SQLite's advice for queries that others wrote (https://sqlite.org/security.html). The clock is looked
+at between steps of its machine, so the functions that can take long within one step are refused.
+"""
+
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from assay.pipeline.resources import Worker
-from assay.pipeline.stage import Stage
+from assay.errors import DataError
+from assay.pipeline.stage import Stage, Worker
 from assay.record.metric import Metric
-from assay.stages.self_rag.asked.passage import Passage
-from assay.stages.self_rag.asked.question import Question
-from assay.stages.self_rag.asked.reply import question_of
-from assay.stages.self_rag.search.database_file import every_row, open_read_only, row_passage, schema_of
-from assay.stages.self_rag.search.read_only_database import ReadOnlyDatabase, statement_in
-from assay.stages.self_rag.search.text_index import MOST_INDEXED, TextIndex
-from assay.stages.self_rag.towns.town_database import fill
-from assay.stages.self_rag.towns.town_library import TownLibrary
+from assay.stages.self_rag.question import Passage, Question, question_of
+from assay.stages.self_rag.retriever import MOST_INDEXED, TextIndex
+from assay.stages.self_rag.sample_data import TownLibrary, fill
+
+MOST_TEXT = 2000
+"""Characters of one row as text."""
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    if not path.is_file():
+        raise DataError(
+            f"db_path: there is no file {path}; leave db_path out for a database that is made here, or write that one "
+            "with: assay data questions FOLDER"
+        )
+    try:
+        # A stage has one caller at a time, but not always in the thread that set it up.
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.Error as error:
+        raise DataError(f"db_path: {path} is no SQLite database: {error}") from None
+    return connection
+
+
+def schema_of(connection: sqlite3.Connection) -> str:
+    """The statements that made its tables, one a line."""
+    made = connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('table', 'view') AND sql NOTNULL")
+    return "\n".join(" ".join(str(sql).split()) for (sql,) in made)
+
+
+def every_row(connection: sqlite3.Connection, most: int) -> list[Passage]:
+    """Rows of all tables as text, at most so many."""
+    return list(islice(_rows(connection), most))
+
+
+def _rows(connection: sqlite3.Connection) -> Iterator[Passage]:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    for (table,) in names.fetchall():
+        quoted = '"' + str(table).replace('"', '""') + '"'
+        try:
+            rows = connection.execute(f"SELECT * FROM {quoted}")
+        except sqlite3.Error:
+            continue  # A virtual table whose module is not here.
+        columns = [column[0] for column in rows.description]
+        yield from (row_passage(columns, row, f"{table}/{n}") for n, row in enumerate(rows))
+
+
+def row_passage(columns: Sequence[str], row: Sequence[object], otherwise: str) -> Passage:
+    """A row as text. Its id is its value in a column `id`, or `otherwise`."""
+    cells = [(column, value) for column, value in zip(columns, row, strict=True) if not isinstance(value, bytes)]
+    id = next((str(value) for column, value in cells if column.casefold() == "id"), otherwise)
+    text = "; ".join(f"{column}: {value}" for column, value in cells if column.casefold() != "id")
+    return Passage(id, text[:MOST_TEXT], row=True)
+
+
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_ENDLESS = {"format", "load_extension", "printf", "randomblob"}
+_STEPS = 1000
+"""Instructions of SQLite's machine between two looks at the clock."""
+_MOST_VALUE = 1_000_000
+"""Bytes of one value, so that no function can make one that fills the memory."""
+_MOST_SQL = 10_000
+"""Bytes of one statement."""
+_MOST_PATTERN = 200
+"""Bytes of a LIKE or GLOB pattern: the time of a match grows with the power of its wildcards."""
+
+
+@dataclass(frozen=True)
+class SelectedRows:
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[object, ...], ...] = ()
+    refused: str = ""
+    """Why the statement gave nothing: it is not valid, not a SELECT, or took too long."""
+
+
+class ReadOnlyDatabase:
+    """A database on a connection, which it closes."""
+
+    def __init__(self, connection: sqlite3.Connection, most_rows: int, seconds: float) -> None:
+        self._connection = connection
+        self._most_rows = most_rows
+        self._seconds = seconds
+        self._until = 0.0
+        connection.execute("PRAGMA query_only = ON")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _MOST_SQL)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _MOST_PATTERN)
+        connection.set_progress_handler(lambda: int(monotonic() > self._until), _STEPS)
+        connection.set_authorizer(_authorize)
+
+    def select(self, statement: str, parameters: tuple[object, ...] = ()) -> SelectedRows:
+        self._until = monotonic() + self._seconds
+        try:
+            cursor = self._connection.execute(statement, parameters)
+            rows = cursor.fetchmany(self._most_rows)
+            if cursor.description is None:
+                return SelectedRows(refused="it is empty")
+            columns = tuple(column[0] for column in cursor.description)
+            cursor.close()
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            late = monotonic() > self._until
+            return SelectedRows(refused=f"it took more than {self._seconds:g} s" if late else str(error))
+        return SelectedRows(columns, tuple(map(tuple, rows)))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _authorize(action: int, _: str | None, function: str | None, *__: str | None) -> int:
+    endless = action == sqlite3.SQLITE_FUNCTION and (function or "").casefold() in _ENDLESS
+    return sqlite3.SQLITE_OK if action in _ALLOWED and not endless else sqlite3.SQLITE_DENY
+
+
+def statement_in(said: str) -> str:
+    """The first SELECT (or WITH … SELECT) in a model's words, without what stands around it; empty without one."""
+    fenced = re.search(r"```(?:\w+\n)?(.*?)(?:```|$)", said, re.DOTALL)
+    found = re.search(r"\b(?:select|with)\b.*", fenced.group(1) if fenced else said, re.DOTALL | re.IGNORECASE)
+    return found.group().strip() if found else ""
 
 
 class SQLiteSearch(Stage[Any, Question]):

@@ -3,17 +3,9 @@
 The idea of one tunable antagonist a resource is iBench's (Delimitrou and Kozyrakis, IISWC 2013).
 """
 
-from assay.stages.synthetic.busy_cpu import BusyCpu
-from assay.stages.synthetic.cache_thrash import CacheThrash
-from assay.stages.synthetic.disk import Disk
+from assay.stages.synthetic.antagonists import BusyCpu, CacheThrash, Disk, MemoryBandwidth
 from assay.stages.synthetic.faults import Crash, Hang, Raise, Stall
-from assay.stages.synthetic.memory_bandwidth import MemoryBandwidth
-from assay.stages.synthetic.no_op import NoOp
-from assay.stages.synthetic.pass_through import PassThrough
-from assay.stages.synthetic.payload_copy import PayloadCopy
-from assay.stages.synthetic.samples import Samples
-from assay.stages.synthetic.sleep import Sleep
-from assay.stages.synthetic.stream import Stream
+from assay.stages.synthetic.plain_stages import NoOp, PassThrough, PayloadCopy, Samples, Sleep, Stream
 
 __all__ = [
     "BusyCpu",

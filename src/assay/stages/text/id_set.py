@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import DataError
 from assay.native.json_fields import INTEGER, PLAIN
 from assay.native.library import library
-from assay.stages.text.document_files import document_files, read_documents
-from assay.stages.text.json_lines import JsonLines
+from assay.pipeline import Stage, Worker
+from assay.stages.text.documents import JsonLines, document_files, read_documents
 from assay.stages.text.rows import Rows
 
 if TYPE_CHECKING:
-    from assay.native.id_table import IdTable
+    from assay.native.digests import IdTable
+
 
 LARGEST = (1 << 63) - 1
 
@@ -33,7 +34,7 @@ class IdSet:
     def _compile(self, ids: Sequence[Any]) -> IdTable | None:
         if library() is None or not ids:
             return None
-        from assay.native.id_table import IdTable
+        from assay.native.digests import IdTable
 
         if self.numeric:
             return IdTable([b"%d" % one for one in ids], INTEGER)
@@ -46,7 +47,7 @@ class IdSet:
             return self._contains(data.column(field), where)
         mask, left = self._table.find(data.block, *found.column(0))
         if left:
-            from assay.native.id_table import ASK
+            from assay.native.digests import ASK
 
             rest = [at for at, known in enumerate(mask) if known == ASK]
             values = data.pick(rest).column(field)
@@ -94,3 +95,22 @@ def load_ids(path: str, field: str) -> IdSet:
             names = rows.field_names()
             ids.extend(rows.column(names[0] if len(names) == 1 else field))
     return IdSet(ids)
+
+
+class RemoveById(Stage[Rows, Rows]):
+    """Drops the rows whose id is on the list. The list is read once a worker."""
+
+    name = "id_removal"
+
+    def __init__(self, ids_path: str, id_field: str) -> None:
+        self.ids_path = ids_path
+        self.id_field = id_field
+        self._ids: IdSet | None = None
+
+    def setup(self, worker: Worker) -> None:
+        self._ids = load_ids(self.ids_path, self.id_field)
+
+    def process(self, data: Rows) -> Rows:
+        assert self._ids is not None, "setup() comes first"
+        where = getattr(data, "where", "")
+        return data.without(self._ids.mark_listed(data, self.id_field, where))

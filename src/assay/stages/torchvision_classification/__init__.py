@@ -2,6 +2,6 @@
 
 from assay.stages.torchvision_classification.classification import TorchVisionClassification
 from assay.stages.torchvision_classification.data_loader import TorchVisionDataLoader
-from assay.stages.torchvision_classification.preprocess_stage import TorchVisionPreprocessFromWeights
+from assay.stages.torchvision_classification.preprocessing import TorchVisionPreprocessFromWeights
 
 __all__ = ["TorchVisionClassification", "TorchVisionDataLoader", "TorchVisionPreprocessFromWeights"]

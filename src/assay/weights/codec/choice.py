@@ -7,13 +7,12 @@ import math
 import numpy as np
 
 from assay.weights.codec.codec_methods import Method
-from assay.weights.codec.leading import WIDTHS
-from assay.weights.codec.residuals import residuals_of
+from assay.weights.codec.lossy import residuals_of
+from assay.weights.codec.planes import WIDTHS
 from assay.weights.codec.sample_cost import plane_cost, rough_cost, symbol_cost
-from assay.weights.codec.streams.window import window_of
-from assay.weights.codec.symbols import noise_planes, symbols_of
+from assay.weights.codec.symbols import noise_planes, symbols_of, window_of
 from assay.weights.codec.tokens import noise_bits
-from assay.weights.dtype import ElementType
+from assay.weights.elements import ElementType
 from assay.weights.store import Tensor
 
 FEW = 0.02

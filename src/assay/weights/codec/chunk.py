@@ -7,20 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.codec import leading
+from assay.weights.codec import planes as leading
+from assay.weights.codec import short
 from assay.weights.codec.codec_methods import NEEDS_BASE, Method
-from assay.weights.codec.leading import encode_leading
-from assay.weights.codec.lossy import decode_lossy
-from assay.weights.codec.planes import decode_planes, encode_planes, low_planes_are_noise
-from assay.weights.codec.residuals import residuals_of, undo_residuals
-from assay.weights.codec.streams import short
-from assay.weights.codec.streams.difference_writer import encode_difference
-from assay.weights.codec.streams.fixed_writer import choose_lengths, encode_fixed
-from assay.weights.codec.streams.short import decode_short, encode_short
-from assay.weights.codec.streams.sparse import decode_sparse, encode_sparse
-from assay.weights.codec.streams.stream_reader import decode_stream
-from assay.weights.codec.streams.window import window_of
-from assay.weights.dtype import ElementType
+from assay.weights.codec.lossy import decode_lossy, residuals_of, undo_residuals
+from assay.weights.codec.planes import decode_planes, encode_leading, encode_planes, low_planes_are_noise
+from assay.weights.codec.short import decode_short, decode_sparse, encode_short, encode_sparse
+from assay.weights.codec.stream_reader import decode_stream
+from assay.weights.codec.stream_writer import choose_lengths, encode_difference, encode_fixed
+from assay.weights.codec.symbols import window_of
+from assay.weights.elements import ElementType
 from assay.weights.store import Tensor
 
 _GLANCE = 4096

@@ -6,15 +6,72 @@ its length in bits and its leading bits: the exact value of a large one does not
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba as nb
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
+from numba.core.cgutils import raw_memcpy
+from numba.extending import intrinsic
 
-from assay.weights.codec.lanes.coder_state import NOISE, PROBABILITY_SUM, STATE_BITS, step_of
-from assay.weights.codec.lanes.lanes import WIDTH
-from assay.weights.codec.runs import copy_numbers, load_number, store_rising
+from assay.weights.codec.lanes import (
+    I8,
+    I32,
+    NOISE,
+    POINTER,
+    PROBABILITY_SUM,
+    STATE_BITS,
+    WIDTH,
+    splat,
+    step_of,
+    vector_of,
+)
 from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_length
 from assay.weights.store import Tensor
+
+# Runs of 32-bit numbers in memory, which compiled loops over arrays write one by one.
+
+
+@intrinsic
+def load_number(typing, start, place):  # type: ignore[no-untyped-def]
+    """The 32-bit number at any byte behind the address `start`, aligned or not."""
+
+    def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        address, place = arguments
+        at = builder.gep(builder.inttoptr(address, POINTER), [place], source_etype=I8)
+        return builder.load(at, typ=I32, align=1)
+
+    return types.uint32(types.uint64, types.int64), code
+
+
+@intrinsic
+def store_rising(typing, start, place, first):  # type: ignore[no-untyped-def]
+    """Stores `first` and the numbers above it, `WIDTH` in all, at a place behind the address `start`."""
+
+    def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        address, place, first = arguments
+        at = builder.gep(builder.inttoptr(address, POINTER), [place], source_etype=I32)
+        rising = ir.Constant(vector_of(I32), list(range(WIDTH)))
+        builder.store(builder.add(splat(builder, first, vector_of(I32)), rising), at, align=1)
+        return _context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, types.uint64), code
+
+
+@intrinsic
+def copy_numbers(typing, start, place, to, count):  # type: ignore[no-untyped-def]
+    """Copies `count` numbers from one place behind the address `start` to another; the two do not overlap."""
+
+    def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        address, *places, count = arguments
+        numbers = builder.inttoptr(address, POINTER)
+        source, target = (builder.gep(numbers, [place], source_etype=I32) for place in places)
+        raw_memcpy(builder, target, source, count, 4)
+        return _context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, types.int64, types.int64), code
+
 
 MEANING_AT, NOISE_AT, ESCAPED_AT, SHARE_AT = 10, 16, 21, 22
 """Lowest bits of the fields of a decoder's slot; see `read_tables`."""

@@ -11,8 +11,27 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import Method
-from assay.weights.dtype import ElementType
+from assay.weights.elements import ElementType
 from assay.weights.store import Tensor
+
+# Residuals as in `tokens`, of any width, for what is coded by planes.
+
+
+def residuals_of(bits: Tensor, base: Tensor, xor: bool) -> Tensor:
+    if xor:
+        return bits ^ base
+    signed = (bits - base).view(np.dtype(f"<i{bits.dtype.itemsize}"))
+    return ((signed << 1) ^ (signed >> (bits.dtype.itemsize * 8 - 1))).view(bits.dtype)
+
+
+def undo_residuals(out: Tensor, base: Tensor, xor: bool) -> None:
+    """Turns residuals in `out` into bit patterns, in place."""
+    if not xor:
+        one = out.dtype.type(1)
+        out[:] = base + ((out >> one) ^ (out.dtype.type(0) - (out & one)))
+    else:
+        out ^= base
+
 
 _HEADER = struct.Struct("<d")
 _STEPS = {Method.LOSSY_INT8: (np.int8, 127), Method.LOSSY_INT16: (np.int16, 32767)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assay.weights.codec.codec_methods import Method
-from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.weights.elements import ELEMENT_TYPES, bits_of
 
 
 def warm() -> None:

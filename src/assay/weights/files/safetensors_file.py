@@ -19,11 +19,9 @@ from typing import Any
 import numpy as np
 
 from assay.errors import DataError
-from assay.untrusted.json_text import parse_json
-from assay.untrusted.read_limit import WEIGHTS
-from assay.untrusted.regular_file import RegularFile
-from assay.untrusted.unreadable import Unreadable
-from assay.weights.dtype import ELEMENT_TYPES, bits_of
+from assay.files.json_text import parse_json
+from assay.files.reading import WEIGHTS, RegularFile, Unreadable
+from assay.weights.elements import ELEMENT_TYPES, bits_of
 from assay.weights.packs.tensor_record import LARGEST_TENSOR, MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
 

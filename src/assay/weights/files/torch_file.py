@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from assay.errors import AssayError, DataError
-from assay.untrusted.read_limit import WEIGHTS
-from assay.untrusted.regular_file import RegularFile
-from assay.untrusted.torch_pickle import Dtype, NotData, TorchUnpickler
-from assay.weights.dtype import ELEMENT_TYPES
+from assay.files.pickles import Dtype, NotData, TorchUnpickler
+from assay.files.reading import WEIGHTS, RegularFile
+from assay.weights.elements import ELEMENT_TYPES
 from assay.weights.packs.tensor_record import MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
 

@@ -6,17 +6,31 @@ Nothing old is removed before what replaces it is on disk.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-from assay.weights.bytes_on_disk import bytes_on_disk
-from assay.weights.packs.collected import Collected
-from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
-from assay.weights.work_folder import is_in_use
+from assay.weights.repository_disk import bytes_on_disk, is_in_use
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository
+
+
+@dataclass(frozen=True)
+class Collected:
+    commits_removed: int
+    tensors_removed: int
+    packs_before: int
+    packs_after: int
+    bytes_before: int
+    bytes_after: int
+
+    @property
+    def bytes_freed(self) -> int:
+        return self.bytes_before - self.bytes_after
+
 
 _SMALL_PACKS = 8
 """This many packs are worth joining even if nothing in them is dead."""

@@ -10,11 +10,9 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
-from assay.weights.dtype import from_bits
-from assay.weights.packs.chunk_cache import ChunkCache
-from assay.weights.packs.chunk_reading import ChunkReading, is_as_it_is, name_chunk
-from assay.weights.packs.pack_reader import PackReader
-from assay.weights.packs.slabs import Slabs
+from assay.weights.elements import from_bits
+from assay.weights.packs.chunks import ChunkCache, ChunkReading, Slabs, is_as_it_is, name_chunk
+from assay.weights.packs.pack_files import PackReader
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.store import Tensor
 

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.weights.bases.base_finder import BaseFinder
-from assay.weights.bases.clusters import cluster
-from assay.weights.bases.sketch import FEWEST_ELEMENTS, sketch_of
-from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.bases import FEWEST_ELEMENTS, BaseFinder, cluster, sketch_of
+from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.packs.tensor_writer import TensorWriter
 from assay.weights.store import Tensor

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, KNOWN_METHODS, SAME
-from assay.weights.digest import DIGEST_BYTES
-from assay.weights.dtype import ELEMENT_TYPES, ElementType
+from assay.weights.elements import DIGEST_BYTES, ELEMENT_TYPES, ElementType
 
 _CODES = tuple(ELEMENT_TYPES)
 _KINDS = tuple(ELEMENT_TYPES.values())

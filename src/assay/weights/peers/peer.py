@@ -32,7 +32,7 @@ class Peer:
     @property
     def installed(self) -> bool:
         if self.library == "coral":
-            from assay.weights.peers.coral_process import coral_python
+            from assay.weights.peers.coral import coral_python
 
             return coral_python() is not None
         return find_spec(self.library) is not None and not self._missing_programs()
@@ -52,7 +52,7 @@ class Peer:
     def _missing_programs(self) -> list[str]:
         if not self.programs:
             return []
-        from assay.weights.peers.git_store import find_program
+        from assay.weights.peers.git_stores import find_program
 
         return [program for program in self.programs if find_program(program) is None]
 
@@ -67,13 +67,13 @@ _OWN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 PEERS = {
     peer.name: peer
     for peer in (
+        _here("safetensors", "a plain safetensors file a version", "file_stores", "SafetensorsStore", "safetensors"),
         _here(
-            "safetensors", "a plain safetensors file a version", "safetensors_store", "SafetensorsStore", "safetensors"
+            "h5py-gzip", "HDF5, gzip level 4", "file_stores", "Hdf5Store", "h5py", options=(("compression", "gzip"),)
         ),
-        _here("h5py-gzip", "HDF5, gzip level 4", "hdf5_store", "Hdf5Store", "h5py", options=(("compression", "gzip"),)),
-        _here("h5py-lzf", "HDF5, lzf", "hdf5_store", "Hdf5Store", "h5py", options=(("compression", "lzf"),)),
-        _here("zstd", "zstd level 3 on the raw bytes", "zstd_store", "ZstdStore", "zstandard"),
-        _here("blosc2", "bit shuffle and lz4", "blosc2_store", "Blosc2Store", "blosc2"),
+        _here("h5py-lzf", "HDF5, lzf", "file_stores", "Hdf5Store", "h5py", options=(("compression", "lzf"),)),
+        _here("zstd", "zstd level 3 on the raw bytes", "framed_stores", "ZstdStore", "zstandard"),
+        _here("blosc2", "bit shuffle and lz4", "framed_stores", "Blosc2Store", "blosc2"),
         _here("zipnn", "byte groups and Huffman", "zipnn_store", "ZipnnStore", "zipnn", extra="torch"),
         _here(
             "zipnn-xor",
@@ -88,7 +88,7 @@ PEERS = {
         _here(
             "git-lfs",
             "git with its large-file storage",
-            "git_lfs_store",
+            "git_stores",
             "GitLfsStore",
             "safetensors",
             programs=("git", "git-lfs"),
@@ -97,7 +97,7 @@ PEERS = {
         _here(
             "dvc",
             "DVC beside git",
-            "dvc_store",
+            "git_stores",
             "DvcStore",
             "safetensors",
             programs=("git", "dvc"),
@@ -106,17 +106,17 @@ PEERS = {
         _here(
             "git-theta",
             "tensors of their own through git-lfs",
-            "git_theta_store",
+            "git_stores",
             "GitThetaStore",
             "safetensors",
             programs=("git", "git-lfs", "git-theta-filter"),
             install="pipx install 'git-theta[safetensors]', and git-lfs from https://git-lfs.com",
         ),
-        _here("coral-ml", "the store the suites were first written for", "coral_store", "CoralStore", "coral"),
+        _here("coral-ml", "the store the suites were first written for", "coral", "CoralStore", "coral"),
         _here(
             "float16-cast",
             "casts floats to float16: loses bits on purpose, to show that the accuracy suite finds them",
-            "lossy_store",
+            "framed_stores",
             "LossyStore",
             "numpy",
             lossy=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.weights.peers.versioned_file import VersionedFileStore
+from assay.weights.peers.file_stores import VersionedFileStore
 
 
 class XetStore(VersionedFileStore):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.weights.dtype import ELEMENT_TYPES, bits_of
-from assay.weights.peers.framed import Footer, FramedStore
+from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.peers.framed_stores import Footer, FramedStore
 from assay.weights.store import Tensor
 
 SUPPORTED = ("float32", "bfloat16", "float16")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, ItemsView, Iterable, Iterator, ValuesView
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.bases.base_finder import BaseFinder
-from assay.weights.packs.pack_writer import PackWriter
+from assay.weights.bases import BaseFinder
+from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.packs.tensor_writer import TensorWriter
 from assay.weights.store import Tensor
@@ -18,6 +18,54 @@ from assay.weights.versions.commit import TensorEntry
 
 if TYPE_CHECKING:
     from assay.weights.repository import Repository
+
+
+class LazyTensors(dict[str, Tensor]):
+    """A checkout whose tensors are read when they are first looked at, and then kept."""
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], Tensor]) -> None:
+        super().__init__(dict.fromkeys(names))  # type: ignore[arg-type]
+        self._read = read
+        self._missing = set(self)
+
+    @property
+    def loaded(self) -> set[str]:
+        return set(self) - self._missing
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name in self._missing:
+            self[name] = self._read(name)
+        return super().__getitem__(name)
+
+    def __setitem__(self, name: str, tensor: Tensor) -> None:
+        super().__setitem__(name, tensor)
+        self._missing.discard(name)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._missing.discard(name)
+
+    def get(self, name: str, default: Tensor | None = None) -> Tensor | None:  # type: ignore[override]
+        if name not in self:
+            return default
+        return self[name]
+
+    def pop(self, name: str, *default: Tensor) -> Tensor:  # type: ignore[override]
+        if name in self:
+            tensor = self[name]
+            del self[name]
+            return tensor
+        return super().pop(name, *default)
+
+    def items(self) -> ItemsView[str, Tensor]:  # type: ignore[override]
+        return ItemsView(self)
+
+    def values(self) -> ValuesView[Tensor]:  # type: ignore[override]
+        return ValuesView(self)
+
+    def copy(self) -> dict[str, Tensor]:
+        return dict(self.items())
+
 
 LONGEST_NAME = 4096
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.native.fuzz.target import Target
 
-from assay.loadgen.http.plain.response_reader import ResponseReader, State
+from assay.loadgen.http.response_reader import ResponseReader, State
 from assay.native.library import library
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from assay.process.mark import SESSION, find_started_for, read_start_environment
+from assay.process.leftovers import SESSION, find_started_for, read_start_environment
 from campaign.faults.victim import LIMIT_S, Dashboard, Victim, wait_until
 from campaign.kind import Case, Trial
 

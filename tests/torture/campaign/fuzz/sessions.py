@@ -10,7 +10,7 @@ from damaged_session import ENTRY, FILES, NAME, OTHER, DamagedSession, filled
 from readings import asked, assay, dashboard_pages, session_readings, tried
 from starlette.testclient import TestClient
 
-from assay.report.dashboard.app import dashboard
+from assay.server.app import dashboard
 from campaign.damage import damaged_bytes, damaged_json, damaged_lines, packed, unpacked
 from campaign.kind import Case, Trial
 

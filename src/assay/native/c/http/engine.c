@@ -144,7 +144,7 @@ static int64_t next_send(struct engine *engine, int64_t now) {
     return at;
 }
 
-/* Follows the lateness of wake-ups from above, as loadgen/pacing.py does: up at once, down slowly. One that is later
+/* Follows the lateness of wake-ups from above, as loadgen/sender.py does: up at once, down slowly. One that is later
    than any spin would cover lost its core to another program and says nothing of the timer. */
 static void learn(struct engine *engine, int64_t late) {
     if (late >= SPIN_MOST_NS || late < 0 || !engine->spin_ns) return;

@@ -1,4 +1,4 @@
-/* What went wrong with one request: the numbers of loadgen/http/fault.py. */
+/* What went wrong with one request: the numbers of loadgen/http/http_client.py. */
 #pragma once
 
 enum fault {

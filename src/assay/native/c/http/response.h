@@ -1,5 +1,5 @@
 /* An HTTP/1.1 response, cut by hand as its bytes come (RFC 9112, sections 4 to 7). A pure function over state and bytes:
-   it allocates nothing and trusts nothing. loadgen/http/plain/response_reader.py does the same in Python. */
+   it allocates nothing and trusts nothing. loadgen/http/response_reader.py does the same in Python. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* MinHash signatures of documents, and the keys of their bands. The ideas and their papers: stages/text/alike/minhash.py. */
+/* MinHash signatures of documents, and the keys of their bands. The ideas and their papers: stages/text/minhash.py. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,1 +1,0 @@
-"""Levels over time: where a series changed, and which commits lie there."""

@@ -1,1 +1,0 @@
-"""Two or more sides held against each other, and what differs around them."""

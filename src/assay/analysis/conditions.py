@@ -1,0 +1,244 @@
+"""What else happened on the machine while a run was measured. It explains a suspicious result; it changes none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.analysis.sentences.metric_words import SideNames
+from assay.analysis.sentences.note_sentences import condition
+from assay.errors import DataError
+from assay.files.reading import SESSION, Unreadable, read_text
+from assay.record import Environment, Record, SessionFolder
+
+if TYPE_CHECKING:
+    from assay.analysis.comparison import Comparison
+
+# What two environments differ in, most telling first. It stands beside a verdict and changes none.
+
+Kind = Literal["machine", "load", "system", "package"]
+KINDS: tuple[Kind, ...] = ("machine", "load", "system", "package")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not the same on both sides of a comparison."""
+
+    kind: Kind
+    what: str
+    base: str | None
+    """None: it is not there."""
+    head: str | None
+
+    def __str__(self) -> str:
+        if self.base is None:
+            return f"{self.what} {self.head} added"
+        return f"{self.what} {self.base} removed" if self.head is None else f"{self.what} {self.base} → {self.head}"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def environment_differences(base: Environment, head: Environment) -> tuple[Difference, ...]:
+    """What one side does not know of itself is no difference: records of older versions say less."""
+    return (*_machine(base, head), *_system(base, head), *_packages(base.packages, head.packages))
+
+
+def also_different(differences: Sequence[Difference], most: int | None = 4) -> str:
+    """One line for a person; nothing where nothing differs."""
+    if not differences:
+        return ""
+    shown = [str(difference) for difference in differences[:most]]
+    more = len(differences) - len(shown)
+    return f"Also different: {', '.join(shown)}" + (f" and {more} more" if more else "")
+
+
+def _machine(base: Environment, head: Environment) -> Iterator[Difference]:
+    yield from _compare("machine", "CPU", base.cpu_model, head.cpu_model)
+    yield from _compare("machine", "cores", base.cores, head.cores)
+    yield from _compare("machine", "memory", _gigabytes(base), _gigabytes(head))
+    yield from _compare("machine", "GPU", _gpus(base), _gpus(head))
+    yield from _compare("machine", "GPU driver", base.gpu_driver, head.gpu_driver)
+    yield from _compare("machine", "CUDA", base.cuda, head.cuda)
+
+
+def _system(base: Environment, head: Environment) -> Iterator[Difference]:
+    yield from _compare("system", "container", base.container_image or "none", head.container_image or "none")
+    yield from _compare("system", "OS", base.os, head.os)
+    yield from _compare("system", "kernel", base.kernel, head.kernel)
+    yield from _compare("system", "Python", base.python, head.python)
+    yield from _compare("system", "Assay", base.assay, head.assay)
+
+
+def _compare(kind: Kind, what: str, base: object, head: object) -> Iterator[Difference]:
+    if base and head and base != head:
+        yield Difference(kind, what, str(base), str(head))
+
+
+def _gigabytes(environment: Environment) -> str:
+    """Memory in whole GB, as a machine's class counts it: the kernel's own share differs from boot to boot."""
+    return f"{round(environment.memory_mb / 1024)} GB" if environment.memory_mb else ""
+
+
+def _gpus(environment: Environment) -> str:
+    return " + ".join(environment.gpus) or "none"
+
+
+def _packages(base: Mapping[str, str], head: Mapping[str, str]) -> Iterator[Difference]:
+    """Other versions before what came or went; in the order of the head, which has the packages that decide first."""
+    if not base or not head:
+        return
+    for name in [name for name in head if name in base and base[name] != head[name]]:
+        yield Difference("package", name, base[name], head[name])
+    for name in [name for name in base if name not in head]:
+        yield Difference("package", name, base[name], None)
+    for name in [name for name in head if name not in base]:
+        yield Difference("package", name, None, head[name])
+
+
+STEAL = 0.02
+NEIGHBOURS = 0.25
+"""Processors that others kept busy."""
+THROTTLED = 0.01
+
+
+def disturbances(run: Record) -> list[str]:
+    usage, found = run.usage, []
+    wall = usage.wall_s or run.exec_time_s
+    if usage.steal_share > STEAL:
+        found.append(f"the hypervisor took {usage.steal_share:.0%} of the CPU time")
+    if wall > 0 and usage.neighbour_cpu_s / wall > NEIGHBOURS:
+        found.append(f"other processes kept {usage.neighbour_cpu_s / wall:.1f} CPUs busy")
+    if wall > 0 and usage.throttled_s / wall > THROTTLED:
+        found.append(f"its CPU quota held it back for {usage.throttled_s / wall:.0%} of the time")
+    return found
+
+
+def not_alone(run: Record) -> bool:
+    """Others took what it could have had; its own quota is another matter."""
+    return _share(run, "steal") > STEAL or _share(run, "neighbours") > NEIGHBOURS
+
+
+def unequal_conditions(base: Sequence[Record], head: Sequence[Record], sides: SideNames) -> list[str]:
+    return [
+        condition(one.what, str(one.base), sides.base, str(one.head), sides.head)
+        for one in load_differences(base, head)
+    ]
+
+
+def load_differences(base: Sequence[Record], head: Sequence[Record]) -> list[Difference]:
+    """Busy against quiet. Said only where the sides differ: load that both had does not explain a difference."""
+    found = []
+    for name, threshold, words in (
+        ("steal", STEAL, "CPU time taken by the hypervisor"),
+        ("neighbours", NEIGHBOURS, "CPUs kept busy by other processes"),
+        ("throttled", THROTTLED, "time held back by the CPU quota"),
+    ):
+        before, after = (_typical(side, name) for side in (base, head))
+        if abs(after - before) > threshold and max(before, after) > 1.5 * min(before, after):
+            show = "{:.1f}" if name == "neighbours" else "{:.0%}"
+            found.append(Difference("load", words, show.format(before), show.format(after)))
+    return found
+
+
+def _typical(side: Sequence[Record], name: str) -> float:
+    return median(_share(run, name) for run in side) if side else 0.0
+
+
+def _share(run: Record, name: str) -> float:
+    usage = run.usage
+    wall = usage.wall_s or run.exec_time_s
+    if name == "steal":
+        return usage.steal_share
+    if wall <= 0:
+        return 0.0
+    return (usage.neighbour_cpu_s if name == "neighbours" else usage.throttled_s) / wall
+
+
+# The environments of the sessions on both sides of a comparison, from their folders as far as they still exist.
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What one session ran in."""
+
+    environment: Environment
+    installed: dict[str, str]
+    """Every package, where the session kept the list; its environment names only those that decide."""
+
+    @classmethod
+    def of(cls, folder: Path) -> Surroundings | None:
+        """None where it cannot be told: a folder that is gone, damaged, or not a session's."""
+        try:
+            environment = SessionFolder(folder).environment()
+        except (DataError, Unreadable, OSError, TypeError):
+            return None
+        return cls(environment, _read_installed(folder / "artifacts" / "pip-freeze.txt"))
+
+    def against(self, head: Surroundings) -> tuple[Difference, ...]:
+        if not (self.installed and head.installed):
+            return environment_differences(self.environment, head.environment)
+        return environment_differences(self._with_all(), head._with_all())
+
+    def _with_all(self) -> Environment:
+        named = {_normal(name): version for name, version in self.environment.packages.items()}
+        return replace(self.environment, packages={**named, **self.installed})
+
+
+def with_surroundings(
+    comparison: Comparison,
+    base: Sequence[Record],
+    head: Sequence[Record],
+    base_folders: Iterable[Path],
+    head_folders: Iterable[Path],
+) -> Comparison:
+    """The comparison with what differs besides: between any of the sessions on one side and any on the other."""
+    before, after = _read_known(base_folders), _read_known(head_folders)
+    found = dict.fromkeys(difference for one in before for other in after for difference in one.against(other))
+    both = _in_both(base, head)
+    found |= dict.fromkeys(_of_interpreters(*both, before, after))
+    differences = sorted([*found, *load_differences(*both)], key=lambda one: KINDS.index(one.kind))
+    return replace(comparison, environment=tuple(differences))
+
+
+def _of_interpreters(
+    base: Sequence[Record], head: Sequence[Record], before: Sequence[Surroundings], after: Sequence[Surroundings]
+) -> Iterator[Difference]:
+    """Differences between the Pythons of entries that have one of their own on either side."""
+    for name in dict.fromkeys(run.name for run in head):
+        one, other = (next(run for run in side if run.name == name) for side in (base, head))
+        if one.environment is not None or other.environment is not None:
+            yield from environment_differences(_python(one, before), _python(other, after))
+
+
+def _python(run: Record, sessions: Sequence[Surroundings]) -> Environment:
+    if run.environment is not None:
+        return Environment(python=run.environment.python, packages=dict(run.environment.packages))
+    said = sessions[0].environment if sessions else Environment()
+    return Environment(python=said.python, packages=said.packages)
+
+
+def _read_known(folders: Iterable[Path]) -> list[Surroundings]:
+    return [found for found in map(Surroundings.of, dict.fromkeys(folders)) if found is not None]
+
+
+def _in_both(base: Sequence[Record], head: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    names = {run.name for run in base} & {run.name for run in head}
+    one, other = ([run for run in side if run.counts and run.name in names] for side in (base, head))
+    return one, other
+
+
+def _read_installed(path: Path) -> dict[str, str]:
+    try:
+        lines = read_text(path, SESSION).splitlines()
+    except (FileNotFoundError, Unreadable, OSError):
+        return {}
+    pairs = (line.partition("==") for line in lines)
+    return {_normal(name): version for name, equals, version in pairs if equals}
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-")

@@ -1,1 +1,0 @@
-"""What makes a verdict of samples: floors of noise, exact values, how many runs would tell."""

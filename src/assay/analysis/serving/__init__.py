@@ -1,1 +1,0 @@
-"""What `serving.json` says of a load on an endpoint, read as something that others may have changed."""

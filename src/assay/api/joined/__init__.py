@@ -1,1 +1,0 @@
-"""A session that many jobs share: one of them runs its entries; the last one, or `--finish`, ends the session."""

@@ -1,1 +1,0 @@
-"""What hears of a session as it goes. Each is guarded: none can change or stop a run."""

@@ -1,1 +1,0 @@
-"""Plans composed and run with their listeners."""

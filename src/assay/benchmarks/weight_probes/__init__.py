@@ -1,0 +1,1 @@
+"""Measurements in fresh processes, for the suites of weight stores."""

@@ -1,0 +1,1 @@
+"""Models and versions that the suites of weight stores commit and read."""

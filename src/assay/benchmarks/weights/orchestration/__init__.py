@@ -1,1 +1,0 @@
-"""Which suites run, on which stores, with how much, and in which order."""

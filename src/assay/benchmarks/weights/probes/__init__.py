@@ -1,1 +1,0 @@
-"""What is measured of a store call by call, and in processes of its own."""

@@ -1,1 +1,0 @@
-"""Results of suites as readings, tables and folders."""

@@ -1,1 +1,0 @@
-"""What a session ran on: its environment, and the fingerprint that says which records are comparable."""

@@ -1,1 +1,0 @@
-"""Commands that keep house: data, sinks, schemas, old files."""

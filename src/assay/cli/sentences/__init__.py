@@ -1,1 +1,0 @@
-"""What commands say of their own; a file a command."""

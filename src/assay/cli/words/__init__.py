@@ -1,1 +1,0 @@
-"""Words that commands share: options, messages, exit codes, streams."""

@@ -1,1 +1,0 @@
-"""An entry and what it may say."""

@@ -1,1 +1,0 @@
-"""Files read, merged and resolved."""

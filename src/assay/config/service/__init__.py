@@ -1,1 +1,0 @@
-"""`service:` of a session file: a server that belongs to an entry."""

@@ -1,1 +1,0 @@
-"""Loops of running and deciding: A/B, calibration, repeat until sure, confirm."""

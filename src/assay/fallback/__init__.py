@@ -1,1 +1,0 @@
-"""Modules of other frameworks that users' code imports, answered with ours where the real ones are not found."""

@@ -1,1 +1,0 @@
-"""Devices that pipelines are put on."""

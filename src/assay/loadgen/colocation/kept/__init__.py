@@ -1,1 +1,0 @@
-"""What is kept of colocated runs: `colocation.json`, version 2."""

@@ -1,1 +1,0 @@
-"""Policies: who runs, where and with how much of the machine, decided while pipelines run."""

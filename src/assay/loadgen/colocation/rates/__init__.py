@@ -1,1 +1,0 @@
-"""One pipeline at several rates, and the highest that it keeps."""

@@ -1,1 +1,0 @@
-"""Pipelines in processes of their own, started, paused and ended together."""

@@ -1,1 +1,0 @@
-"""Colocated runs as text for a terminal."""

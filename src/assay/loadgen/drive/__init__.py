@@ -1,1 +1,0 @@
-"""Issuing queries to a graph of stages, in this process."""

@@ -1,1 +1,0 @@
-"""Queries through a graph whose stages all run in the thread that sends them."""

@@ -1,0 +1,1 @@
+"""What carries a query through a graph of stages."""

@@ -1,1 +1,0 @@
-"""Stages joined into a graph: fan-out, fan-in, routers, bounded cycles."""

@@ -1,1 +1,0 @@
-"""The client in C (`native/c/http`), and the Python that gives it memory and plans."""

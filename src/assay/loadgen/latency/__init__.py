@@ -1,1 +1,0 @@
-"""What latencies say: histograms, percentiles, objectives, peaks."""

@@ -1,1 +1,0 @@
-"""Events on their way from the ring to a file."""

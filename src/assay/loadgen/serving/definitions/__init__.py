@@ -1,1 +1,0 @@
-"""The same run under the definitions of other tools."""

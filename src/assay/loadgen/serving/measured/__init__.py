@@ -1,1 +1,0 @@
-"""Figures of a load: times of requests, delivered load, saturation, goodput."""

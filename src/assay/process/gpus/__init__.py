@@ -1,1 +1,0 @@
-"""GPUs: which there are, what they use, watched from beside a run."""

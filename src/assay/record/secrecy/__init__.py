@@ -1,1 +1,0 @@
-"""Secrets: how they are told, and kept out of what is written."""

@@ -1,1 +1,0 @@
-"""What a run ran on, and the fingerprint of it."""

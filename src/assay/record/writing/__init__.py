@@ -1,1 +1,0 @@
-"""Files and text written whole, or not at all."""

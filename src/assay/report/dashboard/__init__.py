@@ -1,1 +1,0 @@
-"""The dashboard server: reads session folders and the history, changes nothing."""

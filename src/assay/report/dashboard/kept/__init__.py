@@ -1,1 +1,0 @@
-"""What the dashboard keeps: pages by the count of changes, acknowledgements."""

@@ -1,1 +1,0 @@
-"""What is shown of pipelines that ran beside each other."""

@@ -1,1 +1,0 @@
-"""What is shown of a load on an endpoint: figures, curve against rate, distributions, course over time."""

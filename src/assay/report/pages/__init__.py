@@ -1,1 +1,0 @@
-"""Pages of HTML, one a file."""

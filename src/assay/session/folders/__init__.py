@@ -1,1 +1,0 @@
-"""A session's folders and locks on disk."""

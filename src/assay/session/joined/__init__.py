@@ -1,1 +1,0 @@
-"""Many jobs, one session: joining, waiting for each other, putting the parts together."""

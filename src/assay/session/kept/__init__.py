@@ -1,1 +1,0 @@
-"""What a run left, judged, masked and kept."""

@@ -1,1 +1,0 @@
-"""A Ray cluster for an entry."""

@@ -1,0 +1,1 @@
+"""What a run left behind: read, checked against requirements, judged, kept."""

@@ -1,1 +1,0 @@
-"""What is watched beside a run: neighbours, GPUs, leftovers, profiles."""

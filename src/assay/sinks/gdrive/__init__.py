@@ -1,1 +1,0 @@
-"""Google Drive: a session's folder as an archive."""

@@ -1,1 +1,0 @@
-"""MLflow: a session and its runs in an experiment."""

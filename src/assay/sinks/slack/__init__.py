@@ -1,1 +1,0 @@
-"""Slack: a session as one message and replies."""

@@ -1,1 +1,0 @@
-"""Weights & Biases: a group for a session, a run for each run."""

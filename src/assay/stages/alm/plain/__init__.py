@@ -1,1 +1,0 @@
-"""The rules in plain Python, for rows that the compiled pass leaves."""

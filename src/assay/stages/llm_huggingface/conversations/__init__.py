@@ -1,1 +1,0 @@
-"""Data sets of conversations: rows, the text of a chat, tokens and labels."""

@@ -1,1 +1,0 @@
-"""What changes the weights of a model: adapters, schedules, one step after the other."""

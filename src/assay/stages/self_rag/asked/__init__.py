@@ -1,1 +1,0 @@
-"""Questions, what is known of them, passages and replies."""

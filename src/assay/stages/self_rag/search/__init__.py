@@ -1,1 +1,0 @@
-"""Ways to find passages: a database read under limits, and embeddings."""

@@ -1,1 +1,0 @@
-"""Images: drawn or read, cut into splits, in the order of epochs, made in advance."""

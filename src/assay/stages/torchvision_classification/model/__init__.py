@@ -1,1 +1,0 @@
-"""Classifiers: built by name, with the weights that are here, trained and asked."""

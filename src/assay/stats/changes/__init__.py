@@ -1,1 +1,0 @@
-"""Change points and the noise that hides them."""

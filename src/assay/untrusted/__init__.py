@@ -1,1 +1,0 @@
-"""What others wrote, read under limits: a file may be anything, and nothing in it is run."""

@@ -1,1 +1,0 @@
-"""Kernels of the entropy coder, several interleaved states at once."""

@@ -1,1 +1,0 @@
-"""Streams of coded values: how each kind is written and read back."""
