@@ -36,7 +36,7 @@ lint: setup ## style, types, and the arrows between folders
 	$(BIN)/ruff check src tests bench peers tools
 	$(BIN)/ruff format --check src tests bench peers tools
 	$(BIN)/mypy
-	$(BIN)/python -m tools.draw_rooms --check
+	$(BIN)/python -m tools.package_imports
 	$(BIN)/python -m tools.file_creation
 
 lock: setup ## make the lock files anew

@@ -13,6 +13,6 @@ test-pythons: setup ## the fast tests with each of PYTHONS, in environments of t
 		$$to/bin/python -m pytest -n 2 -m "not slow and not serial" $(TEST_PYTHONS) || exit 1; \
 	done
 
-# Rooms whose fast tests need neither torch, which the lock does not have, nor a browser or servers.
-TEST_PYTHONS ?= $(addprefix tests/,analysis api capture cli config document experiment history pipeline process record \
-	session stages stats untrusted)
+# Packages whose fast tests need neither torch, which the lock does not have, nor a browser or servers.
+TEST_PYTHONS ?= $(addprefix tests/,analysis api cli compat config document experiments files history pipeline process record \
+	session server stages stats)

@@ -32,7 +32,7 @@ $(VENV)/.assay: $(VENV)/.core $(VENV)/.models
 	$(BIN)/python -m compileall -q src
 	@touch $@
 
-# Files that rooms need at set-up (compiled kernels, chart libraries, system packages) hang on READY.
+# Files that packages need at set-up (compiled kernels, chart libraries, system packages) hang on READY.
 READY += $(VENV)/.assay
 .SECONDEXPANSION:
 $(VENV)/.ready: $$(READY)

@@ -13,7 +13,7 @@ READY += .peers/s3/.ready
 
 .PHONY: torture-dashboard
 torture-dashboard: setup ## 16 clients, some hostile, ask the dashboard about 100,000 records for a minute
-	PYTHONPATH=$(TORTURE_PATH) $(BIN)/python tests/report/test_dashboard_under_load.py
+	PYTHONPATH=$(TORTURE_PATH) $(BIN)/python tests/server/test_dashboard_under_load.py
 
 .PHONY: torture-kills
 torture-kills: setup ## 200 kills and stops over all processes of sessions with three sinks and a weight suite, then resume

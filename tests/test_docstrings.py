@@ -35,7 +35,7 @@ def test_every_kind_of_docstring_is_found() -> None:
 
 def test_no_docstring_begins_in_mid_sentence() -> None:
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-    assert len(paths) > 1000
+    assert len(paths) > 500
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text.lstrip().partition(chr(10))[0]}"
         for path in paths

@@ -8,6 +8,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
     from typing import Any
 
 
@@ -30,3 +32,29 @@ def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], A
         return sorted(modules)
 
     return get, names
+
+
+class MovedModules:
+    """Keeps former paths of modules importable: each answers with the names of the module that has them now.
+
+    sys.meta_path.append(MovedModules({"assay.loadgen.http.exchange_file": "assay.loadgen.http.exchanges"}))
+    """
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if name not in self._modules:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        from importlib import import_module
+
+        now = import_module(self._modules[module.__name__])
+        module.__dict__["__getattr__"] = lambda name: getattr(now, name)

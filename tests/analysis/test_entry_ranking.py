@@ -3,7 +3,7 @@ from __future__ import annotations
 from made_commands import made_runs, made_times
 
 from assay.analysis import Verdict
-from assay.analysis.outlying_run import outlying_runs
+from assay.analysis.evidence import outlying_runs
 from assay.analysis.ranking import entry_ranking
 from assay.record import Outcome
 

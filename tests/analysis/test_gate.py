@@ -11,7 +11,7 @@ from session_factory import START, MadeRun, make_session
 from tests.analysis.records import noisy, record, side
 
 from assay.analysis import Comparison, Row, Verdict, compare
-from assay.analysis.failure import Failure, failure_lines
+from assay.analysis.comparison import Failure, failure_lines
 from assay.cli.main import main
 from assay.record import Outcome, Record
 

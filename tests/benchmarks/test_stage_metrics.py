@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.benchmarks.stage_metrics import stage_metrics
+from assay.benchmarks.colocation_metrics import stage_metrics
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
 from assay.pipeline.stage import Stage
 from assay.record.metric import Metric

@@ -8,9 +8,9 @@ import pytest
 from workplace import Workplace
 
 from assay.api.run_inputs import RunInputs
+from assay.config.entry_config import RayConfig
 from assay.config.load import load_config
 from assay.config.plan import Plan, make_plan
-from assay.config.ray_config import RayConfig
 from assay.errors import ConfigError
 from assay.session import machine
 from assay.session.preflight import resource_warnings

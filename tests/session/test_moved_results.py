@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.config.ray_config import RayConfig
+from assay.config.entry_config import RayConfig
 from assay.session.ray_cluster import RayCluster
 
 KEEPS = "import os, pathlib; (pathlib.Path(os.environ['ASSAY_SCRATCH_DIR']) / 'big').write_text('x')"

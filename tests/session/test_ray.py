@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.config.ray_config import RayConfig
+from assay.config.entry_config import RayConfig
 from assay.errors import MissingExtra
 from assay.record import Outcome
 from assay.session import machine, ray_cluster

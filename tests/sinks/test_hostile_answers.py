@@ -16,9 +16,8 @@ from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.delivery.sink_state import Backoff, SinkState
 from assay.sinks.gdrive_sink import translate_error
 from assay.sinks.http_target import HttpTarget
-from assay.sinks.sink import Rejected, SinkFailure, Unavailable
+from assay.sinks.sink import Rejected, SinkFailure, SinkSpec, Unavailable
 from assay.sinks.slack_sink import SlackBot
-from assay.sinks.spec import SinkSpec
 
 BODIES = {
     "nothing": b"",

@@ -26,8 +26,8 @@ from assay.errors import UsageError
 from assay.history import History
 from assay.record import Outcome, SessionFolder
 from assay.sinks import Delivery
-from assay.sinks.monitoring.grafana import dashboard
 from assay.sinks.monitoring.metrics_collector import HELP, MetricsCollector, of_record
+from assay.sinks.monitoring.monitoring_sink import dashboard
 from assay.sinks.monitoring.prometheus import exposition, write_request
 
 pytestmark = pytest.mark.xdist_group("monitoring")

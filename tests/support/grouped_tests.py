@@ -5,7 +5,7 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER = (
     "tests/pipeline/ray/",
     "tests/report/test_report_in_browser.py",
-    "tests/report/test_dashboard_in_browser.py",
+    "tests/server/test_dashboard_in_browser.py",
     "tests/seeds/test_seed_framework.py",
     "tests/seeds/test_seed_nightly.py",
     "tests/seeds/test_seed_weight_suites.py",

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.analysis.comparison import Comparison, Row, Verdict
+from assay.analysis.comparison import MEASURED, Comparison, Row, Verdict, failure
 from assay.analysis.conditions import unequal_conditions
 from assay.analysis.evidence import FEWEST, Evidence, HistoryPast, NoPast, Past, Runs, Sample, evidence, sample
-from assay.analysis.failure import MEASURED, failure
 from assay.analysis.judgement import apply_canaries, is_declared_exact, judge_evidence, judge_exact, values, varying
 from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.rules import MetricRule, Rules, direction

@@ -13,16 +13,52 @@ from typing import Protocol
 import numpy as np
 
 from assay.analysis.comparison import Design, Verdict, judge_change
+from assay.analysis.conditions import disturbances
 from assay.analysis.sentences import note_sentences as noted
 from assay.analysis.sentences import verdict_sentences as said
 from assay.analysis.sentences.metric_words import A_AND_B, MetricWords, SideNames
 from assay.history import History
-from assay.record import Metric
+from assay.record import Metric, Record
 from assay.record.metric import Better
 from assay.stats.intervals import Floats, Interval, quantile_interval
 from assay.stats.nightly import Night, watch
-from assay.stats.robust import SlowRuns, middle, slow_runs, tick, two_modes
+from assay.stats.robust import SlowRuns, find_outliers, middle, slow_runs, tick, two_modes
 from assay.stats.shift import Shift, at_least, level_shift, paired_shift, unpaired_shift
+
+NOTABLE = 0.03
+"""Share of the median below which a run that stands apart is not worth a word."""
+
+
+@dataclass(frozen=True)
+class OutlyingRun:
+    """A run whose time stands apart from the others of its entry."""
+
+    run: Record
+    ratio: float
+    """Its time over the median of all."""
+    reasons: tuple[str, ...] = ()
+    """What was different about it, as far as that was recorded: likely causes, none of them proven."""
+
+
+def outlying_runs(runs: Sequence[Record]) -> tuple[OutlyingRun, ...]:
+    """Runs that stand apart, in the order they ran. What every run had to bear explains none of them."""
+    typical = median(run.exec_time_s for run in runs) if runs else 0.0
+    if typical <= 0:
+        return ()
+    found = [runs[outlier.index] for outlier in find_outliers([run.exec_time_s for run in runs])]
+    apart = [run for run in found if abs(run.exec_time_s / typical - 1) >= NOTABLE]
+    others = [run for run in runs if run not in found]
+    return tuple(OutlyingRun(run, run.exec_time_s / typical, _reasons(run, runs[0], others)) for run in apart)
+
+
+def _reasons(run: Record, first: Record, others: Sequence[Record]) -> tuple[str, ...]:
+    if run.exec_time_s <= median(other.exec_time_s for other in others):
+        return ()
+    if 2 * sum(bool(disturbances(other)) for other in others) < len(others):
+        known = tuple(disturbances(run))
+        if known:
+            return known
+    return ("it was the first: `--warmup 1` leaves such a run out",) if run is first else ()
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:

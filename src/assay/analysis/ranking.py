@@ -10,9 +10,8 @@ from statistics import median
 from typing import Any
 
 from assay.analysis.compare_records import compare
-from assay.analysis.comparison import OWN, Comparison, Row, Verdict
+from assay.analysis.comparison import MEASURED, OWN, Comparison, Row, Verdict
 from assay.analysis.evidence import median_interval
-from assay.analysis.failure import MEASURED
 from assay.analysis.rules import direction
 from assay.record import Record
 from assay.record.metric import Better, Metric

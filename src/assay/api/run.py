@@ -26,7 +26,7 @@ from assay.session.results.records import session_masker
 from assay.session.resume import is_complete, reopen_session
 from assay.session.session import start_session
 from assay.sinks.delivery.delivery import is_told
-from assay.sinks.spec import SinkSpec
+from assay.sinks.sink import SinkSpec
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison

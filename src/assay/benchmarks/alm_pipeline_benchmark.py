@@ -17,11 +17,12 @@ from assay.pipeline import Pipeline, SplitResult, Stage, executor_named
 from assay.pipeline.executors.executor import EXECUTORS
 from assay.record.benchmark import Benchmark, benchmark
 from assay.record.task import TaskPerf, TaskPerfUtils
+from assay.stages.alm.builder_stage import ALMDataBuilderStage
 from assay.stages.alm.kernel import library
 from assay.stages.alm.manifest_reader import ManifestReader, RepeatEntries
+from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
 from assay.stages.alm.split_summary import SplitSummary
-from assay.stages.alm.stages import ALMDataBuilderStage, ALMDataOverlapStage
 
 SCRIPT = "alm_pipeline_benchmark.py"
 USUAL_ENTRY = "alm_pipeline_xenna"

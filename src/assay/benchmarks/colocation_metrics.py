@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from assay.benchmarks.stage_metrics import stage_metrics
 from assay.loadgen.colocation.colocation import GroupOutcome, Matrix, PipelineOutcome, folder_name
 from assay.loadgen.colocation.overlap import Overlap
 from assay.loadgen.colocation.rates import RatesTried
 from assay.loadgen.colocation.result_files import stage_window
 from assay.loadgen.colocation.slowdown import Contrast
-from assay.loadgen.result import Ints, StageTimes
+from assay.loadgen.result import Ints, LoadResult, StageTimes
 from assay.record.benchmark import Benchmark
+from assay.record.metric import Metric
 from assay.record.task import STANDS_FOR, TaskPerf
+
+
+def stage_metrics(pipeline: str, result: LoadResult) -> Iterator[Metric]:
+    """What stages say of their own work, as `pipeline.stage.figure`; stages of the same name are told apart by id."""
+    words = {id: _word(stage.name) for id, stage in result.stages.items()}
+    often = Counter(words.values())
+    for id, report in result.reports.items():
+        word = words[id] if words[id] and often[words[id]] == 1 else f"{words[id] or 'stage'}-{id}"
+        yield from (replace(metric, name=f"{pipeline}.{word}.{metric.name}") for metric in report.metrics)
+
+
+def _word(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name).strip("-")
+
 
 MOST_SAMPLES = 2000
 

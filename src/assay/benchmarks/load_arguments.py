@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.loadgen.serving.settings import LoadSettings
+    from assay.loadgen.serving.load_settings import LoadSettings
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 
@@ -94,8 +94,8 @@ def _requests(parser: ArgumentParser) -> None:
 
 
 def load_settings(args: Namespace, key: str | None) -> LoadSettings:
-    from assay.loadgen.serving.metrics import ServingObjective
-    from assay.loadgen.serving.settings import LoadSettings
+    from assay.loadgen.serving.load_settings import LoadSettings
+    from assay.loadgen.serving.quantities import ServingObjective
 
     objectives = tuple(ServingObjective.parse(words) for words in args.objective)
     if args.find_peak and not objectives:

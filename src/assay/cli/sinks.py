@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
 
 def _list(args: Namespace) -> int:
     from assay.sinks.registry import BUILT_IN, find_built_in_class, list_registered
-    from assay.sinks.spec import SinkSpec
+    from assay.sinks.sink import SinkSpec
 
     for name in BUILT_IN:
         found = find_built_in_class(SinkSpec(name))
@@ -110,7 +110,7 @@ def _test(args: Namespace) -> int:
 
 
 def _dashboard(args: Namespace) -> int:
-    from assay.sinks.monitoring.grafana import dashboard
+    from assay.sinks.monitoring.monitoring_sink import dashboard
 
     print(json.dumps(dashboard(), indent=1))
     return 0

@@ -19,8 +19,7 @@ from assay.errors import UsageError
 from assay.names import unknown
 
 if TYPE_CHECKING:
-    from assay.config.entry_config import MetricConfig, Requirement
-    from assay.config.ray_config import RayConfig
+    from assay.config.entry_config import MetricConfig, RayConfig, Requirement
     from assay.config.service import Service
 
 

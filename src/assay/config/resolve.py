@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.config.entry import Entry, Script, ScriptNotFound, gpu_numbers, resolve_program, split
-from assay.config.entry_config import EntryConfig
+from assay.config.entry_config import EntryConfig, RayConfig
 from assay.config.load import Config
 from assay.config.paths import SessionPaths
 from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, UsedDataset, Variables, render
-from assay.config.ray_config import RayConfig
 from assay.config.service import ADDRESS, Service
 from assay.config.service_config import ReadyConfig, ServiceConfig
 from assay.config.session_config import SessionConfig

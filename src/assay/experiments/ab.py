@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from assay.analysis import Comparison, Row, Rules, Verdict, compare
-from assay.analysis.comparison import OWN
+from assay.analysis.comparison import OWN, Failure, failure
 from assay.analysis.conditions import with_surroundings
-from assay.analysis.failure import Failure, failure
 from assay.analysis.judgement import looks, open_entries
 from assay.config.entry import Entry
 from assay.config.plan import Plan

@@ -130,7 +130,7 @@ def encode(value: Any, indent: int | None = None) -> str:
 
 
 def decode(text: str | bytes) -> Any:
-    """Decodes what nobody else could have changed; a file is read by `untrusted.json_text`, with `untag`."""
+    """Decodes what nobody else could have changed; a file is read by `files.json_text`, with `untag`."""
     return json.loads(text, object_hook=untag)
 
 

@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "assay(group, rounds, max_time): which table a benchmark is in, and how often it is timed"
     )
     if not hasattr(config, "workerinput"):
-        from assay.pytest_plugin.recorded_session import Keeper
+        from assay.pytest_plugin.recorder import Keeper
 
         config.pluginmanager.register(Keeper(config), "assay_keeper")
     for option in ("--assay-session-name", "--assay-join"):

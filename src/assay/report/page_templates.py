@@ -23,7 +23,6 @@ from assay.report.quantity import duration, number, percent, printable, quantity
 from assay.report.run_folder import MOST_INSIGHTS
 from assay.report.svg.lines import line_chart
 from assay.report.text.series import change_commits, change_size
-from assay.server.address import address, change_address, publication_time
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -91,9 +90,7 @@ def templates() -> Environment:
         verdict_word=verdict_word, counted=count_verdicts, named=_strip_label,
         change_size=change_size, change_commits=change_commits, insight_groups=insight_groups,
     )  # fmt: skip
-    made.globals.update(Verdict=Verdict, address=address, changed=change_address, published=publication_time)
-    made.globals["MOST_INSIGHTS"] = MOST_INSIGHTS
-    made.globals["style"] = page_style
+    made.globals.update(Verdict=Verdict, MOST_INSIGHTS=MOST_INSIGHTS, style=page_style)
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
 

@@ -12,9 +12,7 @@ from urllib.parse import urlencode
 from assay.errors import AssayError, MissingExtra
 from assay.report.page_templates import SCRIPTS, SHEETS, TEMPLATES, templates
 from assay.server import compare_page, home_page, series_page, session_pages
-from assay.server import session_pages as entry_pages
-from assay.server import session_pages as run_pages
-from assay.server.address import NotThere, read_asked
+from assay.server.address import NotThere, address, change_address, publication_time, read_asked
 from assay.server.attention import acknowledge_asked, is_own
 from assay.server.cache import KeptPage
 from assay.server.store import Store
@@ -54,10 +52,10 @@ PAGES: dict[str, tuple[str, PageMaker]] = {
     "/sessions": ("sessions.html", session_pages.sessions),
     "/session": ("session.html", session_pages.session),
     "/session/entry": ("session_entry.html", session_pages.session_entry),
-    "/entries": ("entries.html", entry_pages.entries),
-    "/entry": ("entry.html", entry_pages.entry),
+    "/entries": ("entries.html", session_pages.entries),
+    "/entry": ("entry.html", session_pages.entry),
     "/series": ("series.html", series_page.series),
-    "/runs": ("runs.html", run_pages.runs),
+    "/runs": ("runs.html", session_pages.runs),
     "/compare": ("compare.html", compare_page.compare),
 }
 
@@ -137,7 +135,9 @@ def render_page(store: Store, path: str, template: str, page: PageMaker, asked: 
 
 
 def render(template: str, **values: Any) -> str:
-    return templates().get_template(f"dashboard/{template}").render(**values)
+    environment = templates()
+    environment.globals.update(address=address, changed=change_address, published=publication_time)
+    return environment.get_template(f"dashboard/{template}").render(**values)
 
 
 def _live(store: Store) -> Callable[[Request], Response]:

@@ -25,7 +25,7 @@ from assay.session import machine
 from assay.session.capture import AskedInterpreter
 
 if TYPE_CHECKING:
-    from assay.config.ray_config import RayConfig
+    from assay.config.entry_config import RayConfig
 
 
 def object_store_bytes(ray: RayConfig) -> int | None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.compat.stand_ins import install
 from assay.names import Registry, UnknownComponent, load, load_module, look_in, quote, unknown
-from assay.sinks.sink import COMMON_KEYS, Sink
-from assay.sinks.spec import BESIDE, SinkSpec
+from assay.sinks.sink import BESIDE, COMMON_KEYS, Sink, SinkSpec
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from assay.record.secret_shapes import find_shapes, is_searchable
 from assay.record.secrets import SHORTEST, Masker, is_secret
 from assay.sinks.registry import find_built_in_class
-from assay.sinks.spec import SinkSpec
+from assay.sinks.sink import SinkSpec
 
 _POINTS_ELSEWHERE = re.compile(r"_(file|path|env|id)$", re.IGNORECASE)
 _HEADERS = ("authorization", "auth", "key")

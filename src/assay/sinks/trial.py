@@ -18,8 +18,7 @@ from assay.errors import AssayError
 from assay.names import quote, unknown
 from assay.sinks.registry import make_sink, sink_class, takes_config
 from assay.sinks.secrets import Secrets
-from assay.sinks.sink import COMMON_KEYS
-from assay.sinks.spec import BESIDE, SinkSpec
+from assay.sinks.sink import BESIDE, COMMON_KEYS, SinkSpec
 
 TRIAL_S = 20.0
 """Seconds for importing and making a sink; one that takes longer is left to delivery, which has limits of its own."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.loadgen.http.deltas import Kind, read_compiled, read_deltas, read_plain, reading_functions
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
-from assay.loadgen.http.reading import Kind, read_compiled, read_deltas, read_plain, reading_functions
 
 
 def exchanges_of(bodies: list[bytes], streamed: bool = True, receipt: int = 7) -> Exchanges:

@@ -21,9 +21,9 @@ from assay.loadgen.http.server import (
     chat_event,
     null_replies,
 )
-from assay.loadgen.serving.endpoint import ServerRefused
+from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.run_load import run_load
-from assay.loadgen.serving.settings import LoadSettings
+from assay.loadgen.serving.served_models import ServerRefused
 
 GOOD = [(0.0, STREAM_HEAD + chat_event({"content": "hi"}, finish="stop") + DONE + STREAM_END)]
 

@@ -4,7 +4,7 @@ import pytest
 from made_exchanges import DONE, Made, delta, made_point
 
 from assay.loadgen.http.http_client import Fault
-from assay.loadgen.serving.settings import LoadAsked
+from assay.loadgen.serving.load_settings import LoadAsked
 
 OPEN = LoadAsked("constant", rate=100.0)
 DATA = delta("a", finish="stop") + DONE

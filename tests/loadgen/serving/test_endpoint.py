@@ -7,9 +7,9 @@ import pytest
 
 from assay.errors import UsageError
 from assay.loadgen.serving.endpoint import Endpoint
-from assay.loadgen.serving.metrics import ServingObjective
+from assay.loadgen.serving.load_settings import LoadSettings
+from assay.loadgen.serving.quantities import ServingObjective
 from assay.loadgen.serving.schedule import LoadSchedule, build_scheduler
-from assay.loadgen.serving.settings import LoadSettings
 
 SAID = [{"role": "user", "content": 'say "hi"'}]
 

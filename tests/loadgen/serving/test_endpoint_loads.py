@@ -8,8 +8,8 @@ import pytest
 
 from assay.loadgen.http.server import ScriptedServer, null_replies
 from assay.loadgen.serving.load_point import point_metrics
+from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.run_load import run_load
-from assay.loadgen.serving.settings import LoadSettings
 
 WORDS = "word0 word1 word2 word3 word4 "
 GAP_S = 0.003

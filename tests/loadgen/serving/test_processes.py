@@ -24,10 +24,10 @@ from assay.loadgen.http.server import (
     null_replies,
 )
 from assay.loadgen.serving.load_point import LoadPoint
+from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.point_text import point_text
 from assay.loadgen.serving.result_files import point_json
 from assay.loadgen.serving.run_load import run_load
-from assay.loadgen.serving.settings import LoadSettings
 
 
 def _settings(url: str, **given: Any) -> LoadSettings:

@@ -8,8 +8,8 @@ import pytest
 from made_tokenizer import made_tokenizer
 
 from assay.errors import AssayError, DataError, UsageError
-from assay.loadgen.serving.prompts import BLOCK_TOKENS, PromptFile
-from assay.loadgen.serving.settings import LoadPrompts, LoadSettings
+from assay.loadgen.serving.load_settings import LoadSettings
+from assay.loadgen.serving.prompts import BLOCK_TOKENS, LoadPrompts, PromptFile
 from assay.loadgen.serving.tokens import TokenizerText, TokenLengths, WordText
 
 URL = "http://localhost:1"

@@ -8,8 +8,9 @@ from made_exchanges import DONE, ROLE, Made, delta, event, made_point, usage
 
 from assay.loadgen.http.http_client import Fault
 from assay.loadgen.serving.load_point import point_metrics
-from assay.loadgen.serving.metrics import TIMES, ServingObjective, quantiles
-from assay.loadgen.serving.settings import LoadAsked
+from assay.loadgen.serving.load_settings import LoadAsked
+from assay.loadgen.serving.metrics import quantiles
+from assay.loadgen.serving.quantities import TIMES, ServingObjective
 
 MS = 1_000_000
 ANSWER = Made(

@@ -22,8 +22,8 @@ from assay.loadgen.http.server import (
     usage_event,
 )
 from assay.loadgen.serving.load_point import LoadPoint, point_metrics
+from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.run_load import run_load
-from assay.loadgen.serving.settings import LoadSettings
 
 Floats = NDArray[np.float64]
 REQUESTS, RATE = 160, 50.0

@@ -10,11 +10,12 @@ from tests.stages.alm import oracle
 from assay.benchmarks.data.alm import SHAPES, write_manifest
 from assay.pipeline import Executor, Pipeline
 from assay.pipeline.executors.executor import LocalExecutor
+from assay.stages.alm.builder_stage import ALMDataBuilderStage
 from assay.stages.alm.manifest_reader import ManifestReader
+from assay.stages.alm.overlap_stage import ALMDataOverlapStage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
 from assay.stages.alm.recording import Lines, count_lines, normal_form
 from assay.stages.alm.split_summary import Curated, SplitSummary, Tally
-from assay.stages.alm.stages import ALMDataBuilderStage, ALMDataOverlapStage
 from assay.stages.alm.writers import ALMJsonlWriter
 
 Json = dict[str, Any]

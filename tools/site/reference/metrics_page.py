@@ -77,6 +77,6 @@ def definitions() -> dict[str, dict[str, str]]:
 
 @cache
 def formulas() -> dict[str, str]:
-    from assay.loadgen.serving.metrics import FORMULAS
+    from assay.loadgen.serving.quantities import FORMULAS
 
     return dict(FORMULAS)

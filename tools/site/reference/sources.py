@@ -12,8 +12,8 @@ PACKAGE = ROOT / "src" / "assay"
 
 @cache
 def trees() -> dict[Path, ast.Module]:
-    """Without `fallback/path`, which answers for other frameworks' modules."""
-    found = sorted(path for path in PACKAGE.rglob("*.py") if "fallback/path" not in path.as_posix())
+    """Without `compat/path`, which answers for other frameworks' modules."""
+    found = sorted(path for path in PACKAGE.rglob("*.py") if "compat/path" not in path.as_posix())
     return {path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in found}
 
 

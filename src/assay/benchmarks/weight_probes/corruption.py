@@ -139,7 +139,7 @@ def _run(question: dict[str, object], budget: ScenarioBudget, settings: SuiteSet
     """Adds to the verdicts position by position until the end, until there are enough, or until the probe's death."""
     before = verdicts.total()
     unfinished = False
-    with Probe("flipped_bytes", settings) as probe:
+    with Probe("corruption", settings) as probe:
         probe.tell(question)
         for answer in probe.answers():
             unfinished = answer["verdict"] == "began"

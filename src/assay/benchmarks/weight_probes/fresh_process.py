@@ -98,7 +98,7 @@ def _environment(settings: SuiteSettings) -> dict[str, str]:
 
 
 def main(probe: str) -> None:
-    module = import_module(f"assay.benchmarks.weights.probes.{probe}")
+    module = import_module(f"assay.benchmarks.weight_probes.{probe}")
     for answer in module.answer(json.loads(sys.stdin.readline()), SuiteSettings.from_environment()):
         print(json.dumps(answer), flush=True)
 

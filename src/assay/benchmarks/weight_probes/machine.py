@@ -8,8 +8,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 
 @dataclass(frozen=True)
 class Machine:
@@ -101,6 +99,8 @@ def settle_machine(nbytes: int) -> None:
     as long as clearing it does. Whether an operation meets such memory is chance, and no property of a store.
     """
     settle()
+    import numpy as np  # Asking for the machine alone is to stay quick.
+
     room = np.empty(min(nbytes, _MOST_TOUCHED), np.uint8)
     room[:: mmap.PAGESIZE] = 1
     del room

@@ -158,7 +158,7 @@ def judge_in_second_process(
 ) -> list[tuple[str, str]]:
     """(case, problem) for what a new process finds differently from what was committed."""
     asked = [{"path": str(verdict.path), "refs": [ref for ref in verdict.refs if ref]} for _, verdict in cases]
-    answers = ask_fresh_process("second_process", {"store": store, "cases": asked}, settings)
+    answers = ask_fresh_process("fresh_process", {"store": store, "cases": asked}, settings)
     problems = []
     for (case, verdict), found in zip(cases, answers, strict=True):
         kept = [version for ref, version in zip(verdict.refs, case.versions, strict=True) if ref]

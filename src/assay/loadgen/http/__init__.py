@@ -1,1 +1,15 @@
 """The HTTP client for endpoints: requests at their times, arrival times of all that comes back."""
+
+import sys
+
+from assay.exports import MovedModules
+
+sys.meta_path.append(
+    MovedModules(
+        {
+            "assay.loadgen.http.exchange_file": "assay.loadgen.http.exchanges",
+            "assay.loadgen.http.reading": "assay.loadgen.http.deltas",
+            "assay.loadgen.http.reading.read_deltas": "assay.loadgen.http.deltas",
+        }
+    )
+)

@@ -26,13 +26,13 @@ from enum import IntEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assay.errors import AssayError, UsageError
 from assay.loadgen.http.target import Target
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from assay.loadgen.http.exchanges import Exchange, Exchanges
 
 
@@ -149,6 +149,8 @@ class RequestPlan:
         if self.at_ns is not None:
             if len(self.at_ns) != self.count:
                 raise UsageError(f"{self.count} requests need {self.count} times, not {len(self.at_ns)}")
+            import numpy as np  # Checking a command line imports this module, and is to be quick.
+
             if np.any(np.diff(self.at_ns) < 0) or self.at_ns[0] < 0:
                 raise UsageError("times of requests must ascend, from 0 on")
 

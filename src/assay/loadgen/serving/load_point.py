@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.result import Ints
 from assay.loadgen.serving.clients import places_of
-from assay.loadgen.serving.metrics import QUANTITIES, SHARES, ObjectiveResult, RequestTimes, TokenCounts, quantiles
+from assay.loadgen.serving.load_settings import LoadAsked
+from assay.loadgen.serving.metrics import SHARES, RequestTimes, TokenCounts, quantiles
+from assay.loadgen.serving.quantities import QUANTITIES, ObjectiveResult
 from assay.loadgen.serving.replies import Replies
 from assay.loadgen.serving.saturation import Saturation
-from assay.loadgen.serving.settings import LoadAsked
 from assay.record.metric import Metric
 
 LEAST_SHARE = 0.95

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.loadgen.http.deltas import Deltas, Kind, read_deltas
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.http.http_client import Fault
-from assay.loadgen.http.reading import Deltas, Kind, read_deltas
 from assay.loadgen.result import Ints
 
 

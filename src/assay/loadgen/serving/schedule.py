@@ -11,15 +11,15 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.errors import UsageError
+from assay.loadgen.http.deltas import read_deltas
 from assay.loadgen.http.exchanges import Exchange, Exchanges
 from assay.loadgen.http.http_client import HttpClient
-from assay.loadgen.http.reading import read_deltas
 from assay.loadgen.result import Ints
 from assay.loadgen.schedulers import LoadScheduler
 from assay.loadgen.schedulers.scheduler import SCHEDULERS, draw
 from assay.loadgen.serving.endpoint import Endpoint
+from assay.loadgen.serving.load_settings import LoadAsked, LoadSettings
 from assay.loadgen.serving.prompts import Conversation
-from assay.loadgen.serving.settings import LoadAsked, LoadSettings
 
 History = Literal["server", "recorded"]
 

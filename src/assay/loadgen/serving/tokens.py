@@ -13,12 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assay.errors import DataError, MissingExtra, UsageError
 from assay.files.reading import MB, NAMED, RegularFile
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from assay.loadgen.result import Ints
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.loadgen.http.reading import Kind
+from assay.loadgen.http.deltas import Kind
 from assay.loadgen.result import Ints
 from assay.loadgen.serving.load_point import LoadPoint
 

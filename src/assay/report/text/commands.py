@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from assay.analysis.outlying_run import OutlyingRun, outlying_runs
+from assay.analysis.evidence import OutlyingRun, outlying_runs
 from assay.analysis.ranking import RankedEntry, entry_ranking
 from assay.record import Record, SessionFolder
 from assay.report.quantity import number, printable, round_quantity

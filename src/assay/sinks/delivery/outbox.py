@@ -14,7 +14,7 @@ from assay.files.writing import open_existing, write_atomic
 from assay.record import Environment, Record, SessionFolder, SessionInfo
 from assay.sinks.delivery.sink_state import SinkState
 from assay.sinks.secrets import Secrets, resolve
-from assay.sinks.spec import SinkSpec
+from assay.sinks.sink import SinkSpec
 
 Kind = Literal["session_started", "run_started", "run_finished", "session_finished"]
 

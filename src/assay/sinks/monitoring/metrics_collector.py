@@ -153,7 +153,7 @@ def make_backend(backend: str, endpoint: str, token: str = "", job: str = "assay
         return Otlp(HttpTarget(endpoint or "http://127.0.0.1:4318", headers, timeout_s))
     target = HttpTarget(endpoint or "http://127.0.0.1:9090", headers, timeout_s)
     if backend == "grafana" and not endpoint.rstrip("/").endswith(("/push", "/write")):
-        from assay.sinks.monitoring.grafana import GrafanaLive
+        from assay.sinks.monitoring.monitoring_sink import GrafanaLive
 
         return GrafanaLive(target)
     from assay.sinks.monitoring.prometheus import KINDS, prometheus_backend

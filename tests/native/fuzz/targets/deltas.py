@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 from tests.native.fuzz.target import Target
 
+from assay.loadgen.http.deltas import Deltas, read_compiled, read_plain, reading_functions
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
-from assay.loadgen.http.reading import Deltas, read_compiled, read_plain, reading_functions
 
 MOST = 8
 _FIELDS = ("ns", "data_start", "data_bytes", "request", "kind", "choice", "reasoning_bytes", "text_bytes")

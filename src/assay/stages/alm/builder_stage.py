@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from assay.errors import DataError
 from assay.pipeline import Stage
 from assay.stages.alm.kernel import NativeBatch
-from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
-from assay.stages.alm.plain import build, filter_overlap
+from assay.stages.alm.parameters import BuilderParameters
+from assay.stages.alm.plain import build
 from assay.stages.alm.recording import BadLine, FieldError, Lines, parse_recording
 from assay.stages.alm.split_summary import Curated
 
@@ -86,30 +85,3 @@ class ALMDataBuilderStage(Stage[Lines, Curated]):
     def _refuse(self, bad: BadLine) -> None:
         if not self.skip:
             raise DataError(f"{bad} (--on-bad-line skip leaves such lines out)")
-
-
-class ALMDataOverlapStage(Stage[Curated, Curated]):
-    """Drops windows that overlap too much: of two, the one nearer to the target duration stays."""
-
-    name = "alm_data_overlap"
-    needs = frozenset({"windows"})
-    adds = frozenset({"filtered_windows", "filtered", "filtered_dur"})
-
-    def __init__(self, parameters: OverlapParameters | None = None, builder: BuilderParameters | None = None) -> None:
-        self.parameters = parameters or OverlapParameters()
-        self.builder = builder or BuilderParameters()
-
-    def process(self, data: Curated) -> Curated:
-        plain = {row: filter_overlap(built, self.parameters) for row, built in data.plain.items()}
-        if data.native is not None:
-            from assay.stages.alm.kernel import PLAIN, overlap_parameters
-
-            if data.native.overlap(overlap_parameters(self.parameters)):
-                # Spans that agree to almost six digits: only decimal rounding can tell them apart.
-                for row, start, end in data.native.rows_of(PLAIN):
-                    if row not in plain:
-                        plain[row] = self._strict(data.lines.data[start:end])
-        return replace(data, plain=dict(sorted(plain.items())))
-
-    def _strict(self, line: bytes) -> dict[str, Any]:
-        return filter_overlap(build(parse_recording(line), self.builder), self.parameters)

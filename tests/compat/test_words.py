@@ -23,7 +23,7 @@ INSTALL = "install nemo_curator into the interpreter that runs this, or use one 
         ("No module named 'loguru'", INSTALL.replace("nemo_curator", "loguru")),
         ("No module named 'nemo_curator.pipeline': it is not installed, and Assay stands in only for", INSTALL),
         ("nemo_curator.tasks is not installed, and Assay's Task cannot stand in: it needs Python 3.11", INSTALL),
-        ("cannot import name 'X' from 'nemo_curator.tasks' (/…/assay/fallback/stand_ins.py)", INSTALL),
+        ("cannot import name 'X' from 'nemo_curator.tasks' (/…/assay/compat/stand_ins.py)", INSTALL),
         (
             "cannot import name 'LoadScheduler' from 'loadgen.schedulers' (unknown location)",
             "Assay's own: `from assay.loadgen import LoadScheduler`",

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from assay.errors import UsageError
-from assay.loadgen.result import Ints
-from assay.loadgen.serving.metrics import ServingObjective
-from assay.loadgen.serving.prompts import Conversation, PromptFile, SyntheticPrompts
-from assay.loadgen.serving.tokens import TokenizerText, TokenLengths, TokenText, WordText
+
+if TYPE_CHECKING:  # Checking a command line imports this module, and is to be quick.
+    from assay.loadgen.serving.quantities import ServingObjective
+    from assay.loadgen.serving.tokens import TokenLengths
 
 
 @dataclass(frozen=True)
@@ -152,6 +150,8 @@ class LoadSettings:
 
     @property
     def lengths(self) -> tuple[TokenLengths, TokenLengths]:
+        from assay.loadgen.serving.tokens import TokenLengths
+
         return (
             TokenLengths.parse(self.prompt_tokens, "--prompt-tokens"),
             TokenLengths.parse(self.max_tokens, "--max-tokens"),
@@ -177,40 +177,3 @@ def _option(name: str) -> str:
 
 MOST_DIFFERENT = 4096
 """Prompts that are made up for one run; a run of more requests uses them again."""
-
-
-@dataclass(frozen=True)
-class LoadPrompts:
-    """What the requests of a load say, in order; they begin again where there are more requests."""
-
-    conversations: list[Conversation]
-    text: TokenText
-    max_tokens: int
-    """Longest answer to a prompt that does not say its own."""
-
-    @classmethod
-    def of(cls, settings: LoadSettings) -> LoadPrompts:
-        text: TokenText = WordText() if settings.tokenizer is None else TokenizerText(settings.tokenizer)
-        asked, answers = settings.lengths
-        longest = int(answers.draw(np.random.default_rng(settings.seed), 1)[0])
-        if settings.prompts is not None:
-            unit = 1e-3 if settings.timestamp_unit == "ms" else 1.0
-            file = PromptFile(settings.prompts, settings.multi_turn, settings.think_s, unit)
-            return cls(file.read(text, settings.seed, settings.requests), text, longest)
-        count = MOST_DIFFERENT if settings.requests is None else min(settings.requests, MOST_DIFFERENT)
-        made = SyntheticPrompts(
-            asked, answers, settings.turns, settings.think_s, settings.prefix_tokens, settings.prefixes
-        )
-        return cls(made.make(text, settings.seed, count), text, longest)
-
-    @property
-    def times_ns(self) -> Ints | None:
-        """When each is asked, by the trace that they come from."""
-        if self.conversations[0].at_s is None:
-            return None
-        return np.asarray([int((each.at_s or 0.0) * 1e9) for each in self.conversations], np.int64)
-
-    def input_tokens(self, number: int) -> int:
-        """Tokens of the first turn of prompt `number`, everything before it included."""
-        each = self.conversations[number]
-        return sum(self.text.count([*(str(m["content"]) for m in each.messages), each.turns[0].text]))
