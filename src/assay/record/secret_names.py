@@ -116,6 +116,15 @@ _AFFIXES = words_of(
     """
 )
 """Words that stand beside secret words in compounds: `SSHPASS`, `MYAPIKEY`."""
+_SERVICES = words_of(
+    """
+    ssh smtp imap mail proxy wifi vpn github gh gitlab gl bitbucket npm pypi twine docker quay harbor
+    artifactory nexus jfrog vault aws gcp google azure az openai anthropic claude cohere mistral groq hf huggingface
+    hugging wandb mlflow comet neptune kaggle dd datadog sentry slack discord telegram twilio sendgrid stripe paypal
+    jira confluence atlassian rediscli
+    """
+)
+"""Words that make `key`, `pat` or `auth` behind them a credential, even if the value looks like a word."""
 _DICTIONARY = _SECRET | _AFFIXES | _COUNTED | _OTHER_KEYS | _OTHER_PASSES | _ABOUT | _STILL
 _LONGEST = max(map(len, _DICTIONARY))
 _ENDINGS = ("password", "passwords", "passwd", "passphrase", "secret", "secrets", "token", "apikey", "credentials")
@@ -180,7 +189,8 @@ def _of_word(word: str, before: list[str], after: list[str]) -> Secrecy:
         return Secrecy.NONE
     if word in ("key", "keys") and last in _OTHER_KEYS:
         return Secrecy.NONE
-    return Secrecy.WEAK
+    chosen = word in ("key", "keys", "pat", "auth") and not _SERVICES.isdisjoint(before)
+    return Secrecy.PASSWORD if chosen or (word == "tokens" and not before and not after) else Secrecy.WEAK
 
 
 def _is_about(after: list[str]) -> bool:
