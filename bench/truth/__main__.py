@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from bench.truth import change_bench, change_methods, second_look
+from bench.truth import annotated, change_bench, change_methods, second_look
 from bench.truth.generator import KINDS, LEVELS, Kind, blocks, pairs, series
 from bench.truth.methods import USUAL, paired_bootstrap, peeking, sequential, share, verdicts
 
@@ -239,7 +239,9 @@ PARTS = (other_noise, identical_code, slower_code, until_sure, sessions_apart, w
 
 
 def main() -> int:
-    """Names of parts as arguments: only those."""
+    """Names of parts as arguments: only those. With `--mozilla DIR` only the series that people have annotated."""
+    if sys.argv[1:2] == ["--mozilla"]:
+        return annotated.run(sys.argv[2], table)
     print("# How often the statistics are right (bench/truth/generator.py makes the data)", flush=True)
     start = time.process_time()
     asked = set(sys.argv[1:]) - {"--quick"}

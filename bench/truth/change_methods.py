@@ -69,14 +69,20 @@ def pelt_bic(series: np.ndarray) -> list[int]:
 
 
 def otava(many: Sequence[np.ndarray]) -> list[list[int]] | None:
-    """Apache Otava as it comes, by its own Python, which `ASSAY_OTAVA` names; None where there is none."""
+    found = otava_timed(many)
+    return None if found is None else [list(indices) for indices, _ in found]
+
+
+def otava_timed(many: Sequence[np.ndarray]) -> list[tuple[Sequence[int], float]] | None:
+    """Apache Otava as it comes, with the CPU seconds of each series, by its own Python, which `ASSAY_OTAVA` names;
+    None where there is none."""
     python = os.environ.get("ASSAY_OTAVA", "")
     if not python or not Path(python).exists():
         return None
     script = Path(__file__).with_name("otava_changes.py")
     asked = json.dumps([values.tolist() for values in many])
     done = subprocess.run([python, str(script)], input=asked, capture_output=True, text=True, check=True)
-    return [[int(index) for index in indices] for indices in json.loads(done.stdout)]
+    return [([int(index) for index in indices], float(took)) for indices, took in json.loads(done.stdout)]
 
 
 METHODS = {
