@@ -10,7 +10,7 @@ SHELL := /bin/bash
 
 include make/*.mk
 
-.PHONY: help setup demo test test-fast coverage lint lock clean
+.PHONY: help setup demo test test-slow test-fast coverage lint lock clean
 help: ## this list
 	@awk -f make/help.awk $(MAKEFILE_LIST)
 
@@ -19,9 +19,16 @@ setup: $(VENV)/.ready ## everything in .venv, from hash-locked requirements: ext
 demo: $(VENV)/.core ## run the quick session and write its HTML report; the core in .venv is all it sets up
 	$(BIN)/assay run --config examples/quickstart.yaml
 
-test: setup lint ## every test
-	$(BIN)/python -m pytest -n 2 -m "not serial" tests
-	$(BIN)/python -m pytest -m serial tests
+# CI has another, which runs what failed once more.
+PYTEST = $(BIN)/python -m pytest
+
+test: setup lint ## lint, types and the tests, in about a quarter of an hour on two cores
+	$(PYTEST) -n 2 -m "not slow and not serial" tests
+	$(PYTEST) -m "serial and not slow" tests
+
+test-slow: setup ## the exhaustive tests: attacks, kills, real clusters and services, whole profiles
+	$(PYTEST) -n 2 -m "slow and not serial" tests
+	$(PYTEST) -m "serial and slow" tests
 
 coverage: setup ## which lines and branches the tests reach, programs that they start included (COVERAGE_TESTS=tests/record: some of them)
 	$(BIN)/python -m coverage erase
@@ -29,8 +36,8 @@ coverage: setup ## which lines and branches the tests reach, programs that they 
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
-test-fast: setup ## tests that take no more than a few seconds each
-	$(BIN)/python -m pytest -n 2 -m "not slow and not serial" tests
+test-fast: setup ## those of `make test` that may run side by side, without lint and types
+	$(PYTEST) -n 2 -m "not slow and not serial" tests
 
 lint: setup ## style, types, and the arrows between folders
 	$(BIN)/ruff check src tests bench peers tools

@@ -1,6 +1,6 @@
 """`make fuzz MINUTES=…`: every target under libFuzzer and the sanitizers for so many CPU-minutes, then the oracle.
 
-What is found is written to tests/native/fuzz/found/TARGET/ as text, and fails `make test` until it is mended.
+What is found is written to tests/native/fuzz/found/TARGET/ as text, and fails the tests until it is mended.
 """
 
 from __future__ import annotations
