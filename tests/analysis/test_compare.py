@@ -43,19 +43,34 @@ def test_a_regression_names_change_and_margin() -> None:
     assert row.low > 1 > row.margin
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_fewer_than_six_says_too_few(n: int) -> None:
+@pytest.mark.parametrize("n", [2, 3])
+def test_too_few_runs_say_how_many_more(n: int) -> None:
     row = _row(compare(side([1.0] * n), side([2.0] * n)))
     assert row.verdict is Verdict.INCONCLUSIVE
-    assert row.reason == f"can't tell from {n} and {n} runs; 6 on each side are needed (`repeat: 6`)"
+    more = f"{4 - n} more"
+    assert row.reason == (
+        f"can't tell from {n} and {n} runs; needs {more} in A and {more} in B: try `assay ab`, or `repeat: 6`"
+    )
     assert row.ratio == 2.0
-    assert _row(compare(side([1.0] * n), side([2.0] * n), paired=True)).reason.endswith("(`--pairs 10`)")
+    assert _row(compare(side([1.0] * n), side([2.0] * n), paired=True)).reason.endswith(": try `--pairs 10`")
+
+
+@pytest.mark.parametrize("runs", [(4, 6), (6, 4), (5, 6), (4, 4)])
+def test_of_six_runs_two_may_be_missing(runs: tuple[int, int]) -> None:
+    """`repeat: 6` leaves room for runs that failed."""
+    base, head = side(noisy(10, 0.005, runs[0])), side(noisy(15, 0.005, runs[1], seed=2))
+    assert _row(compare(base, head)).verdict is Verdict.REGRESSED
+
+
+def test_only_the_side_that_lacks_runs_is_told_how_many() -> None:
+    reason = _row(compare(side(noisy(10, 0.005, 6)), side(noisy(15, 0.005, 3)))).reason
+    assert reason == "can't tell from 6 and 3 runs; needs 1 more in B: try `assay ab`, or `repeat: 6`"
 
 
 def test_one_run_on_each_side_says_what_would_tell() -> None:
     row = _row(compare(side([1.0]), side([2.0])))
     assert (row.verdict, row.ratio) == (Verdict.INCONCLUSIVE, 2.0)
-    assert row.reason == "can't tell from one run on each side; try `assay ab`, or `repeat: 6`"
+    assert row.reason == "can't tell from one run on each side; needs 3 more on each: try `assay ab`, or `repeat: 6`"
 
 
 def test_noise_is_inconclusive_and_says_what_would_help() -> None:
@@ -149,7 +164,7 @@ def test_where_nothing_of_an_entry_is_judged_that_is_the_reason() -> None:
     found = compare(side(noisy(10)), side(noisy(13, seed=1), unjudged=everything))
     assert [(row.metric, row.verdict) for row in found.rows] == [("", Verdict.NOT_COMPARABLE)]
     assert "`judged: false`" in found.reason
-    assert found.exit_code() == 1
+    assert (found.exit_code(), found.exit_code(strict=True)) == (0, 4)
 
 
 def test_a_declared_direction_wins() -> None:

@@ -11,7 +11,6 @@ from assay.analysis import Comparison, MetricRule, Row, Rules, Verdict, compare
 
 COUNTS = " (an exact metric: any change counts)"
 BETTER, WORSE = f", which is better{COUNTS}", f", which is worse{COUNTS}"
-TEXT = "whether that is right is yours to say"
 
 
 def _sides(before: Any, after: Any, name: str = "compression_ratio", **more: Any) -> Comparison:
@@ -45,7 +44,7 @@ def test_a_compression_ratio_that_halves_is_red() -> None:
         (0.9, float("nan"), {"better": "higher"}, Verdict.REGRESSED, "0.9 → nan: no number any more"),
         (float("nan"), float("nan"), {}, Verdict.EQUIVALENT, "exactly nan on both sides"),
         ("ab12", "ab12", {}, Verdict.EQUIVALENT, "exactly 'ab12' on both sides"),
-        ("ab12", "cd34", {}, Verdict.INCONCLUSIVE, f"changed: 'ab12' → 'cd34'; {TEXT}"),
+        ("ab12", "cd34", {}, Verdict.REGRESSED, f"changed: 'ab12' → 'cd34'{COUNTS}"),
         (True, False, {"better": "higher"}, Verdict.REGRESSED, f"true → false{WORSE}"),
     ],
 )  # fmt: skip
@@ -55,17 +54,35 @@ def test_one_run_is_enough(before: Any, after: Any, more: dict[str, Any], verdic
 
 
 @pytest.mark.parametrize(("name", "unit"), [("num_rows", None), ("total_filtered_dur_s", "s")])
-def test_a_change_without_a_direction_is_certain_and_not_judged(name: str, unit: str | None) -> None:
+def test_a_change_without_a_direction_is_a_regression(name: str, unit: str | None) -> None:
     """Seconds that are counted in the data are no time that passed, so less is not better by itself."""
     comparison = _sides(100, 90, name, unit=unit)
     row = _row(comparison, name)
-    assert row.verdict is Verdict.INCONCLUSIVE
+    assert row.verdict is Verdict.REGRESSED
     of = f" {unit}" if unit else ""
     assert row.reason == (
-        f"changed: 100 → 90{of}; say which way is better: `better: lower` or `better: higher` under `metrics:`"
+        f"changed: 100 → 90{of} (an exact metric: any change counts; if one direction is good, declare "
+        "`better: higher` or `better: lower`)"
     )
-    assert (comparison.regression_detected, comparison.exit_code(strict=True)) == (None, 4)
+    assert (comparison.regression_detected, comparison.exit_code()) == (True, 3)
     assert f"{name}: changed: 100 → 90" in comparison.reason
+
+
+def test_only_a_declared_direction_makes_a_change_an_improvement() -> None:
+    """A name may say what is worse; that a count moved the other way by itself is no improvement."""
+    assert _row(_sides(4.0, 5.0)).verdict is Verdict.REGRESSED
+    assert _row(_sides(4.0, 5.0, better="higher")).verdict is Verdict.IMPROVED
+    assert _row(_sides(18_140, 17_778, "rows", better="lower"), "rows").verdict is Verdict.IMPROVED
+
+
+def test_an_exact_metric_is_named_first() -> None:
+    def runs(time: float, rows: int, session: str) -> list[Any]:
+        metrics = {"time_s": time, "rows": {"value": rows, "exact": True}}
+        return [record(metrics={**metrics, "time_s": time + n / 1000}, run=n, session=session) for n in range(8)]
+
+    comparison = compare(runs(1.0, 18_140, "base"), runs(3.0, 17_778, "head"))
+    assert [row.metric for row in comparison.regressed] == ["rows", "time_s"]
+    assert comparison.reason.startswith("entry rows: changed: 18140 → 17778")
 
 
 def test_only_a_margin_for_this_very_metric_counts() -> None:

@@ -96,16 +96,19 @@ def test_attempts_that_were_repeated_are_no_failures() -> None:
     assert compare(base, [*side(noisy(10, seed=1), session="head"), tried]).exit_code() == 0
 
 
-def test_nothing_compared_is_red_and_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _compare(results, _passed(entry="other")) == 1
-    said = capsys.readouterr().out
-    assert "nothing compared: other: only in B; sort: only in A" in said
-    assert Comparison("a", "b", ()).exit_code() == 1
+def test_nothing_compared_is_no_pass_and_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _compare(results, _passed(entry="other")) == 0
+    said = capsys.readouterr()
+    assert "nothing compared: other: only in B; sort: only in A" in said.out
+    assert said.err == "warning: not a pass: nothing compared: other: only in B; sort: only in A\n"
+    assert main(["compare", "base", "head", "--strict"]) == 4
+    assert Comparison("a", "b", ()).exit_code(strict=True) == 4
     assert Comparison("a", "b", ()).reason == "A and B have nothing in common"
 
 
-def test_inconclusive_counts_as_compared(results: Path) -> None:
+def test_inconclusive_is_a_warning(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _compare(results, _passed(n=2)) == 0
+    assert "warning: not a pass: inconclusive: " in capsys.readouterr().err
     assert main(["compare", "base", "head", "--strict"]) == 4
 
 

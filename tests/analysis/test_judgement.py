@@ -135,16 +135,16 @@ def test_exact_values_are_judged_from_one_run() -> None:
     assert halved.reason == "4 → 2, which is worse (an exact metric: any change counts)"
     assert judge([7], [7], exact=True).verdict is Verdict.EQUIVALENT
     text = judge(["a1"], ["b2"], exact=True)
-    assert (text.verdict, text.reason[:21]) == (Verdict.INCONCLUSIVE, "changed: 'a1' → 'b2';")
+    assert (text.verdict, text.reason[:21]) == (Verdict.REGRESSED, "changed: 'a1' → 'b2' ")
     assert judge([1, 2], [1], exact=True).verdict is Verdict.NOT_COMPARABLE
     assert judge(np.array([100]), np.array([50]), better="higher", exact=True).verdict is Verdict.REGRESSED
-    assert judge([[1]], [[2]], exact=True).verdict is Verdict.INCONCLUSIVE
+    assert judge([[1]], [[2]], exact=True).verdict is Verdict.REGRESSED
     assert judge([float("nan")], [float("nan")], exact=True).verdict is Verdict.EQUIVALENT
     assert judge([1.0], [float("nan")], exact=True).verdict is Verdict.REGRESSED
     assert judge([], [1], exact=True).reason == "base has no value"
     for size in (2**53, 10**400):
         assert judge([size], [size + 1], exact=True).verdict is Verdict.REGRESSED, "no float tells them apart"
-    assert judge([True], [1], exact=True).verdict is Verdict.INCONCLUSIVE, "neither is the larger"
+    assert judge([True], [1], exact=True).verdict is Verdict.REGRESSED, "another type"
 
 
 def test_what_cannot_be_told_is_said() -> None:

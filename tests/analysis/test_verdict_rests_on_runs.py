@@ -35,8 +35,7 @@ def test_samples_of_one_run_make_no_verdict() -> None:
     assert row.verdict is Verdict.INCONCLUSIVE
     assert (row.base_runs, row.head_runs) == (1, 1)
     assert row.reason == (
-        "can't tell from one run on each side (60 samples within them don't show how runs differ); "
-        "try `assay ab`, or `repeat: 6`"
+        "can't tell from one run on each side; needs 3 more on each: 60 samples within them don't show how runs differ"
     )
 
 

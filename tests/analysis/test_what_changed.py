@@ -131,7 +131,7 @@ def test_what_changed_without_an_order_is_said_and_nothing_compared_is_not_nothi
         return summary_lines(compare([record(metrics=before)], [record(metrics=after, session="head", **more)]))
 
     digest = lines({"digest": {"value": "aa", "exact": True}}, {"digest": {"value": "bb", "exact": True}})
-    assert digest[0] == "changed: entry digest: 'aa' → 'bb'; whether that is right is yours to say"
+    assert digest[0] == "changed: entry digest: 'aa' → 'bb' (an exact metric: any change counts)"
     assert not [line for line in digest if "no change" in line or "nothing changed" in line]
     assert lines({"x": 1}, {"x": 1}, outcome=Outcome.FAILED)[0] == (
         "nothing could be compared with base: 1 not comparable"

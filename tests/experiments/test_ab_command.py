@@ -143,8 +143,9 @@ def test_a_side_that_fails_now_and_then_is_red(folder: Path, capsys: pytest.Capt
 
 @pytest.mark.slow
 def test_a_metric_that_nobody_has_compares_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _ab("--metric", "speed", "--", "sh tiny.sh 10", "--", "sh tiny.sh 10") == 1
-    assert "nothing compared: sh: it has no metric speed (--metric)" in capsys.readouterr().out
+    assert _ab("--metric", "speed", "--", "sh tiny.sh 10", "--", "sh tiny.sh 10") == 0
+    assert "nothing compared: sh: it has no metric speed (--metric)" in capsys.readouterr().err
+    assert _ab("--strict", "--metric", "speed", "--", "sh tiny.sh 10", "--", "sh tiny.sh 10") == 4
 
 
 @pytest.mark.slow

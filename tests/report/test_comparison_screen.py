@@ -59,7 +59,10 @@ def test_it_fits_the_terminal(width: int, name: str) -> None:
 
 def test_a_reason_that_rows_share_is_said_once() -> None:
     few = replace(
-        OPEN, reason="can't tell from one run on each side; try `assay ab`, or `repeat: 6`", low=None, high=None
+        OPEN,
+        reason="can't tell from one run on each side; needs 3 more on each: try `assay ab`, or `repeat: 6`",
+        low=None,
+        high=None,
     )
     rows = tuple(replace(few, metric=f"m{at}") for at in range(4))
     text = comparison_text(replace(WHOLE, rows=rows), width=100)

@@ -23,7 +23,7 @@ def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
     changed = [
         *comparison.regressed,
         *comparison.of(Verdict.IMPROVED),
-        *(row for row in comparison.rows if row.unordered),
+        *(row for row in comparison.of(Verdict.NOT_COMPARABLE) if row.unordered),
     ]
     lines = [_line(row) for row in changed[:most]]
     if len(changed) > most:

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.analysis.comparison import MEASURED, Comparison, Row, Verdict, failure
 from assay.analysis.conditions import unequal_conditions
-from assay.analysis.evidence import FEWEST, Evidence, HistoryPast, NoPast, Past, Runs, Sample, evidence, sample
+from assay.analysis.evidence import Evidence, HistoryPast, NoPast, Past, Runs, Sample, evidence, fewest, sample
 from assay.analysis.judgement import apply_canaries, is_declared_exact, judge_evidence, judge_exact, values, varying
 from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.rules import MetricRule, Rules, direction
@@ -24,7 +24,7 @@ from assay.analysis.signed_values import is_signed_night, judge_signed, judge_si
 from assay.history import History, reasons_against
 from assay.history.history import FILE_NAME
 from assay.record import Record
-from assay.record.metric import Metric
+from assay.record.metric import Better, Metric
 from assay.record.task import is_task_metric
 from assay.stats.robust import middle
 from assay.stats.shift import adjust, count_among
@@ -176,6 +176,9 @@ class _Table:
         margin = self._own_margin(run, metric, base, head)
         row = _row(run, metric, rule, base, head, exact=True)
         verdict, reason = judge_exact(before[0], after[0], row.better, margin, row.unit)
+        if verdict is Verdict.IMPROVED and _declared_direction(metric, rule, base, head) is None:
+            row = replace(row, better=None)
+            verdict, reason = judge_exact(before[0], after[0], None, margin, row.unit)
         return replace(row, verdict=verdict, reason=reason, margin=margin or 0.0, design="exact"), ""
 
     def _own_margin(self, run: Record, metric: str, base: Runs, head: Runs) -> float | None:
@@ -196,8 +199,8 @@ class _Table:
             return _Draft(replace(row, verdict=Verdict.NOT_COMPARABLE, reason=reason))
         declared = self._own_margin(run, metric, base, head)
         row = replace(row, margin=self._rules.margin(run, metric, fingerprint) if declared is None else declared)
-        if min(before.values.size, after.values.size) < FEWEST:
-            row = replace(row, reason=_few(before, after, self._paired))
+        if _is_few(before, after, self._paired):
+            row = replace(row, reason=self._few(before, after))
         if (night := self._judge_signed_night(row, before, after, fingerprint)) is not None:
             return _Draft(night)
         if (before.values <= 0).any() or (after.values <= 0).any():
@@ -205,7 +208,7 @@ class _Table:
         return self._draft_shift(row, before.values, after.values, fingerprint)
 
     def _judge_signed_night(self, row: Row, before: Sample, after: Sample, fingerprint: str) -> Row | None:
-        if self._paired or min(before.values.size, after.values.size) >= FEWEST:
+        if self._paired or not _is_few(before, after):
             return None
         past = self._past.values(row.entry, fingerprint, row.metric)
         if past.size and isclose(past[-1], before.middle, rel_tol=1e-12):
@@ -217,6 +220,14 @@ class _Table:
         return replace(
             row, verdict=night.verdict, reason=night.reason, base=night.level, ratio=night.ratio, design="history",
             notes=notes,
+        )  # fmt: skip
+
+    def _few(self, before: Sample, after: Sample) -> str:
+        """How many runs there are, and how many more would tell."""
+        samples = before.within + after.within
+        return few_runs(
+            (before.values.size, after.values.size), fewest(self._paired), self._sides, paired=self._paired,
+            samples=samples,
         )  # fmt: skip
 
     def _draft_shift(self, row: Row, before: np.ndarray, after: np.ndarray, fingerprint: str) -> _Draft:
@@ -251,7 +262,7 @@ def _row(run: Record, metric: str, rule: MetricRule, base: Runs, head: Runs, *, 
     before, after = sample(base, metric), sample(head, metric)
     known = [one[metric] for side in (base, head) for one in side if metric in one][::-1]
     unit = rule.unit or next((item.unit for item in known if item.unit), None)
-    declared = rule.better or next((item.better for item in known if item.better), None)
+    declared = _declared_direction(metric, rule, base, head)
     row = Row(
         run.name, metric, Verdict.INCONCLUSIVE, "", unit=unit,
         better=direction(metric, unit, declared, exact=exact),
@@ -262,6 +273,11 @@ def _row(run: Record, metric: str, rule: MetricRule, base: Runs, head: Runs, *, 
     return replace(row, ratio=_ratio(row)) if exact else row
 
 
+def _declared_direction(metric: str, rule: MetricRule, base: Runs, head: Runs) -> Better | None:
+    known = (one[metric].better for side in (head, base) for one in reversed(side) if metric in one)
+    return rule.better or next((better for better in known if better), None)
+
+
 def _size(side: Sample | None) -> int:
     return side.values.size if side else 0
 
@@ -270,10 +286,8 @@ def _ratio(row: Row) -> float | None:
     return row.head / row.base if row.base and row.head and row.base > 0 and row.head > 0 else None
 
 
-def _few(before: Sample, after: Sample, paired: bool) -> str:
-    """How many runs there are, and what would tell."""
-    samples = before.within + after.within
-    return few_runs(before.values.size, after.values.size, FEWEST, paired=paired, samples=samples)
+def _is_few(before: Sample, after: Sample, paired: bool = False) -> bool:
+    return min(before.values.size, after.values.size) < fewest(paired)
 
 
 def _too_few(row: Row) -> Row:
@@ -282,7 +296,7 @@ def _too_few(row: Row) -> Row:
 
 
 def _without_ratio(row: Row, before: Sample, after: Sample, paired: bool) -> Row:
-    if min(before.values.size, after.values.size) < FEWEST:
+    if _is_few(before, after, paired):
         return _too_few(row)
     verdict, reason = judge_signed(before.values, after.values, row.words, row.margin, paired)
     return replace(row, verdict=verdict, reason=reason)

@@ -181,7 +181,7 @@ class Row:
 
     @property
     def matters(self) -> bool:
-        return self.better is not None or (self.design == "exact" and self.verdict is Verdict.INCONCLUSIVE)
+        return self.better is not None or (self.design == "exact" and self.verdict is Verdict.REGRESSED)
 
     @property
     def gone(self) -> bool:
@@ -195,9 +195,9 @@ class Row:
 
     @property
     def unordered(self) -> bool:
-        """It changed, and nothing says whether for the worse."""
+        """It changed, and nothing says whether for the worse. Of an exact metric that is a regression all the same."""
         if self.design == "exact":
-            return self.verdict is Verdict.INCONCLUSIVE
+            return self.verdict is Verdict.REGRESSED and None in (self.better, self.base, self.head)
         return self.verdict is Verdict.NOT_COMPARABLE and self.base is not None and self.head is not None
 
     @property
@@ -231,7 +231,8 @@ class Comparison:
 
     @property
     def regressed(self) -> tuple[Row, ...]:
-        return self.of(Verdict.REGRESSED)
+        """Exact metrics first: of those it is certain."""
+        return tuple(sorted(self.of(Verdict.REGRESSED), key=lambda row: row.design != "exact"))
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
@@ -331,15 +332,19 @@ class Comparison:
         return conclusion.name_first(list(why)) if why else conclusion.nothing_in_common()
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """1 a side failed, or nothing was compared (0 if a base may be missing); 3 regressed; 4 cannot be told, if that
-        matters; otherwise 0."""
+        """1 a side failed; 3 regressed; 4 it cannot be told or nothing was compared, if that matters; otherwise 0."""
         if self.failures:
             return 1
         if self.regressed:
             return 3
-        if not self.compared:
-            return 0 if self.missing_base else 1
-        return 4 if strict and self.regression_detected is None else 0
+        return 4 if strict and self.warning else 0
+
+    @property
+    def warning(self) -> str:
+        """Why exit code 0 does not mean that nothing regressed; empty where it does, or where nobody expects a base."""
+        if self.failures or self.regression_detected is not None or (self.missing_base and not self.compared):
+            return ""
+        return f"{self.answer}: {self.reason}"
 
     def to_json(self, *, strict: bool = False) -> dict[str, Any]:
         return {

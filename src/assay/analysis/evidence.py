@@ -67,8 +67,14 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     return interval if math.isfinite(interval.low) and math.isfinite(interval.high) else None
 
 
-FEWEST = 6
+FEWEST = 4
+"""Runs on each side that a verdict needs. `repeat: 6`, which is advised, leaves room for two that failed."""
+FEWEST_PAIRS = 6
 """Five pairs cannot reach p = .05 by signs alone, whatever they show."""
+
+
+def fewest(paired: bool) -> int:
+    return FEWEST_PAIRS if paired else FEWEST
 
 
 @dataclass(frozen=True)
@@ -196,19 +202,19 @@ def evidence(
     first. `words`, `sides`: what a change of this metric and the two sides are called. None where there is too little
     of everything."""
     logs = np.log(base), np.log(head)
-    fewest = min(base.size, head.size)
-    if fewest >= FEWEST and paired and base.size == head.size:
+    runs = min(base.size, head.size)
+    if runs < fewest(paired) and (paired or past.size < ENOUGH):
+        return None
+    if paired and base.size == head.size:
         shift = paired_shift(*logs, looks=looks)
         found = Evidence("paired", shift, advice=said.more_pairs(base.size))
-    elif past.size >= ENOUGH and fewest < FEWEST:
+    elif past.size >= ENOUGH and runs < FEWEST:
         return _night(past, *logs, words=words or MetricWords.of("", None, better), margin=margin, sides=sides)
     elif past.size >= ENOUGH:
         found = _level(past, *logs)
-    elif fewest >= FEWEST:
+    else:
         # How far levels move between sessions is not known yet: more of such runs would not tell code from machine.
         found = Evidence("unpaired", unpaired_shift(*logs), advice=said.IN_TURN)
-    else:
-        return None
     return _describe(found, base, head, better, sides)
 
 

@@ -1,8 +1,8 @@
 """Metrics that are counted, not timed (rows, bytes, ratios of sizes, accuracy, digests): no statistics are needed.
 
 The same code gives the same value, so one run a side is enough, any change is a change, and there is no margin unless
-somebody declared one for this very metric. A change that nothing can order (no direction, or text) is `inconclusive`:
-that it changed is certain, whether for the worse is not.
+somebody declared one for this very metric. A change is a regression unless somebody declared a direction and it moved
+that way: a name such as `ratio` may say what is worse, but a count that grew by itself is no improvement.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ def judge_exact(
         return Verdict.EQUIVALENT, said.exactly_same(format_fully(before))
     became = f"{format_fully(before)} → {format_fully(after)}"
     if not _is_number(before) or not _is_number(after):
-        return Verdict.INCONCLUSIVE, said.change_without_order(became)
+        return Verdict.REGRESSED, said.change_without_order(became)
     became += f" {unit}" if unit and not isinstance(after, bool) else ""
     first, second = as_float(before), as_float(after)
     if margin is not None and abs(second - first) <= margin * abs(first):
         return Verdict.EQUIVALENT, said.within_margin(became, margin)
     if before == after:
-        return Verdict.INCONCLUSIVE, said.neither_larger(became)
+        return Verdict.REGRESSED, said.change_without_order(became)
     if better is None:
-        return Verdict.INCONCLUSIVE, said.change_without_direction(became)
+        return Verdict.REGRESSED, said.change_without_direction(became)
     if isnan(first) or isnan(second):
         lost = isnan(second)
         return (Verdict.REGRESSED, said.number_lost(became)) if lost else (Verdict.IMPROVED, said.number_found(became))

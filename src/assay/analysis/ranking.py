@@ -83,10 +83,16 @@ class Ranked:
         return "; ".join(f"{name}: {one.answer}" for name, one in told)
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """1 if any side failed or could not be compared; otherwise 3 if any regressed; otherwise 4 if that cannot be
-        told of any, and it matters; otherwise 0."""
+        """1 if any side failed; otherwise 3 if any regressed; otherwise 4 if that cannot be told of any, and it
+        matters; otherwise 0."""
         codes = {one.exit_code(strict=strict) for one in self.comparisons}
         return next((code for code in (1, 3, 4) if code in codes), 0)
+
+    @property
+    def warning(self) -> str:
+        """Of each side that could not be told from the first, why."""
+        told = zip(self.names[1:], self.comparisons, strict=True)
+        return "; ".join(f"{name}: {one.warning}" for name, one in told if one.warning)
 
     def to_json(self, *, strict: bool = False) -> dict[str, Any]:
         return {

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from assay.analysis.comparison import Verdict, judge_change
-from assay.analysis.evidence import ENOUGH, FEWEST
+from assay.analysis.evidence import ENOUGH, FEWEST, fewest
 from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.sentences.note_sentences import sessions_compared
@@ -26,7 +26,7 @@ def judge_signed(
     """Changed if chance brings such a difference less than once in a hundred times. Counts (whole numbers from zero on)
     must also differ by more than a Poisson count does by itself."""
     old, new = middle(before), middle(after)
-    if min(before.size, after.size) < FEWEST:
+    if min(before.size, after.size) < fewest(paired):
         return Verdict.INCONCLUSIVE, said.too_few(words, old, new, (before.size, after.size))
     if np.ptp(before) == 0 and np.ptp(after) == 0 and old == new:
         return Verdict.EQUIVALENT, said.always(words, old)

@@ -35,8 +35,8 @@ def arguments(parser: ArgumentParser) -> None:
     output_arguments(parser)
     missing_base_argument(parser, "A's revision does not have the configuration yet: B is only run once")
     parser.epilog = (
-        "exit code 1 if a run of either side failed or nothing was compared; 3 if B is worse than A; with --strict, 4 "
-        "if that is inconclusive; otherwise 0"
+        "exit code 1 if a run of either side failed; 3 if B is worse than A; with --strict, 4 if that "
+        "is inconclusive or nothing could be compared; otherwise 0"
     )
 
 

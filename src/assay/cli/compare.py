@@ -29,8 +29,8 @@ def arguments(parser: ArgumentParser) -> None:
     results_dir_argument(parser)
     missing_base_argument(parser, "BASE is not there or not comparable")
     parser.epilog = (
-        "exit code 1 if a run of either side failed or nothing was compared; 3 if something regressed; with --strict, "
-        "4 if that is inconclusive; otherwise 0"
+        "exit code 1 if a run of either side failed; 3 if something regressed; with --strict, 4 if that "
+        "is inconclusive or nothing could be compared; otherwise 0"
     )
 
 
@@ -42,7 +42,9 @@ def output_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default=None, help="default: text, or by the name of --output")
     parser.add_argument("--output", type=Path, metavar="FILE", help="instead of standard output")
     parser.add_argument("--all", action="store_true", help="what is equivalent too")
-    parser.add_argument("--strict", action="store_true", help="exit code 4 if it is inconclusive")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit code 4 if it is inconclusive or nothing could be compared"
+    )
 
 
 def missing_base_argument(parser: ArgumentParser, when: str) -> None:
@@ -81,11 +83,21 @@ def _run_many(args: Namespace) -> int:
 
         text = ranking_markdown(ranked) if form == "markdown" else ranking_text(ranked, everything=args.all)
     _put(text, args, ranked.answer)
+    _warn(ranked.warning)
     return ranked.exit_code(strict=args.strict)
 
 
 def write(comparison: Comparison, args: Namespace) -> None:
     _put(_render(comparison, args), args, f"{comparison.answer}: {comparison.reason}")
+    _warn(comparison.warning)
+
+
+def _warn(why: str) -> None:
+    """Exit code 0 alone would pass for "nothing regressed"."""
+    if why:
+        from assay.report.quantity import printable
+
+        print(printable(f"warning: not a pass: {why}"), file=sys.stderr)
 
 
 def _put(text: str, args: Namespace, answer: str) -> None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 EXIT_CODES = """exit codes:
   0  all passed
-  1  an entry failed or missed a requirement; of a comparison: a run failed, or nothing was compared
+  1  an entry failed or missed a requirement, `max_regression` included; of a comparison: a run failed
   2  usage or configuration
-  3  regressed
-  4  inconclusive, with --strict
+  3  a comparison found a regression
+  4  cannot tell, or nothing to compare with, with --strict
   130  interrupted"""
 
 

@@ -174,8 +174,11 @@ class Moved:
 
 
 def most_telling(rows: Iterable[Row]) -> list[Row]:
-    """What the program measures itself before what Assay measures of any, then the largest change."""
-    return sorted(rows, key=lambda row: (row.metric in OWN, -abs(math.log(row.ratio)) if row.ratio else 0.0))
+    """Exact metrics, what else the program measures, what Assay measures of any; each with the largest change first."""
+    return sorted(
+        rows,
+        key=lambda row: (row.design != "exact", row.metric in OWN, -abs(math.log(row.ratio)) if row.ratio else 0.0),
+    )
 
 
 def _count(count: int, thing: str) -> str:

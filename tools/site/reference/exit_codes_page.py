@@ -9,8 +9,8 @@ MORE = """When several are true of a session, the first of 130, 1 and 3 counts: 
 nothing about speed.
 
 `assay run` gives 3 on the night that something is believed to have regressed against the level of earlier sessions.
-`assay compare` and `assay ab` give 3 when the verdict of a row is *regressed*. `inconclusive` is 0 without `--strict`:
-it was compared. [Gates](../compare.md#gates) has all of it.
+`assay compare` and `assay ab` give 3 when the verdict of a row is *regressed*. `inconclusive` and "nothing compared"
+are 0 with a warning, and 4 with `--strict`: neither is a pass. [Gates](../compare.md#gates) has all of it.
 
 A benchmark program's own exit code is not Assay's: 0 is needed to pass, anything else is the outcome `crashed` or
 `failed`, and the number stands in the record as `returncode`."""

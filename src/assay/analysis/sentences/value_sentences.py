@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.analysis.sentences.metric_words import MetricWords, share
-from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values, no_direction
+from assay.analysis.sentences.verdict_sentences import MORE_RUNS, few_values
 
 
 def too_few(words: MetricWords, base: float, head: float, runs: tuple[int, int]) -> str:
@@ -65,15 +65,14 @@ def within_margin(became: str, margin: float) -> str:
 
 
 def change_without_order(became: str) -> str:
-    return f"changed: {became}; whether that is right is yours to say"
+    return f"changed: {became} (an exact metric: any change counts)"
 
 
 def change_without_direction(became: str) -> str:
-    return no_direction(f"changed: {became}")
-
-
-def neither_larger(became: str) -> str:
-    return f"changed: {became}; neither is the larger"
+    return (
+        f"changed: {became} (an exact metric: any change counts; if one direction is good, declare `better: higher` or "
+        "`better: lower`)"
+    )
 
 
 def number_lost(became: str) -> str:

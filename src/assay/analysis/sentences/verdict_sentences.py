@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from math import exp, expm1, inf, log1p
 
-from assay.analysis.sentences.metric_words import MetricWords, share
+from assay.analysis.sentences.metric_words import MetricWords, SideNames, share
 from assay.stats.shift import Shift
 
 MORE_RUNS = "try more runs"
 IN_TURN = "try `assay ab`, which runs both in turn"
+REPEAT = 6
+"""Runs of an entry that are advised: enough for a verdict, should one or two fail."""
 NEXT_SESSIONS = "the next sessions will tell, or try `assay ab` now"
 
 
@@ -81,14 +83,18 @@ def as_sessions_differ(words: MetricWords, away: float, reach: float) -> str:
     return f"can't tell: {words.change(_ratio(away))}, but sessions usually differ by up to {usual}; {IN_TURN}"
 
 
-def few_runs(base: int, head: int, needed: int, *, paired: bool, samples: int = 0) -> str:
+def few_runs(runs: tuple[int, int], needed: int, sides: SideNames, *, paired: bool, samples: int = 0) -> str:
     """`samples`: measured within the runs, where there is one run on each side."""
-    if (base, head) == (1, 1):
-        within = f" ({samples} samples within them don't show how runs differ)" if samples else ""
-        enough = "try `--pairs 10`" if paired else f"try `assay ab`, or `repeat: {needed}`"
-        return f"can't tell from one run on each side{within}; {enough}"
-    enough = "`--pairs 10`" if paired else f"`repeat: {needed}`"
-    return f"can't tell from {base} and {head} runs; {needed} on each side are needed ({enough})"
+    enough = "`--pairs 10`" if paired else f"`assay ab`, or `repeat: {REPEAT}`"
+    if runs == (1, 1):
+        if samples:
+            enough = f"{samples} samples within them don't show how runs differ"
+        else:
+            enough = f"try {enough}"
+        return f"can't tell from one run on each side; needs {needed - 1} more on each: {enough}"
+    both = zip(runs, (sides.base, sides.head), strict=True)
+    missing = " and ".join(f"{needed - count} more {where}" for count, where in both if count < needed)
+    return f"can't tell from {runs[0]} and {runs[1]} runs; needs {missing}: try {enough}"
 
 
 def few_values(base: int, head: int) -> str:

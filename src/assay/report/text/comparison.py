@@ -19,10 +19,16 @@ from assay.report.quantity import percent, printable, quantity
 
 
 def order_rows(comparison: Comparison) -> list[Row]:
-    """What somebody has to look at first; within a verdict the largest change."""
+    """What somebody has to look at first; within a verdict exact metrics, then the largest change."""
     return sorted(
         comparison.rows,
-        key=lambda row: (GRAVEST_FIRST.index(row.verdict), -abs((row.ratio or 1.0) - 1.0), row.entry, row.metric),
+        key=lambda row: (
+            GRAVEST_FIRST.index(row.verdict),
+            row.design != "exact",
+            -abs((row.ratio or 1.0) - 1.0),
+            row.entry,
+            row.metric,
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.analysis import Row, Verdict
-from assay.analysis.evidence import FEWEST
+from assay.analysis.evidence import FEWEST_PAIRS
 from assay.analysis.ranking import MOST_COMPARED, Ranked, RankedEntry, Ranking, Standing
 from assay.report.markdown import escape, table
 from assay.report.quantity import percent, printable, round_quantity
@@ -88,7 +88,7 @@ def against_words(fastest: RankedEntry, other: RankedEntry, labels: Mapping[str,
     if row is None:
         return f"{first} and {second}: no round has a run of both, so they cannot be compared"
     rounds = min(row.base_runs, row.head_runs)
-    if rounds < FEWEST:
+    if rounds < FEWEST_PAIRS:
         runs = f"{rounds} run{'s' if rounds > 1 else ''} of each"
         return f"{first} and {second}: can't tell which is faster from {runs}; try --runs 10"
     if row.verdict is Verdict.REGRESSED and _beyond(row, 1):
