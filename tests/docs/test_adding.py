@@ -67,10 +67,8 @@ class Copy:
 @pytest.mark.slow
 def test_a_sink(workplace: Workplace) -> None:
     copy = Copy(workplace, "a sink")
-    (copy.source / "assay/sinks/lines").mkdir()
-    (copy.source / "assay/sinks/lines/__init__.py").write_text('"""Lines of text."""\n', encoding="utf-8")
-    copy.add("src/assay/sinks/<service>/<name>_sink.py", SINK, service="lines", name="lines")
-    line = '        "lines": "assay.sinks.lines.lines_sink:LinesSink",'
+    copy.add("src/assay/sinks/<name>_sink.py", SINK, name="lines")
+    line = '        "lines": "assay.sinks.lines_sink:LinesSink",'
     copy.line("src/assay/sinks/registry.py", '        "mlflow": ', line)
     workplace.write("assay.yaml", "sinks: [{name: lines, path: told}]\nentries: [{name: hello, command: 'true'}]\n")
     listed = workplace.assay("sinks", "list")
@@ -86,8 +84,8 @@ def test_a_sink(workplace: Workplace) -> None:
 @pytest.mark.slow
 def test_a_command(workplace: Workplace) -> None:
     copy = Copy(workplace, "a command")
-    copy.add("src/assay/cli/<room>/<name>.py", COMMAND, room="looking", name="count")
-    line = '    Command("looking.count", "how many sessions there are"),'
+    copy.add("src/assay/cli/<name>.py", COMMAND, name="count")
+    line = '    Command("count", "how many sessions there are"),'
     copy.line("src/assay/cli/command_table.py", '    Command("weights"', line)
     workplace.write("results/one/session.json", "{}")
     assert "how many sessions there are" in workplace.assay("--help").out

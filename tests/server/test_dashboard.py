@@ -9,7 +9,9 @@ from nightly import HOSTILE
 from session_factory import MadeRun, make_session
 from starlette.testclient import TestClient
 
+from assay.cli.main import main
 from assay.history import History
+from assay.report.page_templates import templates
 from assay.server.app import PAGES, dashboard
 
 LAST = "nightly-run__2026-03-25__02-00-00"
@@ -68,6 +70,17 @@ def test_any_two_are_compared(client: TestClient, results: Path) -> None:
     assert "Verdicts" in runs
     sessions = client.get("/compare", params={"base": "nightly-run__2026-03-24__02-00-00", "head": LAST}).text
     assert "rows_per_s" in sessions
+
+
+def test_a_report_made_before_in_the_same_process_changes_no_page(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    templates.cache_clear()
+    assert main(["report", LAST, "--output", "-", "--results-dir", str(results)]) == 0
+    assert "</html>" in capsys.readouterr().out
+    answer = TestClient(dashboard(results), base_url="http://127.0.0.1").get("/session", params={"name": LAST})
+    assert answer.status_code == 200
+    assert "/session/entry?session=" in answer.text
 
 
 def test_a_session_whose_folder_is_gone_is_shown_from_the_history(tmp_path: Path) -> None:

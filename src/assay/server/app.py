@@ -4,7 +4,7 @@ import hashlib
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from assay.server.cache import KeptPage
 from assay.server.store import Store
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
@@ -135,9 +136,16 @@ def render_page(store: Store, path: str, template: str, page: PageMaker, asked: 
 
 
 def render(template: str, **values: Any) -> str:
-    environment = templates()
-    environment.globals.update(address=address, changed=change_address, published=publication_time)
-    return environment.get_template(f"dashboard/{template}").render(**values)
+    return _dashboard_templates().get_template(f"dashboard/{template}").render(**values)
+
+
+@cache
+def _dashboard_templates() -> Environment:
+    """The report's templates, and what only a page of the dashboard can say. Not added to the report's: Jinja keeps the
+    macros of a file with what was known when it was first imported, which may have been for a report."""
+    made = templates().overlay()
+    made.globals = {**made.globals, "address": address, "changed": change_address, "published": publication_time}
+    return made
 
 
 def _live(store: Store) -> Callable[[Request], Response]:

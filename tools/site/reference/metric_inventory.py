@@ -14,7 +14,7 @@ GROUPS = {
     "record": "Every run",
     "session": "Services",
     "pytest_plugin": "pytest",
-    "benchmarks/weights": "Weight suites",
+    "benchmarks/weight": "Weight suites",
     "benchmarks/colocation_metrics.py": "Colocation",
     "benchmarks/colocation_benchmark.py": "Colocation",
     "benchmarks/load_benchmark.py": "Load on an endpoint",
