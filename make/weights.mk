@@ -5,7 +5,7 @@ READY += $(VENV)/.weights-kernels
 $(VENV)/.weights-kernels: $(WEIGHTS_KERNELS) $(VENV)/.assay
 	@# A kernel is compiled anew only when its own file changes, not when one that it is built from does.
 	find src/assay/weights/codec -name '*.nb[ic]' -delete
-	$(BIN)/python -m assay.weights.codec.warm
+	$(BIN)/python -m assay.weights.codec.compile_kernels
 	@touch $@
 
 # Stores that keep versions of files, for tests and comparisons: each in an environment of its own, git-lfs from Debian.

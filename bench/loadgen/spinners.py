@@ -14,7 +14,7 @@ from typing import Any
 from bench.figures import Figures
 
 from assay.loadgen.colocation.colocation import Colocation, pairs, run_matrix
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig
 
 SECONDS = 2.0
 ITERATIONS = 20_000

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import assay
-from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING, VersionChain, best_of, run_chain
 from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.version_chain import BOOKKEEPING, VersionChain, best_of, run_chain
 from bench.nightly.calibrated import MARGIN
 
 with assay.benchmark() as b, tempfile.TemporaryDirectory() as folder:

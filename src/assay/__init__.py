@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from assay.api.compare import compare
-    from assay.api.records import Records, results
+    from assay.api.results import Records, results
     from assay.api.run import run
     from assay.record.benchmark import Benchmark, benchmark
     from assay.record.task import Task, TaskPerfUtils
@@ -31,12 +31,12 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "Benchmark": "record.benchmark",
-        "Records": "api.records",
+        "Records": "api.results",
         "Task": "record.task",
         "TaskPerfUtils": "record.task",
         "benchmark": "record.benchmark",
         "compare": "api.compare",
-        "results": "api.records",
+        "results": "api.results",
         "run": "api.run",
     },
 )

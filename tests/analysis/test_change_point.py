@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from tests.analysis.records import record
 
-from assay.analysis.changes import ChangePoint, all_change_points, commits_between, group, series_changes
 from assay.analysis.comparison import Verdict
+from assay.analysis.series_changes import ChangePoint, all_change_points, commits_between, group, series_changes
 from assay.history import History, Point, Series
 from assay.record import Environment, SessionInfo
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from colocation_file import made_matrix, write_colocation
 
+from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.pipeline_run import TimeHistogram, pool_shares
-from assay.analysis.colocation.result import ColocationResult
 from assay.analysis.colocation.slowdown import RateTrial, SlowdownEstimate, knee
 from assay.analysis.fields import Fields
 from assay.errors import DataError

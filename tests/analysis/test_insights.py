@@ -281,7 +281,7 @@ def test_advice_on_compression_fits_its_store() -> None:
 
 def test_a_lower_threshold_is_what_counts_more_as_similar() -> None:
     """The direction of the advice, from the store itself."""
-    from assay.weights.bases import cluster
+    from assay.weights.base_finder import cluster
 
     rng = np.random.default_rng(0)
     sketches = rng.standard_normal(64) + 0.3 * rng.standard_normal((12, 64))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.colocation.folder import read_colocation
+from assay.analysis.colocation.read_colocation import read_colocation
 from assay.cli.arguments import keep_environment
 from assay.cli.main import main
 from assay.errors import DataError

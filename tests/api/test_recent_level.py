@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from session_factory import START, MadeRun, make_session
 
-from assay.api.changes import HistoryLevels
+from assay.api.session_changes import HistoryLevels
 from assay.config.entry_config import Requirement
 from assay.history import History
 from assay.record import Outcome, RequirementResult

@@ -3,9 +3,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.benchmarks.timed_run import TimedRun
+from assay.benchmarks.benchmark_program import TimedRun
 from assay.pipeline import Pipeline
-from assay.pipeline.data import Source, Split
+from assay.pipeline.source import Source, Split
 
 
 class CountedSource(Source):

@@ -11,8 +11,8 @@ from workplace import Workplace
 
 from assay.errors import ConfigError
 from assay.loadgen import LoadGen, LoadResult
-from assay.loadgen.colocation.components import build_graph, build_load
-from assay.loadgen.colocation.config import PipelineConfig
+from assay.loadgen.colocation.build_components import build_graph, build_load
+from assay.loadgen.colocation.colocation_config import PipelineConfig
 from assay.loadgen.colocation.read_config import read_config
 from assay.pipeline.run_stage import RunStage, takes_queries
 from assay.stages.synthetic import NoOp

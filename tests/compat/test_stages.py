@@ -96,7 +96,7 @@ def test_what_is_wrong_with_its_keys_is_named_with_the_line(workplace: Workplace
 
 
 def test_a_folder_that_comes_later_is_not_hidden_by_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.loadgen.colocation.components import STAGES
+    from assay.loadgen.colocation.build_components import STAGES
 
     assert STAGES.find("stages.synthetic.NoOp").__module__ == "assay.stages.synthetic.plain_stages"
     (tmp_path / "stages").mkdir()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.config.load import load_config
+from assay.config.load_config import load_config
 from assay.config.plan import Plan, make_plan
 from assay.config.selection import Selection
 from assay.errors import ConfigError, UsageError

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from workplace import Workplace
 
-from assay.config.load import load_config, load_older
+from assay.config.load_config import load_config, load_older
 from assay.config.migrate import MigratedConfig, migrate
 from assay.config.older_form import OlderForm
 from assay.config.plan import Plan, make_plan

@@ -9,7 +9,7 @@ from workplace import Workplace
 
 from assay.api.run_inputs import RunInputs
 from assay.config.entry_config import RayConfig
-from assay.config.load import load_config
+from assay.config.load_config import load_config
 from assay.config.plan import Plan, make_plan
 from assay.errors import ConfigError
 from assay.session import machine

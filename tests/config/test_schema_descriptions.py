@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from assay.config.base_model import Limits
 from assay.config.entry_config import EntryConfig, MetricConfig, RayConfig, Requirement
-from assay.config.model import Limits
 from assay.config.paths import NamedPath
 from assay.config.service_config import ReadyConfig, ServiceConfig, ServiceMetricsConfig
 from assay.config.session_config import DatasetConfig, DatasetFormat, GpuStatsRecorder, SessionConfig, session_schema

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from workplace import Workplace
 
-from assay.config.load import load_config
+from assay.config.load_config import load_config
 from assay.config.paths import volumes
 from assay.errors import ConfigError
 

@@ -11,7 +11,7 @@ import pytest
 from assay.benchmarks.weights.profile import BUNDLED
 from assay.benchmarks.weights.stores import OWN
 from assay.cli.command_table import COMMANDS
-from assay.loadgen.colocation.components import POLICIES, STAGES
+from assay.loadgen.colocation.build_components import POLICIES, STAGES
 from assay.loadgen.schedulers.scheduler import SCHEDULERS
 from assay.sinks.registry import BUILT_IN
 from assay.weights.peers.peer import PEERS

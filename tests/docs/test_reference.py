@@ -24,7 +24,7 @@ from workplace import Workplace
 from assay.benchmarks.weights.profile import Profile
 from assay.cli.command_table import COMMANDS
 from assay.config.session_config import SessionConfig, session_schema
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig
 from assay.record import Usage
 from assay.sinks.registry import BUILT_IN
 

@@ -15,7 +15,7 @@ import pytest
 from session_factory import MadeRun, make_session
 
 from assay.analysis.noise_floors import FILE_NAME, load_floors
-from assay.analysis.results_folder import read_results_folder
+from assay.analysis.read_results import read_results_folder
 from assay.benchmarks.dedup_benchmark import recalls
 from assay.errors import DataError
 from assay.history.importers import import_file

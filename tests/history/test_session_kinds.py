@@ -13,14 +13,14 @@ import pytest
 from session_factory import MACHINE, START, MadeRun, made_record, make_session
 
 from assay.analysis import what_changed
-from assay.api.records import results
+from assay.api.results import results
 from assay.cli.main import main
 from assay.errors import DataError, UsageError
 from assay.history import History, find_session
 from assay.record import SessionFolder, SessionInfo
 from assay.record.session_folder import EXPERIMENTS, KINDS, SessionKind
 from assay.server.session_pages import sessions
-from assay.server.store import Store
+from assay.server.session_store import Store
 
 
 def session(results: Path, name: str, kind: SessionKind, day: int, value: float = 10.0) -> SessionFolder:

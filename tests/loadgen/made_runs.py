@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from assay.loadgen.colocation.colocation import GroupOutcome, PipelineOutcome
-from assay.loadgen.colocation.config import PipelineConfig
+from assay.loadgen.colocation.colocation_config import PipelineConfig
 from assay.loadgen.driver.ending import Ending, How
 from assay.loadgen.latency import Latency, Validity
-from assay.loadgen.recording import DTYPE
-from assay.loadgen.result import LoadResult, Measured, StageTimes
-from assay.loadgen.shared_board import PIPELINE
+from assay.loadgen.load_result import LoadResult, Measured, StageTimes
+from assay.loadgen.shared_counters import PIPELINE
+from assay.loadgen.trace_file import DTYPE
 
 MS = 1_000_000
 Query = tuple[float, float]

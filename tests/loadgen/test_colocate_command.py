@@ -242,7 +242,7 @@ def test_many_calls_become_few_tasks_that_stand_for_all() -> None:
 
     from assay.benchmarks.colocation_metrics import MOST_SAMPLES, _tasks
     from assay.loadgen.latency import Latency
-    from assay.loadgen.result import StageTimes
+    from assay.loadgen.load_result import StageTimes
 
     times = np.arange(1, 5 * MOST_SAMPLES + 8, dtype=np.int64)
     nothing = Latency.of([])

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
-from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.limits import limits_problem
+from assay.loadgen.colocation.colocation_config import ColocationConfig
+from assay.loadgen.colocation.pipeline_limits import limits_problem
+from assay.loadgen.colocation.pipeline_worker import PipelineProgress
 from assay.loadgen.colocation.result_files import save_group
-from assay.loadgen.colocation.worker import PipelineProgress
 from assay.loadgen.driver.ending import How
 
 SYNTHETIC = "stages.synthetic."

@@ -6,8 +6,8 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.loadgen import OfflineLoadScheduler
-from assay.loadgen.colocation.components import build_graph, build_load
-from assay.loadgen.colocation.limits import limits_problem
+from assay.loadgen.colocation.build_components import build_graph, build_load
+from assay.loadgen.colocation.pipeline_limits import limits_problem
 from assay.loadgen.colocation.read_config import read_config
 
 SEED = """\
@@ -160,14 +160,14 @@ def test_limits_are_refused_where_the_machine_does_not_permit_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = SEED.replace("dataset_stage_id: 0", "limits: {cpus: 0.5}")
-    monkeypatch.setattr("assay.loadgen.colocation.limits._limit_roots", list)
+    monkeypatch.setattr("assay.loadgen.colocation.pipeline_limits._limit_roots", list)
     assert limits_problem() == "this machine has no cpu and memory control groups"
     [problem] = problems(tmp_path, text)
     assert "c.yml:6:13: pipelines[0].limits: this machine has no cpu and memory control groups; leave" in problem
 
 
 def test_every_registered_name_resolves() -> None:
-    from assay.loadgen.colocation.components import SCHEDULERS, STAGES
+    from assay.loadgen.colocation.build_components import SCHEDULERS, STAGES
 
     assert all(SCHEDULERS.find(name) for name in SCHEDULERS)
     assert all(STAGES.find(name) for name in STAGES)

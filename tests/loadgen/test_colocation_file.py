@@ -12,7 +12,7 @@ import pytest
 from made_runs import group, one_after_the_other, pipeline
 
 from assay.loadgen.colocation.colocation import ColocatedRun
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig
 from assay.loadgen.colocation.result_files import (
     MOST_BINS,
     MOST_LANES,

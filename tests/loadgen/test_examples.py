@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay.loadgen import LoadGen
+from assay.loadgen.colocation.build_components import build_graph, build_load
 from assay.loadgen.colocation.colocation import Colocation
-from assay.loadgen.colocation.components import build_graph, build_load
 from assay.loadgen.colocation.read_config import read_config
 
 ROOT = Path(__file__).parents[2]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.loadgen.colocation.config import PipelineConfig
-from assay.loadgen.colocation.rates import long_enough
+from assay.loadgen.colocation.colocation_config import PipelineConfig
+from assay.loadgen.colocation.rate_search import long_enough
 from assay.loadgen.latency import Trial, find_peak, queries_to_judge, sweep
 from assay.stats.early_stopping import within_bound
 

@@ -13,7 +13,7 @@ from typing import Any
 import nvml_library
 import pytest
 
-from assay.analysis.colocation.folder import read_colocation
+from assay.analysis.colocation.read_colocation import read_colocation
 from assay.errors import ConfigError
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop
 from assay.loadgen.colocation.devices import GpuUsage, PipelineDevice, gpu_watch, read_gpu_usage

@@ -14,9 +14,9 @@ from assay.errors import ConfigError
 from assay.loadgen import Graph, Node
 from assay.loadgen.driver.ending import Flow, StageFailed
 from assay.loadgen.driver.graph_walker import Walker
-from assay.loadgen.driver.inline import InlineWalker
-from assay.loadgen.recording import DTYPE
-from assay.loadgen.shared_board import COMPLETED, CUT, DROPPED, FAILED, HEAD, IGNORED, PIPELINE, TAIL, Board
+from assay.loadgen.driver.inline_walker import InlineWalker
+from assay.loadgen.shared_counters import COMPLETED, CUT, DROPPED, FAILED, HEAD, IGNORED, PIPELINE, TAIL, Board
+from assay.loadgen.trace_file import DTYPE
 from assay.pipeline.stage import Routed, RouterStage, Stage, StreamStage
 
 QUERIES = 12

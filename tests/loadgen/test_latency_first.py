@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from assay.loadgen import Control, Objective, PipelineState
-from assay.loadgen.colocation.config import PipelineConfig
+from assay.loadgen.colocation.colocation_config import PipelineConfig
 from assay.loadgen.colocation.policy import LatencyFirst, ObjectiveState
 from assay.loadgen.colocation.policy_run import Recent, state_before
-from assay.loadgen.recording import DTYPE, Rows
-from assay.loadgen.shared_board import OK, PIPELINE
+from assay.loadgen.shared_counters import OK, PIPELINE
+from assay.loadgen.trace_file import DTYPE, Rows
 
 BATCH = state_before(
     PipelineConfig.model_validate(

@@ -9,7 +9,7 @@ import pytest
 from load_stages import Count, Fragile
 
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, Stop, Warmup
-from assay.loadgen.recording import EVENT_COLUMNS, Rows, TraceTrack, read_rows, write_events, write_trace
+from assay.loadgen.trace_file import EVENT_COLUMNS, Rows, TraceTrack, read_rows, write_events, write_trace
 from assay.stages.synthetic import NoOp
 
 NAMES = {0: "count", 1: "no-op"}

@@ -25,7 +25,7 @@ from assay.loadgen import (
     Warmup,
 )
 from assay.loadgen.driver.ending import How
-from assay.loadgen.shared_board import PIPELINE, SharedFolder
+from assay.loadgen.shared_counters import PIPELINE, SharedFolder
 from assay.stages.synthetic import NoOp, Sleep, Stall
 
 

@@ -20,7 +20,7 @@ from assay.cli.main import main
 from assay.errors import ConfigError
 from assay.loadgen.colocation import limits, policy_run
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig
 from assay.loadgen.colocation.policy_run import policy_text
 from assay.loadgen.colocation.read_config import read_config
 from assay.loadgen.colocation.result_files import save_group
@@ -394,7 +394,7 @@ def test_nothing_stands_still_for_ever_when_assay_is_killed(tmp_path: Path) -> N
     assert running.stderr is not None
     # The first word of progress: it is under way, and both were paused at the first look.
     assert "a: " in running.stderr.readline()
-    workers = [pid for pid in _below(running.pid) if "assay.loadgen.colocation.worker" in _command(pid)]
+    workers = [pid for pid in _below(running.pid) if "assay.loadgen.colocation.pipeline_worker" in _command(pid)]
     assert len(workers) == 2
     running.send_signal(signal.SIGKILL)
     running.communicate(timeout=60)
@@ -440,7 +440,7 @@ def test_the_policy_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytes
 def test_latency_first_keeps_an_objective_that_batch_jobs_break(tmp_path: Path) -> None:
     """All run on one core: the service needs half of it, and beside three batch jobs gets a quarter."""
     one_core: dict[str, Any] = {"cpus": [min(os.sched_getaffinity(0))]}
-    if not limits.limits_problem():
+    if not limits_problem():
         # All alike, and before whatever else this machine does.
         one_core["limits"] = {"cpu_weight": 10_000}
     work = {"id": 0, "component": "busy_cpu", "config": {"seconds": 0.005}}

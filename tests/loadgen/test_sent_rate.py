@@ -9,9 +9,9 @@ import pytest
 from made_runs import MS, group, one_after_the_other, pipeline
 
 from assay.loadgen.colocation.colocation import ColocatedRun
-from assay.loadgen.colocation.rates import RatedRun, SentRate
+from assay.loadgen.colocation.rate_search import RatedRun, SentRate
 from assay.loadgen.driver.ending import How
-from assay.loadgen.result import LoadResult, Measured
+from assay.loadgen.load_result import LoadResult, Measured
 
 
 def sent_late(late_ms: np.ndarray) -> LoadResult:

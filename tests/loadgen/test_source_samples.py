@@ -8,7 +8,7 @@ import pytest
 
 from assay.loadgen import Graph, LoadGen, SingleStreamLoadScheduler, SourceSamples, Stop
 from assay.names import UnknownComponent
-from assay.pipeline.data import ColumnBatch, Source, Split
+from assay.pipeline.source import ColumnBatch, Source, Split
 from assay.pipeline.stage import Stage
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop, Warmup
-from assay.loadgen.result import MOST_SAMPLES, StageReport
+from assay.loadgen.load_result import MOST_SAMPLES, StageReport
 from assay.pipeline.stage import Stage, StreamStage, Worker
 from assay.record.metric import Metric
 

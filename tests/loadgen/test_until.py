@@ -22,9 +22,9 @@ from assay.loadgen import (
     TraceLoadScheduler,
 )
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig
+from assay.loadgen.colocation.pipeline_worker import as_run
 from assay.loadgen.colocation.read_config import read_config
-from assay.loadgen.colocation.worker import as_run
 from assay.loadgen.driver import receiver as reception
 from assay.loadgen.schedulers.scheduler import draw, endless
 from assay.stages.synthetic import NoOp

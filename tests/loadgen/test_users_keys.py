@@ -12,9 +12,9 @@ from load_stages import Add, EvenOdd, Fragile
 from assay.cli.main import main
 from assay.errors import ConfigError
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.loadgen.colocation.components import build_graph, build_load
+from assay.loadgen.colocation.build_components import build_graph, build_load
+from assay.loadgen.colocation.pipeline_worker import listener_notes
 from assay.loadgen.colocation.read_config import read_config
-from assay.loadgen.colocation.worker import listener_notes
 from assay.stages.synthetic import NoOp, PassThrough
 
 FORKED = """\

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.native import duplicates as minhash
+from assay.native import near_duplicates as minhash
 from assay.native.library import LEVELS, library
 from assay.stages.text import minhash as plain_minhash
 from assay.stages.text.minhash import BANDS

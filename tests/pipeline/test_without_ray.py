@@ -9,7 +9,7 @@ from tests.pipeline.toy_stages import Numbers, Sum
 
 from assay.errors import MissingExtra, UsageError
 from assay.pipeline import Pipeline, PipelineError
-from assay.pipeline.executors.ray_cluster import ray_cluster
+from assay.pipeline.executors.ray_connection import ray_cluster
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from assay.process.limits import move_tree, processors_problem
 from assay.process.spawn import continue_tree, set_frozen, stop_tree
 from assay.process.spec import ProcessSpec
-from assay.process.supervised import Supervised
+from assay.process.supervisor_client import Supervised
 
 FAMILY = """
 import os, sys, time

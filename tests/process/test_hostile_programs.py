@@ -151,7 +151,7 @@ def _run_with(folder: Path, changes: dict[str, object]) -> ProcessResult:
     from dataclasses import replace
 
     from assay.process.spec import ProcessSpec
-    from assay.process.supervised import Supervised
+    from assay.process.supervisor_client import Supervised
 
     files = {name: folder / name for name in ("stdout", "stderr", "combined")}
     spec = ProcessSpec(argv=["true"], env=dict(os.environ), cwd=folder, **files)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from assay.process.spec import CompanionSpec, ProcessResult, ProcessSpec
-from assay.process.supervised import Supervised
+from assay.process.supervisor_client import Supervised
 from assay.process.tree import Tree
 
 ESCAPE = """

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.analysis.changes import ChangePoint
+from assay.analysis.series_changes import ChangePoint
 from assay.history import Point, Series
 from assay.report.text.series import change_commits, change_sessions, change_size, trend
 

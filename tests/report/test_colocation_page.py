@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from session_factory import MadeRun, make_session
 
-from assay.analysis.colocation.result import ColocationResult
+from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.colocation.slowdown import SlowdownEstimate
 from assay.analysis.fields import Fields
 from assay.cli.main import main

@@ -10,7 +10,7 @@ from session_factory import START, MadeRun, make_session
 
 from assay.history import History
 from assay.record import Outcome, SessionFolder
-from assay.report.earlier import Earlier, ReportTrend
+from assay.report.trends import Earlier, ReportTrend
 
 
 def nights(results: Path, values: list[float], history: History) -> list[SessionFolder]:

@@ -5,12 +5,12 @@ import math
 import pytest
 
 from assay.record import TaskPerf
-from assay.report.exhibits.charts import Cell, curve
 from assay.report.exhibits.distribution import common_scales, distribution, percentile_ladder
-from assay.report.exhibits.metric_shape import matrix, slowdown_matrices, table_of_rows, tabulate_dotted
+from assay.report.exhibits.metric_tables import matrix, slowdown_matrices, table_of_rows, tabulate_dotted
+from assay.report.exhibits.plots import Cell, curve
 from assay.report.exhibits.stages import resource_plots, stage_breakdown, thin
 from assay.report.run_folder import UsageSeries
-from assay.report.view import MetricView
+from assay.report.session_view import MetricView
 
 
 def metric(name: str, value: object, samples: tuple[float, ...] = (), unit: str | None = None) -> MetricView:

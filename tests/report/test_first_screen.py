@@ -13,11 +13,11 @@ from session_factory import MadeRun, make_session
 from assay.analysis import Comparison, Row, Verdict, what_changed
 from assay.history import History
 from assay.record import Outcome
-from assay.report.earlier import Earlier
 from assay.report.first_screen import MOST_CARDS
 from assay.report.html import render_report
 from assay.report.run_folder import PageLimits
 from assay.report.session_page import SessionPage
+from assay.report.trends import Earlier
 
 
 def first_screen(

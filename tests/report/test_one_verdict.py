@@ -17,7 +17,7 @@ from assay.cli.main import main
 from assay.history import History
 from assay.server.compare_page import compare as compared_page
 from assay.server.session_pages import session, session_entry
-from assay.server.store import Store
+from assay.server.session_store import Store
 
 NIGHTS = 14
 BASE, HEAD = f"night-{NIGHTS - 2:02d}", f"night-{NIGHTS - 1:02d}"

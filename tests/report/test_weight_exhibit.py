@@ -11,7 +11,7 @@ from weight_metrics import BEATEN, DTYPES, SCENARIOS, STORES, weight_metrics
 
 from assay.report.exhibits.weights import StoreReading, WeightExhibit, store_points, store_readings
 from assay.report.html import render_report
-from assay.report.view import MetricView, SessionView
+from assay.report.session_view import MetricView, SessionView
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from assay.server import cache as kept_board
 from assay.server.app import dashboard
 from assay.server.attention import load_acknowledged
 from assay.server.cache import ChangeCounter, KeptBoard, KeptPage, KeptPages
-from assay.server.charts import colours, spark
 from assay.server.status_board import StatusBoard
+from assay.server.trend_charts import colours, spark
 
 OWN = {"origin": "http://localhost"}
 FAILED = {"matter": "failed", "entry": "removal_ray", "machine": MACHINE.machine_class}

@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 from assay.cli.main import main
 from assay.history import History
 from assay.server.app import STATIC, dashboard
-from assay.server.charts import SHOWN
 from assay.server.home_page import ROWS
+from assay.server.trend_charts import SHOWN
 
 _LINK = re.compile(r'(?:href|src|action)="([^"]*)"')
 

@@ -7,7 +7,7 @@ import pytest
 
 from assay.record import Fingerprint
 from assay.record.secrets import Masker
-from assay.session.capture import GitState, capture_environment, fingerprint, freeze, git_state
+from assay.session.capture_environment import GitState, capture_environment, fingerprint, freeze, git_state
 
 
 def git(folder: Path, *words: str) -> None:

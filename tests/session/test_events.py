@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.config.load import load_config
+from assay.config.load_config import load_config
 from assay.config.plan import make_plan
 from assay.record import Outcome, SessionFolder
 from assay.record.secrets import Masker

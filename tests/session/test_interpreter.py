@@ -12,7 +12,7 @@ from other_environment import other_python, other_python_version, version_of
 from workplace import Workplace
 
 from assay.record import Outcome, Record
-from assay.session.capture import InterpreterUnknown, ask_interpreter
+from assay.session.capture_environment import InterpreterUnknown, ask_interpreter
 
 SCRIPT = """
 import json, pathlib, platform, sys

@@ -32,7 +32,7 @@ int nvmlDeviceGetName(void *device, char *out, unsigned size) { strncpy(out, "NV
 """
 ASK = """
 import json, sys, dataclasses, pathlib
-from assay.session.capture import capture_environment
+from assay.session.capture_environment import capture_environment
 from assay.session.machine import nvidia
 environment = capture_environment(pathlib.Path("."), pathlib.Path(sys.argv[1]))
 print(json.dumps([dataclasses.asdict(nvidia()), environment.to_json()]))

@@ -6,7 +6,13 @@ import random
 
 import pytest
 
-from assay.session.service.metrics import MOST_METRICS, MOST_SERIES, increase, read_metrics_page, summarise_readings
+from assay.session.service.scraped_metrics import (
+    MOST_METRICS,
+    MOST_SERIES,
+    increase,
+    read_metrics_page,
+    summarise_readings,
+)
 
 PAGE = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.

@@ -7,7 +7,7 @@ import pytest
 from workplace import Workplace
 
 from assay.config.entry_name import viewer_url
-from assay.config.load import load_config
+from assay.config.load_config import load_config
 from assay.config.plan import make_plan
 
 CONFIG = """

@@ -4,8 +4,8 @@ import threading
 from pathlib import Path
 
 from assay.config.entry import Entry
-from assay.session.folder import Workspace
 from assay.session.runs import Run
+from assay.session.workspace import Workspace
 
 TIMES = 300
 

@@ -12,7 +12,7 @@ from assay.files.json_text import decode
 from assay.record import Outcome, Record
 from assay.sinks.delivery.outbox import Memory
 from assay.sinks.delivery.sink_state import SinkState
-from assay.sinks.files import AppendedFile
+from assay.sinks.file_sinks import AppendedFile
 
 NASTY = "a|b <script>alert(1)</script> \x00\x1b & `x` =1+1 ]]> ![i](http://x)"
 

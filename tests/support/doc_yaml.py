@@ -9,7 +9,7 @@ import yaml
 from doc_block import Block
 
 from assay.benchmarks.weights.profile import Profile, load_profile
-from assay.config.load import load_config
+from assay.config.load_config import load_config
 from assay.config.session_config import SessionConfig
 from assay.loadgen.colocation.read_config import read_config
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop, Warmup
-from assay.loadgen.result import LoadResult
+from assay.loadgen.load_result import LoadResult
 from assay.pipeline.stage import Stage, Worker
 from assay.stages.llm_huggingface import HuggingFaceDataLoader
 

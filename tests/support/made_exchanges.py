@@ -13,8 +13,8 @@ from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
 from assay.loadgen.http.http_client import Fault
 from assay.loadgen.serving.load_point import LoadPoint
 from assay.loadgen.serving.load_settings import LoadAsked
-from assay.loadgen.serving.metrics import TokenCounts
 from assay.loadgen.serving.replies import read_replies
+from assay.loadgen.serving.request_metrics import TokenCounts
 
 START = 1_000_000_000
 Piece = tuple[float, bytes]

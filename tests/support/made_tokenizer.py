@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from assay.loadgen.serving.tokens import WordText
+from assay.loadgen.serving.token_text import WordText
 
 
 def made_tokenizer(folder: Path) -> Path:

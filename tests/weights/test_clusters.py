@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from assay.errors import UsageError
-from assay.weights.bases import cluster, rebalance, signature_of, similarity, sketch_of
-from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.base_finder import cluster, rebalance, signature_of, similarity, sketch_of
+from assay.weights.element_types import ELEMENT_TYPES, bits_of
 
 
 def families(rng, count=12, each=5, size=40_000, likeness=5e-2):

@@ -11,8 +11,8 @@ from tests.weights.conftest import same
 
 from assay.errors import ConfigError
 from assay.weights.codec.codec_methods import Method
-from assay.weights.config import PRESETS, RepositoryConfig, repository_config
 from assay.weights.repository import Repository
+from assay.weights.repository_config import PRESETS, RepositoryConfig, repository_config
 from assay.weights.versions.ingest import LazyTensors
 
 

@@ -12,7 +12,7 @@ import pytest
 from assay.errors import AssayError, DataError
 from assay.weights.codec.chunk import decode_chunk, encode_chunk
 from assay.weights.codec.codec_methods import Method
-from assay.weights.elements import ELEMENT_TYPES, bits_of, bytes_digest
+from assay.weights.element_types import ELEMENT_TYPES, bits_of, bytes_digest
 from assay.weights.packs.pack_files import END, FOOTER, MAGIC, PackReader, pack_index
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 from assay.weights.repository import Repository

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.weights.conftest import same
 
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 from assay.weights.repository import Repository
 
 SETTINGS = ("small", "balanced", "fast")

@@ -19,7 +19,7 @@ from assay.weights.files.torch_file import TorchFile
 
 
 def all_dtypes(rng):
-    from assay.weights.elements import ELEMENT_TYPES
+    from assay.weights.element_types import ELEMENT_TYPES
 
     return {
         f"t.{name}": rng.integers(0, 2, 33 * ELEMENT_TYPES[name].itemsize, dtype=np.uint8)

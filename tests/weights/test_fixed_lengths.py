@@ -9,11 +9,11 @@ import pytest
 from assay.errors import DataError
 from assay.weights.codec.chunk import decode_chunk, encode_chunk
 from assay.weights.codec.codec_methods import Method
-from assay.weights.codec.lanes import FIXED, NOISE
 from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import choose_lengths, encode_fixed
 from assay.weights.codec.symbols import window_of
-from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.codec.vector_operations import FIXED, NOISE
+from assay.weights.element_types import ELEMENT_TYPES, bits_of
 
 KINDS = ("float32", "bfloat16", "float16", "int16", "uint32")
 SIZES = (4096, 4097, 4159, 20_000, 100_001)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.record import SessionFolder
-from assay.session.folder import only_one
+from assay.session.workspace import only_one
 from assay.weights.repository import Repository
 from assay.weights.repository_disk import WriterLock
 

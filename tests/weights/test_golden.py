@@ -15,14 +15,14 @@ from tests.weights.golden.repository_text import restore
 from tests.weights.golden.stream_kinds import FIVE, kinds_of
 
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 from assay.weights.repository import Repository
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_present_format_and_each_that_can_be_migrated_has_golden_repositories():
-    from assay.weights.config import MIGRATIONS
+    from assay.weights.repository_config import MIGRATIONS
 
     assert formats() == sorted({*MIGRATIONS, FORMAT})
     assert {case.name for case in CASES} == set(expected(FORMAT))

@@ -14,8 +14,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from tests.weights.conftest import same
 
 from assay.errors import UsageError
-from assay.weights.config import SETTINGS
 from assay.weights.repository import Repository
+from assay.weights.repository_config import SETTINGS
 from assay.weights.versions.merge import MergeConflict
 
 

@@ -17,10 +17,10 @@ from tests.weights.golden.repository_text import restore
 from assay.cli.main import main
 from assay.errors import DataError, UsageError
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.config import MIGRATIONS, Migration
 from assay.weights.migration import migrate
 from assay.weights.packs.object_store import ObjectStore
 from assay.weights.repository import Repository
+from assay.weights.repository_config import MIGRATIONS, Migration
 from assay.weights.repository_disk import RepositoryDisk
 from assay.weights.versions.commit import seal, unseal
 

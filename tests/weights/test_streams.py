@@ -7,11 +7,11 @@ import pytest
 
 from assay.errors import DataError
 from assay.weights.codec.planes import encode_leading
-from assay.weights.codec.short import decode_short, encode_short
+from assay.weights.codec.short_stream import decode_short, encode_short
 from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_difference, encode_fixed
 from assay.weights.codec.symbols import window_of
-from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.element_types import ELEMENT_TYPES, bits_of
 from assay.weights.packs.chunks import SLAB, Slabs
 
 KINDS = ("float32", "bfloat16", "float16", "float8_e4m3fn", "int8", "int16", "uint32")

@@ -8,13 +8,13 @@ from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.analysis.analyzer import BenchmarkAnalyzer, Results, summary_lines
-    from assay.analysis.changes import SeriesChange, change_points, what_changed
     from assay.analysis.compare_records import compare
     from assay.analysis.comparison import Comparison, Row, Verdict
     from assay.analysis.evidence import HistoryPast, NoPast, Past
     from assay.analysis.insights import Insight, extract, recommendations
     from assay.analysis.judgement import Judgement, judge
     from assay.analysis.rules import MetricRule, Rules
+    from assay.analysis.series_changes import SeriesChange, change_points, what_changed
 
 __all__ = [
     "BenchmarkAnalyzer",
@@ -54,13 +54,13 @@ __getattr__, __dir__ = exports(
         "Results": "analyzer",
         "Row": "comparison",
         "Rules": "rules",
-        "SeriesChange": "changes",
+        "SeriesChange": "series_changes",
         "Verdict": "comparison",
-        "change_points": "changes",
+        "change_points": "series_changes",
         "compare": "compare_records",
         "extract": "insights",
         "recommendations": "insights",
         "summary_lines": "analyzer",
-        "what_changed": "changes",
+        "what_changed": "series_changes",
     },
 )

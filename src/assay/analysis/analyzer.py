@@ -11,7 +11,7 @@ from assay.analysis.compare_records import compare_sessions, rules_for
 from assay.analysis.comparison import Comparison, Row, Verdict
 from assay.analysis.conditions import also_different, with_surroundings
 from assay.analysis.insights import Insight, extract, recommendations
-from assay.analysis.results_folder import is_results_folder, read_any_results
+from assay.analysis.read_results import is_results_folder, read_any_results
 from assay.analysis.rules import Rules
 from assay.analysis.sentences import summary_sentences as said
 from assay.history import find_session

@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.analysis.comparison import MEASURED, Comparison, Row, Verdict, failure
 from assay.analysis.conditions import unequal_conditions
+from assay.analysis.difference_judgement import is_signed_night, judge_signed, judge_signed_night
 from assay.analysis.evidence import Evidence, HistoryPast, NoPast, Past, Runs, Sample, evidence, fewest, sample
 from assay.analysis.judgement import apply_canaries, is_declared_exact, judge_evidence, judge_exact, values, varying
 from assay.analysis.noise_floors import load_floors, margins
@@ -20,7 +21,6 @@ from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import A_AND_B, SideNames
 from assay.analysis.sentences.note_sentences import not_exact
 from assay.analysis.sentences.verdict_sentences import few_runs
-from assay.analysis.signed_values import is_signed_night, judge_signed, judge_signed_night
 from assay.history import History, reasons_against
 from assay.history.history import FILE_NAME
 from assay.record import Record

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from assay.analysis.comparison import Comparison, Row, Verdict, verdict_of
+from assay.analysis.difference_judgement import is_signed_night, judge_signed, judge_signed_night
 from assay.analysis.evidence import Evidence, Runs, evidence, interval, unless_slow
-from assay.analysis.results_folder import first_not_finite, plain_numbers, plain_values
+from assay.analysis.read_results import first_not_finite, plain_numbers, plain_values
 from assay.analysis.rules import DEFAULT_MARGIN
 from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import BASE_AND_HEAD, MetricWords
 from assay.analysis.sentences.note_sentences import machine_moved
 from assay.analysis.sentences.value_sentences import not_exact_values
 from assay.analysis.sentences.verdict_sentences import few_values
-from assay.analysis.signed_values import is_signed_night, judge_signed, judge_signed_night
 from assay.errors import UsageError
 from assay.files.json_text import encode
 from assay.record import Record

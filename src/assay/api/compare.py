@@ -9,15 +9,15 @@ from assay.analysis import Comparison
 from assay.analysis.compare_records import compare_sessions, rules_for
 from assay.analysis.conditions import with_surroundings
 from assay.analysis.ranking import Ranked, rankings
-from assay.analysis.results_folder import is_results_folder, read_any_results
+from assay.analysis.read_results import is_results_folder, read_any_results
 from assay.api.experiment import ExperimentInputs
-from assay.api.records import Records, results
+from assay.api.results import Records, results
 from assay.api.results_dir import sessions_folder
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.experiments.ab import Pair
 from assay.experiments.variant import Checkout, MissingInRevision, Variant
-from assay.history.sessions import SessionNotFound
+from assay.history.find_session import SessionNotFound
 from assay.names import list_names
 
 
@@ -93,7 +93,7 @@ class ShownComparison(Comparison):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from assay.api.records import frame
+        from assay.api.results import frame
         from assay.report.session_page import comparison_page
 
         return frame(comparison_page(self))

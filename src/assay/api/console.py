@@ -16,7 +16,7 @@ from assay.api.results_dir import sessions_folder
 from assay.compat.user_code import describe_used
 from assay.errors import AssayError
 from assay.files.writing import open_append
-from assay.history.sessions import find_session
+from assay.history.find_session import find_session
 from assay.record import Outcome, Record, SessionFolder
 from assay.record.secrets import Masker
 from assay.report.quantity import printable
@@ -310,7 +310,7 @@ class Summary:
             self._console.say(f"{self._count_done(event)}; continue: `{resume_words(self._folder)}`")
 
     def _text(self, screen: Screen, after_lines: bool = False) -> str:
-        from assay.api.changes import session_text  # what it imports is not needed to start a run
+        from assay.api.session_changes import session_text  # what it imports is not needed to start a run
 
         history = self._history
         known = (None, None) if history is None else (history.comparison, history.last)

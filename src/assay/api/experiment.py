@@ -16,9 +16,9 @@ from assay.experiments.variant import Checkout, Variant, repository_root
 from assay.record import SessionFolder
 from assay.record.session_folder import SessionKind
 from assay.session.events import Interrupts, Listener
-from assay.session.folder import OpenSession
-from assay.session.results.records import session_masker
+from assay.session.results.masked_records import session_masker
 from assay.session.session import start_session
+from assay.session.workspace import OpenSession
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.api.changes import HistoryLevels
 from assay.api.console import Console, Progress
 from assay.api.listeners import HISTORY_TROUBLE, Guarded, JobListener
 from assay.api.run import SessionRun
 from assay.api.run_inputs import RunInputs
 from assay.api.run_plan import Attached, run_plan
+from assay.api.session_changes import HistoryLevels
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.files.writing import touch
+from assay.history.find_session import SessionNotFound
 from assay.history.history import History
-from assay.history.sessions import SessionNotFound
 from assay.names import unknown
 from assay.record import Record, SessionFolder
 from assay.record.heartbeat import Heartbeat
@@ -24,7 +24,6 @@ from assay.record.jobs import Jobs
 from assay.record.secrets import Masker
 from assay.record.session_folder import JobFolder
 from assay.session.events import Event, Interrupts, SessionFinished, SessionStarted
-from assay.session.folder import OpenSession
 from assay.session.joined import (
     JoinedSession,
     OtherJobs,
@@ -34,8 +33,9 @@ from assay.session.joined import (
     new_job,
     session_path,
 )
-from assay.session.results.records import session_masker
+from assay.session.results.masked_records import session_masker
 from assay.session.results.requirements import EarlierLevels, NoEarlierLevels
+from assay.session.workspace import OpenSession
 from assay.sinks.delivery.delivery import Delivery
 
 

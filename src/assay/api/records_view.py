@@ -10,14 +10,14 @@ from markupsafe import Markup, escape
 from assay.errors import UsageError
 from assay.files.writing import write_atomic
 from assay.names import unknown
-from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.plots import Plot
 from assay.report.quantity import duration, printable, quantity
+from assay.report.session_view import EntryView
 from assay.report.svg.lanes import standalone
 from assay.report.text.session import metric_words
-from assay.report.view import EntryView
 
 if TYPE_CHECKING:
-    from assay.api.records import Records
+    from assay.api.results import Records
 
 
 MOST_ROWS = 60

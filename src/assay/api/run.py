@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.api.console import Voice
-from assay.api.records import Records
+from assay.api.results import Records
 from assay.api.results_dir import remember_results_dir
 from assay.api.run_inputs import RunInputs, restore_inputs
 from assay.api.run_plan import run_attached
@@ -18,11 +18,11 @@ from assay.config.entry_name import check_tag
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.files.json_text import encode
-from assay.history.sessions import find_session
+from assay.history.find_session import find_session
 from assay.names import unknown
 from assay.record import Record, SessionFolder
 from assay.record.session_folder import SessionKind
-from assay.session.results.records import session_masker
+from assay.session.results.masked_records import session_masker
 from assay.session.resume import is_complete, reopen_session
 from assay.session.session import start_session
 from assay.sinks.delivery.delivery import is_told

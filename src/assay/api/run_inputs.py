@@ -20,11 +20,11 @@ from assay.files.checked_fields import Written
 from assay.record import SessionInfo
 from assay.sinks.delivery.outbox import select_sink_data
 from assay.sinks.registry import check_sink_data, check_spec, is_named, locate, own_sink_module
-from assay.sinks.trial import SinkTrial, try_sink
+from assay.sinks.try_sink import SinkTrial, try_sink
 
 if TYPE_CHECKING:
     from assay.config.entry_config import Requirement
-    from assay.config.load import Config
+    from assay.config.load_config import Config
     from assay.config.paths import Volume
 
 
@@ -178,7 +178,7 @@ class RunInputs:
         return replace(plan, sinks=sinks.specs, notes=sinks.notes, warnings=warnings)
 
     def _load(self) -> Config:
-        from assay.config.load import load_config, load_older
+        from assay.config.load_config import load_config, load_older
         from assay.config.older_form import OlderForm
 
         if self.matrix is not None:

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from assay.api.changes import HistoryLevels, SessionChanges
 from assay.api.console import Console, Progress, Summary, Voice
 from assay.api.listeners import HISTORY_TROUBLE, Guarded, HistoryListener, LinksListener, ReportListener, SinkListener
 from assay.api.live_view import LiveView
+from assay.api.session_changes import HistoryLevels, SessionChanges
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.files.reading import RESULT, read_bytes
@@ -22,11 +22,11 @@ from assay.record import Record, SessionFolder
 from assay.record.secrets import Masker
 from assay.report.html import write_report
 from assay.session.events import Elsewhere, Event, Interrupts, Listener, SessionFinished
-from assay.session.folder import OpenSession
-from assay.session.results.records import session_masker
+from assay.session.results.masked_records import session_masker
 from assay.session.results.requirements import EarlierLevels, NoEarlierLevels
 from assay.session.runs import Run, order_of, order_runs
 from assay.session.session import Session, start_session
+from assay.session.workspace import OpenSession
 from assay.sinks.delivery.delivery import Delivery
 
 if TYPE_CHECKING:

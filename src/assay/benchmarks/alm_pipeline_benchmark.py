@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.benchmarks.alm_output import AlmOutput
-from assay.benchmarks.timed_run import exit_code, note_kernel
+from assay.benchmarks.benchmark_program import exit_code, note_kernel
 from assay.errors import DataError
 from assay.files.writing import write_atomic
 from assay.pipeline import Pipeline, SplitResult, Stage, executor_named
@@ -134,7 +134,7 @@ def parse(argv: list[str]) -> Namespace:
     first.add_argument("--entry")
     found, rest = first.parse_known_args(argv)
     if found.config is not None:
-        from assay.benchmarks.timed_run import arguments_of
+        from assay.benchmarks.benchmark_program import arguments_of
 
         rest = [*arguments_of(found.config, found.entry, SCRIPT, USUAL_ENTRY), *rest]
     args = parser().parse_args(rest)

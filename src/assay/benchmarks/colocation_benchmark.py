@@ -18,16 +18,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import assay
+from assay.benchmarks.benchmark_program import exit_code
 from assay.benchmarks.colocation_metrics import group_metrics, matrix_metrics, overlap_metrics, rate_metrics
-from assay.benchmarks.timed_run import exit_code
 from assay.errors import UsageError
 from assay.loadgen.colocation.colocation import ColocatedRun, Colocation, Group, pairs, run_matrix
-from assay.loadgen.colocation.config import ColocationConfig
-from assay.loadgen.colocation.rates import search_rates
+from assay.loadgen.colocation.colocation_config import ColocationConfig
+from assay.loadgen.colocation.pipeline_worker import PipelineProgress
+from assay.loadgen.colocation.rate_search import search_rates
 from assay.loadgen.colocation.read_config import read_config
 from assay.loadgen.colocation.result_files import save_group, write_colocation
 from assay.loadgen.colocation.tables import matrix_text, rate_text, run_text
-from assay.loadgen.colocation.worker import PipelineProgress
 from assay.names import unknown
 from assay.record.benchmark import Benchmark
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from assay.loadgen.colocation.colocation import GroupOutcome, Matrix, PipelineOutcome, folder_name
 from assay.loadgen.colocation.overlap import Overlap
-from assay.loadgen.colocation.rates import RatesTried
+from assay.loadgen.colocation.rate_search import RatesTried
 from assay.loadgen.colocation.result_files import stage_window
 from assay.loadgen.colocation.slowdown import Contrast
-from assay.loadgen.result import Ints, LoadResult, StageTimes
+from assay.loadgen.load_result import Ints, LoadResult, StageTimes
 from assay.record.benchmark import Benchmark
 from assay.record.metric import Metric
 from assay.record.task import STANDS_FOR, TaskPerf

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.timed_run import TimedRun, add_common_arguments, run_program
+from assay.benchmarks.benchmark_program import TimedRun, add_common_arguments, run_program
 from assay.errors import UsageError
 from assay.pipeline import Pipeline, Stage
 from assay.record.benchmark import Benchmark

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.timed_run import TimedRun, add_common_arguments, note_kernel, run_program
+from assay.benchmarks.benchmark_program import TimedRun, add_common_arguments, note_kernel, run_program
 from assay.errors import DataError, UsageError
 from assay.files.json_text import parse_json
 from assay.files.reading import MB, TRACE, RegularFile, Unreadable
 from assay.pipeline import Pipeline
 from assay.record.benchmark import Benchmark
 from assay.record.task import TaskPerf
+from assay.stages.text.document_rows import import_arrow, import_orjson
 from assay.stages.text.documents import FORMATS, document_files, document_reader
 from assay.stages.text.exact_duplicates import (
     DigestRanges,
@@ -28,7 +29,6 @@ from assay.stages.text.exact_duplicates import (
     RepeatedDocuments,
     can_digest,
 )
-from assay.stages.text.rows import import_arrow, import_orjson
 
 SCRIPT = "dedup_benchmark.py"
 OUTPUT = "duplicates"

@@ -95,7 +95,7 @@ def _requests(parser: ArgumentParser) -> None:
 
 def load_settings(args: Namespace, key: str | None) -> LoadSettings:
     from assay.loadgen.serving.load_settings import LoadSettings
-    from assay.loadgen.serving.quantities import ServingObjective
+    from assay.loadgen.serving.objectives import ServingObjective
 
     objectives = tuple(ServingObjective.parse(words) for words in args.objective)
     if args.find_peak and not objectives:

@@ -17,16 +17,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from assay.benchmarks.benchmark_program import exit_code
 from assay.benchmarks.load_arguments import load_arguments, load_settings
-from assay.benchmarks.timed_run import exit_code
 from assay.loadgen.http.exchanges import save
 from assay.loadgen.serving.load_point import LoadPoint, point_metrics
 from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.point_text import curve_text, point_text
+from assay.loadgen.serving.load_text import curve_text, point_text
+from assay.loadgen.serving.metrics_of_other_tools import tool_text
 from assay.loadgen.serving.rate_search import RatesMeasured, parse_rates, search_peak, sweep_rates
 from assay.loadgen.serving.result_files import RateCurve, write_request_rows, write_serving
 from assay.loadgen.serving.run_load import LoadRunner, stopping_on_signal
-from assay.loadgen.serving.tool_definitions import tool_text
 from assay.record.benchmark import Benchmark, benchmark
 from assay.record.secrets import Masker
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.benchmarks.timed_run import TimedRun, add_common_arguments, note_kernel, run_program
+from assay.benchmarks.benchmark_program import TimedRun, add_common_arguments, note_kernel, run_program
 from assay.pipeline import Pipeline, Stage
 from assay.record.benchmark import Benchmark
 from assay.stages.text.documents import FORMATS, document_reader, format_of, writer_for

@@ -77,7 +77,7 @@ def keep_environment(folder: Path) -> None:
     One file: the folders beside it are the program's.
     """
     from assay.record import SessionFolder
-    from assay.session.capture import capture_environment, freeze
+    from assay.session.capture_environment import capture_environment, freeze
 
     try:
         with TemporaryDirectory() as lists:

@@ -13,8 +13,8 @@ from assay.errors import AssayError, UsageError
 
 if TYPE_CHECKING:
     from assay.loadgen.colocation.colocation import Colocation
-    from assay.loadgen.colocation.config import ColocationConfig
-    from assay.loadgen.colocation.worker import PipelineProgress
+    from assay.loadgen.colocation.colocation_config import ColocationConfig
+    from assay.loadgen.colocation.pipeline_worker import PipelineProgress
 
 _EPILOG = """examples:
   assay colocate config.yml                       all pipelines together
@@ -124,7 +124,7 @@ def _matrix(args: Namespace, config: ColocationConfig, colocation: Colocation, r
 
 
 def _rates(args: Namespace, config: ColocationConfig, colocation: Colocation, results: Path) -> bool:
-    from assay.loadgen.colocation.rates import search_rates
+    from assay.loadgen.colocation.rate_search import search_rates
     from assay.loadgen.colocation.result_files import write_colocation
     from assay.loadgen.colocation.tables import rate_text
 

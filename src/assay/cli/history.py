@@ -94,7 +94,7 @@ def _import(args: Namespace) -> int:
 
 def _export(args: Namespace) -> int:
     from assay.history import History
-    from assay.history.export import export_csv, export_parquet
+    from assay.history.export_runs import export_csv, export_parquet
 
     with History.beside(results_dir(args), read_only=True) as history:
         if str(args.output) == "-":

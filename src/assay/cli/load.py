@@ -74,7 +74,7 @@ def _check(args: Namespace) -> None:
 
         parse_rates(args.sweep)
     if args.scheduler and not args.prompts:
-        from assay.loadgen.serving.schedule import build_scheduler
+        from assay.loadgen.serving.request_schedule import build_scheduler
 
         swept = args.sweep or args.find_peak
         build_scheduler(replace(settings, rate=settings.rate or 1.0) if swept else settings)

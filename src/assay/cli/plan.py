@@ -14,11 +14,11 @@ from assay.config.plan import Plan
 from assay.config.service import Service
 from assay.errors import UsageError
 from assay.record.secrets import Masker
+from assay.session.machine_watch import Neighbours
 from assay.session.preflight import missing_datasets, missing_interpreter, preflight
-from assay.session.results.records import session_masker
+from assay.session.results.masked_records import session_masker
 from assay.session.results.requirements import bounds_in_words
 from assay.session.runs import order_runs
-from assay.session.watch import Neighbours
 
 
 def service_lines(service: Service, masker: Masker) -> list[str]:

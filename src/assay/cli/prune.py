@@ -9,9 +9,9 @@ from pathlib import Path
 
 from assay.api.results_dir import results_folder
 from assay.errors import UsageError
-from assay.history.sessions import session_folders
+from assay.history.find_session import session_folders
 from assay.record import SessionFolder
-from assay.session.folder import is_running
+from assay.session.workspace import is_running
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)

@@ -20,8 +20,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
+    from assay.server.session_store import Store
     from assay.server.site import Site
-    from assay.server.store import Store
 
     folder = results_dir(args)
     if not folder.is_dir():

@@ -60,7 +60,7 @@ def _put(text: str, args: Namespace, usual: Path) -> int:
 
 def _is_colocation(folder: Path) -> bool:
     """What `assay colocate` left, which is no session."""
-    from assay.analysis.colocation.result import colocation_file
+    from assay.analysis.colocation.colocation_result import colocation_file
     from assay.record import SessionFolder
 
     return colocation_file(folder) is not None and not SessionFolder.is_one(folder)
@@ -80,7 +80,7 @@ def _colocation(args: Namespace) -> int:
 
 def _left_alone(folder: Path) -> Path | None:
     """Where a program that was run alone, or one run of a session, left its metrics."""
-    from assay.analysis.results_folder import is_results_folder
+    from assay.analysis.read_results import is_results_folder
 
     return next((place for place in (folder, folder / "benchmark_results") if is_results_folder(place)), None)
 

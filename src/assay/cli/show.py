@@ -32,8 +32,8 @@ def run(args: Namespace) -> int:
 
 
 def _print_text(folder: SessionFolder, entry: str | None) -> None:
-    from assay.api.changes import SessionChanges
     from assay.api.console import resume_words
+    from assay.api.session_changes import SessionChanges
     from assay.report.text.screen import Screen
 
     screen, changes = Screen.of(), SessionChanges.of(folder)
@@ -42,7 +42,7 @@ def _print_text(folder: SessionFolder, entry: str | None) -> None:
 
         print(entry_details(folder, entry, regressed=changes.regressed, screen=screen), end="")
         return
-    from assay.api.changes import session_text
+    from assay.api.session_changes import session_text
     from assay.report.quantity import printable
 
     if folder.info().of_commands:  # which say their result alone at their end

@@ -130,7 +130,7 @@ def _say(found: list[SinkStatus], after_test: bool = False) -> int:
 
 
 def _session(args: Namespace) -> Path:
-    from assay.history.sessions import find_session
+    from assay.history.find_session import find_session
 
     return find_session(args.session, results_dir(args)).path
 

@@ -47,10 +47,10 @@ STAND_INS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "utils.component": {"get_component": ("assay.compat.user_code", "get_component")},
     "utils.schemas": {
-        "LoadGenModel": ("assay.loadgen.colocation.config", "LoadgenConfig"),
-        "PipelineModel": ("assay.loadgen.colocation.config", "PipelineConfig"),
+        "LoadGenModel": ("assay.loadgen.colocation.colocation_config", "LoadgenConfig"),
+        "PipelineModel": ("assay.loadgen.colocation.colocation_config", "PipelineConfig"),
         "Query": ("assay.pipeline.query", "Query"),
-        "StageModel": ("assay.loadgen.colocation.config", "StageConfig"),
+        "StageModel": ("assay.loadgen.colocation.colocation_config", "StageConfig"),
     },
     "utils.schemas.query": {"Query": ("assay.pipeline.query", "Query")},
 }

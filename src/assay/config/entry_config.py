@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from assay.config.base_model import Limits, Model, ProgramVariables
 from assay.config.entry_name import check_entry_name, check_tag
-from assay.config.model import Limits, Model, ProgramVariables
 from assay.config.service_config import ServiceConfig
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
+from assay.config.base_model import Model
 from assay.config.entry_config import EntryConfig
-from assay.config.model import Model
 from assay.config.placeholders import Datasets, UnknownPlaceholder, render
 from assay.errors import ConfigError
 from assay.names import unknown
 
 if TYPE_CHECKING:
-    from assay.config.load import Config
+    from assay.config.load_config import Config
 
 
 def repository_of(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from assay.errors import ConfigError, UsageError
 from assay.names import list_names, unknown
 
 if TYPE_CHECKING:  # pydantic: a plan that no file says is made without it
-    from assay.config.load import Config
+    from assay.config.load_config import Config
     from assay.config.resolve import Resolver
     from assay.config.session_config import GpuStatsRecorder
 

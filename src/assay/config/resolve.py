@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.config.entry import Entry, Script, ScriptNotFound, gpu_numbers, resolve_program, split
 from assay.config.entry_config import EntryConfig, RayConfig
-from assay.config.load import Config
+from assay.config.load_config import Config
 from assay.config.paths import SessionPaths
 from assay.config.placeholders import FOLDERS, Datasets, UnknownPlaceholder, UsedDataset, Variables, render
 from assay.config.service import ADDRESS, Service

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.config.entry_name import ProgramLimits
-from assay.config.merge import merge
+from assay.config.merge_configs import merge
 from assay.config.placeholders import Datasets, render
 from assay.document.yaml_node import YamlNode
 

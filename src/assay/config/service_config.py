@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from assay.config.model import Limits, Model, ProgramVariables
+from assay.config.base_model import Limits, Model, ProgramVariables
 
 
 class ReadyConfig(Model):

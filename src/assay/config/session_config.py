@@ -4,9 +4,9 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from assay.config.base_model import Model
 from assay.config.entry_config import EntryConfig, MetricConfig, ObjectStoreSize, RayConfig, Tag
 from assay.config.entry_name import GPU_STATS_INTERVAL_S, check_template
-from assay.config.model import Model
 from assay.config.paths import PathsConfig
 from assay.config.service_config import ServiceConfig
 

@@ -23,8 +23,8 @@ from assay.errors import UsageError
 from assay.experiments.variant import RunPlan
 from assay.record import Outcome, Record
 from assay.session.events import Event, Interrupts, Listener, SessionFinished, SessionStarted
-from assay.session.folder import OpenSession
 from assay.session.runs import Run
+from assay.session.workspace import OpenSession
 
 MEASURED = (Outcome.PASSED, Outcome.MISSED)
 

@@ -15,8 +15,8 @@ from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.record import Record
 from assay.session.events import Interrupts, Listener
-from assay.session.folder import OpenSession
 from assay.session.runs import Run
+from assay.session.workspace import OpenSession
 
 
 class RunPlan(Protocol):

@@ -31,7 +31,7 @@ from assay.history.database import (
     Database,
 )
 from assay.history.rows import ExportRow, Point, RunRow, Series, SessionRow, SessionValue, Track, iso, microseconds
-from assay.history.writing import put_record, put_session
+from assay.history.write_records import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
 
 FILE_NAME = "history.sqlite"

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from assay.loadgen.colocation.policy import Control, PipelineState, Policy
     from assay.loadgen.graph import Graph, Node, SourceSamples
     from assay.loadgen.latency import Objective
+    from assay.loadgen.load_result import LoadResult
     from assay.loadgen.loadgen import LoadGen
-    from assay.loadgen.result import LoadResult
     from assay.loadgen.schedulers import (
         ConcurrentLoadScheduler,
         ConstantLoadScheduler,
@@ -61,7 +61,7 @@ __getattr__, __dir__ = exports(
         "GammaLoadScheduler": "schedulers",
         "Graph": "graph",
         "LoadGen": "loadgen",
-        "LoadResult": "result",
+        "LoadResult": "load_result",
         "LoadScheduler": "schedulers",
         "MultiStreamLoadScheduler": "schedulers",
         "Node": "graph",

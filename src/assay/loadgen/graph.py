@@ -7,8 +7,8 @@ from typing import Any, Literal
 from assay.errors import ConfigError, DataError
 from assay.loadgen.graph_shape import GraphShape, Join, StageShape
 from assay.names import Registry
-from assay.pipeline.data import Batch, Source
 from assay.pipeline.query import QueryNumbers, QueryStage, envelop
+from assay.pipeline.source import Batch, Source
 from assay.pipeline.stage import RouterStage, Stage, StreamStage, Worker
 
 Place = Literal["inline", "thread", "process"]

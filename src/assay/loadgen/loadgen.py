@@ -11,11 +11,11 @@ from assay.loadgen.driver.driver import Driver, Load, Sender
 from assay.loadgen.driver.ending import Ending, StageFailed
 from assay.loadgen.graph import Graph
 from assay.loadgen.latency import Objective
-from assay.loadgen.recording import Rows, Spool, SpoolThread, read_rows
-from assay.loadgen.result import LoadResult, StageReport, summarise
+from assay.loadgen.load_result import LoadResult, StageReport, summarise
 from assay.loadgen.schedulers.scheduler import LoadScheduler
-from assay.loadgen.shared_board import CAPACITY, Board, SharedFolder
+from assay.loadgen.shared_counters import CAPACITY, Board, SharedFolder
 from assay.loadgen.stop import EarlyStop, Stop, Warmup
+from assay.loadgen.trace_file import Rows, Spool, SpoolThread, read_rows
 
 _START_IN_NS = 20_000_000
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from assay.loadgen.latency import Objective
 from assay.loadgen.schedulers.scheduler import LoadScheduler
-from assay.loadgen.shared_board import OK, PIPELINE, STARTED_AT, STOP, Board
+from assay.loadgen.shared_counters import OK, PIPELINE, STARTED_AT, STOP, Board
 from assay.stats.early_stopping import min_passing, within_bound
 
 if TYPE_CHECKING:
-    from assay.loadgen.recording import Rows
+    from assay.loadgen.trace_file import Rows
 
 
 @dataclass(frozen=True)

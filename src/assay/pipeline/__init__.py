@@ -8,10 +8,10 @@ from assay.exports import exports
 
 if TYPE_CHECKING:
     from assay.pipeline.chain import Chain, SplitResult
-    from assay.pipeline.data import Batch, ColumnBatch, FileRange, Source, Split
     from assay.pipeline.executors.executor import Executor, executor_named
     from assay.pipeline.pipeline import Pipeline, PipelineResult
     from assay.pipeline.run_stage import RunStage
+    from assay.pipeline.source import Batch, ColumnBatch, FileRange, Source, Split
     from assay.pipeline.stage import CompositeStage, PipelineError, Resources, Stage, StageFailure, StreamStage, Worker
     from assay.pipeline.writer import Collector, Part, Writer
 
@@ -43,21 +43,21 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "Batch": "data",
+        "Batch": "source",
         "Chain": "chain",
         "Collector": "writer",
-        "ColumnBatch": "data",
+        "ColumnBatch": "source",
         "CompositeStage": "stage",
         "Executor": "executors.executor",
-        "FileRange": "data",
+        "FileRange": "source",
         "Part": "writer",
         "Pipeline": "pipeline",
         "PipelineError": "stage",
         "PipelineResult": "pipeline",
         "Resources": "stage",
         "RunStage": "run_stage",
-        "Source": "data",
-        "Split": "data",
+        "Source": "source",
+        "Split": "source",
         "SplitResult": "chain",
         "Stage": "stage",
         "StageFailure": "stage",

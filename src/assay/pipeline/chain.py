@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from assay.errors import AssayError
-from assay.pipeline.data import Batch, Source, Split
+from assay.pipeline.source import Batch, Source, Split
 from assay.pipeline.stage import Stage, StageFailure, StreamStage, Worker
 from assay.pipeline.writer import Collector
 from assay.record.task import TaskPerf

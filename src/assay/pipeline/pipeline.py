@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.pipeline.chain import Chain, SplitResult
-from assay.pipeline.data import Source, Split
 from assay.pipeline.executors.executor import Executor, executor_named
+from assay.pipeline.source import Source, Split
 from assay.pipeline.stage import PipelineError, Stage, expand_stages
 from assay.pipeline.writer import Collector
 from assay.record.task import TaskPerf

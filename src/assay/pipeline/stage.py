@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from assay.errors import AssayError
-from assay.pipeline.data import Split
+from assay.pipeline.source import Split
 from assay.record.metric import Metric
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
-from assay.pipeline.data import Split
+from assay.pipeline.source import Split
 from assay.pipeline.stage import Stage
 
 In = TypeVar("In")

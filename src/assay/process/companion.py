@@ -7,7 +7,7 @@ from assay.files.writing import open_existing
 from assay.process.output_mask import OutputMask
 from assay.process.spawn import Pump, spawn
 from assay.process.tree import Tree
-from assay.process.unended import GIVE_UP_S
+from assay.process.unkillable import GIVE_UP_S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import ClassVar
 from assay.process.spawn import adopt_orphans
 from assay.process.spec import Unended
 from assay.process.tree import Tree, stat_fields
-from assay.process.unended import GIVE_UP_S, look_at
+from assay.process.unkillable import GIVE_UP_S, look_at
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from assay.process.unended import GIVE_UP_S, REFUSED
+from assay.process.unkillable import GIVE_UP_S, REFUSED
 
 _MOST_NAMED = 10
 

@@ -18,7 +18,7 @@ from assay.process.message import TOKEN_BYTES, Inbox, ProgramEnding, send
 from assay.process.sampler import Sampler
 from assay.process.spawn import SIGCONT, Pump, adopt_orphans, keep_out, set_frozen, spawn
 from assay.process.tree import Accounts, Tree, stat_fields
-from assay.process.unended import GIVE_UP_S, look_at
+from assay.process.unkillable import GIVE_UP_S, look_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from assay.process.gpu_watch import GpuWatch
     from assay.process.limits import MemoryGroup
-    from assay.process.unended import Found
+    from assay.process.unkillable import Found
 
 SIGTERM, SIGKILL = 15, 9
 STATUS_EVERY_S = 0.5

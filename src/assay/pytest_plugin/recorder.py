@@ -124,8 +124,8 @@ class Recorder:
 
     def _begin(self, name: str, exactly: bool = False) -> tuple[SessionFolder, SessionInfo, Environment]:
         from assay.record import SessionFolder, SessionInfo
-        from assay.session.capture import capture_environment
-        from assay.session.folder import session_name
+        from assay.session.capture_environment import capture_environment
+        from assay.session.workspace import session_name
 
         path = self._results / session_name(name, exactly, self._began, self._results)
         path.mkdir(parents=True)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from markupsafe import Markup
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.colocation.result import ColocationResult
+from assay.analysis.colocation.colocation_result import ColocationResult
 from assay.analysis.evidence import median_interval
 from assay.analysis.serving import ServingResult
 from assay.errors import DataError, UsageError
@@ -17,18 +17,18 @@ from assay.files.reading import ReadLimit, Unreadable, inside, read_bytes
 from assay.names import quote, unknown
 from assay.record import Outcome, Record, SessionFolder
 from assay.record.task import is_task_metric
-from assay.report.earlier import CHANGED, Earlier, most_telling
-from assay.report.exhibits.charts import Cell, Grid, Plot, curve
 from assay.report.exhibits.colocation import ColocationExhibit
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
-from assay.report.exhibits.metric_shape import matrix, slowdown_matrices, table_of_rows, tabulate_dotted
+from assay.report.exhibits.metric_tables import matrix, slowdown_matrices, table_of_rows, tabulate_dotted
+from assay.report.exhibits.plots import Cell, Grid, Plot, curve
 from assay.report.exhibits.serving import ServingExhibit
 from assay.report.exhibits.stages import PipelineStages, resource_plots, service_plots, stage_breakdown
 from assay.report.exhibits.weights import WeightExhibit
 from assay.report.quantity import number, quantity
 from assay.report.run_folder import PageLimits, RunFolder
+from assay.report.session_view import EntryView, MetricView
 from assay.report.svg.distributions import dots_svg, histogram_svg
-from assay.report.view import EntryView, MetricView
+from assay.report.trends import CHANGED, Earlier, most_telling
 
 _RAY = "logs/ray_startup.log"
 _FILES = {

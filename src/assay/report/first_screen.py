@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.changes import ChangePoint, commits_between
+from assay.analysis.series_changes import ChangePoint, commits_between
 from assay.record import Outcome, Record
-from assay.report.earlier import Earlier, Moved, most_telling
 from assay.report.entry_page import EntryPage
+from assay.report.session_view import SessionView
 from assay.report.text.series import change_commits, change_sessions
-from assay.report.view import SessionView
+from assay.report.trends import Earlier, Moved, most_telling
 
 _SHORT = 10
 """Characters of a commit."""

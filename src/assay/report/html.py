@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from assay import __version__
-from assay.analysis.results_folder import read_any_results
+from assay.analysis.read_results import read_any_results
 from assay.errors import DataError, UsageError
 from assay.files.writing import write_atomic
 from assay.record import Environment, Record, SessionFolder, SessionInfo
@@ -33,7 +33,7 @@ def write_colocation_page(folder: Path, to: Path | None = None) -> Path:
 
 def render_colocation(folder: Path) -> str:
     # numpy comes with the analysis: not before a page is written.
-    from assay.analysis.colocation.result import ColocationResult, colocation_file
+    from assay.analysis.colocation.colocation_result import ColocationResult, colocation_file
     from assay.report.exhibits.colocation import ColocationExhibit
     from assay.report.page_templates import page_scripts, templates
     from assay.report.run_folder import MOST_BYTES, STEPS
@@ -94,10 +94,10 @@ def render_report(
 ) -> str:
     # numpy comes with the analysis: not before a report is written.
     from assay.analysis import extract, what_changed
-    from assay.report.earlier import Earlier
     from assay.report.page_templates import page_scripts, templates
     from assay.report.run_folder import MOST_BYTES, STEPS
     from assay.report.session_page import SessionPage
+    from assay.report.trends import Earlier
 
     records = folder.records()
     if comparison is None and history is not None:

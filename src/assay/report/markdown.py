@@ -10,10 +10,10 @@ from assay.analysis.sentences.conclusion_sentences import verdict_word
 from assay.history import History
 from assay.record import Record, SessionFolder
 from assay.report.entry_page import EntryPage
-from assay.report.exhibits.charts import Grid
 from assay.report.exhibits.colocated_stages import Company
 from assay.report.exhibits.colocation import ColocationExhibit
 from assay.report.exhibits.heat_map import HeatCell, HeatMap
+from assay.report.exhibits.plots import Grid
 from assay.report.insight_groups import InsightGroup, insight_groups
 from assay.report.page_templates import verdict_counts
 from assay.report.quantity import duration, percent, printable, quantity, round_quantity

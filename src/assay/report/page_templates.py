@@ -27,7 +27,7 @@ from assay.report.text.series import change_commits, change_size
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from assay.report.view import EntryView
+    from assay.report.session_view import EntryView
 
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.colocation.result import colocation_file
+from assay.analysis.colocation.colocation_result import colocation_file
 from assay.analysis.serving import serving_file
 from assay.files.reading import LOG, SESSION, USAGE, Unreadable, inside, last_lines, read_text
 from assay.record import Record, SessionFolder, TaskPerf

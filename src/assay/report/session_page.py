@@ -6,16 +6,16 @@ from typing import Any
 
 from assay.analysis import Comparison
 from assay.record import Outcome, SessionFolder
-from assay.report.earlier import CHANGED, Earlier, Moved
 from assay.report.entry_page import EntryPage
-from assay.report.exhibits.charts import Plot
 from assay.report.exhibits.distribution import common_scales
+from assay.report.exhibits.plots import Plot
 from assay.report.exhibits.serving import settings_charts
 from assay.report.first_screen import FirstScreen
 from assay.report.page_templates import templates
 from assay.report.run_folder import PageLimits
+from assay.report.session_view import SessionView
 from assay.report.text.comparison import change, counts_line, interval, order_rows
-from assay.report.view import SessionView
+from assay.report.trends import CHANGED, Earlier, Moved
 
 _URGENCY = {Outcome.MISSED: 1, Outcome.INTERRUPTED: 3, Outcome.SKIPPED: 3, Outcome.PASSED: 4}
 _REGRESSED = 2

@@ -13,7 +13,7 @@ from assay.errors import UsageError
 from assay.history import History
 
 if TYPE_CHECKING:
-    from assay.server.store import Opened, Store
+    from assay.server.session_store import Opened, Store
 
 
 Links = Callable[[str, Mapping[str, str]], str]

@@ -15,7 +15,7 @@ from assay.server import compare_page, home_page, series_page, session_pages
 from assay.server.address import NotThere, address, change_address, publication_time, read_asked
 from assay.server.attention import acknowledge_asked, is_own
 from assay.server.cache import KeptPage
-from assay.server.store import Store
+from assay.server.session_store import Store
 
 if TYPE_CHECKING:
     from jinja2 import Environment

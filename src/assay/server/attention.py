@@ -22,10 +22,10 @@ from assay.record import Record, SessionFolder
 from assay.report.quantity import printable
 from assay.report.run_folder import RunFolder
 from assay.server.address import NotThere
-from assay.server.charts import Trend
+from assay.server.trend_charts import Trend
 
 if TYPE_CHECKING:
-    from assay.server.store import Store
+    from assay.server.session_store import Store
 
 
 FILE_NAME = "acknowledged.json"

@@ -16,8 +16,8 @@ from assay.record import Metric, Record
 from assay.report.quantity import quantity
 from assay.report.text.comparison import order_rows
 from assay.server.address import Asked, NotThere, open_session
-from assay.server.charts import Scatter, colours, scatter_of
-from assay.server.store import Store
+from assay.server.session_store import Store
+from assay.server.trend_charts import Scatter, colours, scatter_of
 
 MOST_SIDES = 12
 MOST_RANKINGS = 60

@@ -9,11 +9,11 @@ from functools import cached_property
 from assay.analysis.comparison import OWN
 from assay.server.address import Asked, Listed, number_asked
 from assay.server.attention import Concern
-from assay.server.charts import Trend, colours
-from assay.server.live import LiveSession
+from assay.server.live_session import LiveSession
 from assay.server.session_pages import live_words
+from assay.server.session_store import Store
 from assay.server.status_board import GridRow, StatusBoard
-from assay.server.store import Store
+from assay.server.trend_charts import Trend, colours
 
 ROWS = 100
 """Rows of the grid on one page."""

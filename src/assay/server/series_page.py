@@ -12,18 +12,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from assay.analysis.changes import ChangePoint, Level, commits_between, levels, series_changes
 from assay.analysis.conditions import Difference, environment_differences
+from assay.analysis.series_changes import ChangePoint, Level, commits_between, levels, series_changes
 from assay.errors import AssayError
 from assay.history import History, Point, Series
 from assay.history.rows import microseconds
 from assay.record import Fingerprint, SessionFolder
-from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.plots import Plot
 from assay.report.quantity import quantity
 from assay.report.svg.axes import Axis
 from assay.report.svg.lines import SIDE, line_chart
 from assay.server.address import Asked, NotThere, number_asked
-from assay.server.store import Store
+from assay.server.session_store import Store
 
 TREND = 1000
 """Values that are shown unless `last` asks for more or fewer."""

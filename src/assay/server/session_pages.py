@@ -18,9 +18,9 @@ from assay.report.quantity import duration, quantity
 from assay.report.run_folder import MOST_INSIGHTS, PageLimits
 from assay.report.svg.lines import sparkline_svg
 from assay.server.address import PAGE, Asked, Listed, NotThere, commit_asked, number_asked, open_session
-from assay.server.charts import Trend, trend
-from assay.server.live import LiveEntry, LiveSession, live_session
-from assay.server.store import Opened, Store
+from assay.server.live_session import LiveEntry, LiveSession, live_session
+from assay.server.session_store import Opened, Store
+from assay.server.trend_charts import Trend, trend
 
 # Pages of single runs.
 

@@ -15,7 +15,7 @@ from assay.server import compare_page, home_page, series_page, session_pages
 from assay.server import session_pages as entry_pages
 from assay.server.address import Listed, publishing
 from assay.server.app import STATIC, render
-from assay.server.store import Store
+from assay.server.session_store import Store
 
 _NOWHERE = "assay:not-published"
 _UNLINKED = re.compile(rf'<a\b[^>]*href="{_NOWHERE}"[^>]*>(.*?)</a>', re.DOTALL)

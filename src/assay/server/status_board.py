@@ -13,7 +13,7 @@ from assay.analysis.comparison import OWN
 from assay.history import History, RunRow, Series, Track
 from assay.record.task import is_task_metric
 from assay.server.attention import failure_of, regression_of, with_acknowledgement
-from assay.server.charts import Trend, trend
+from assay.server.trend_charts import Trend, trend
 
 if TYPE_CHECKING:
     from assay.server.attention import Acknowledgement, Concern

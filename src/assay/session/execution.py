@@ -15,18 +15,18 @@ from assay.errors import AssayError
 from assay.files.json_text import shorten
 from assay.process.leftovers import SESSION
 from assay.process.spec import ProcessResult, ProcessSpec, unended_warnings
-from assay.process.supervised import Supervised
+from assay.process.supervisor_client import Supervised
 from assay.record.secrets import Masker
 from assay.session import machine
-from assay.session.capture import AskedInterpreter, InterpreterUnknown
+from assay.session.capture_environment import AskedInterpreter, InterpreterUnknown
 from assay.session.events import Interrupts, Listener, RunSampled, RunStarted
-from assay.session.folder import Workspace
+from assay.session.machine_watch import GpuSampler, Profiler, gpu_memory_warnings
 from assay.session.preflight import Interpreters, missing_datasets
 from assay.session.ray_cluster import RayCluster
 from assay.session.results.judge import last_words
 from assay.session.runs import Run
 from assay.session.service.services import ServedRun, ServiceFailed
-from assay.session.watch import GpuSampler, Profiler, gpu_memory_warnings
+from assay.session.workspace import Workspace
 
 if TYPE_CHECKING:
     from assay.session.service.services import Services

@@ -24,11 +24,11 @@ from assay.record.jobs import NAME as JOBS
 from assay.record.jobs import Job, Jobs
 from assay.record.secrets import Masker
 from assay.record.session_folder import JobFolder
-from assay.session.capture import capture_environment
+from assay.session.capture_environment import capture_environment
 from assay.session.events import Share
-from assay.session.folder import OpenSession
-from assay.session.results.records import mask_environment, mask_inputs
+from assay.session.results.masked_records import mask_environment, mask_inputs
 from assay.session.resume import make_interrupted_record
+from assay.session.workspace import OpenSession
 
 
 def make_lost_record(job: Job, session: str, environment: Environment) -> Record | None:

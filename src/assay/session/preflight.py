@@ -8,10 +8,10 @@ from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.process import gpus as gpu
 from assay.session import machine
-from assay.session.capture import AskedInterpreter, ask_interpreter
-from assay.session.folder import free_mb
+from assay.session.capture_environment import AskedInterpreter, ask_interpreter
+from assay.session.machine_watch import Neighbours
 from assay.session.ray_cluster import object_store_bytes
-from assay.session.watch import Neighbours
+from assay.session.workspace import free_mb
 
 _DECIDE = ("PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "VIRTUAL_ENV")
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from assay.errors import AssayError, MissingExtra
 from assay.process.spec import CompanionSpec
 from assay.session import machine
-from assay.session.capture import AskedInterpreter
+from assay.session.capture_environment import AskedInterpreter
 
 if TYPE_CHECKING:
     from assay.config.entry_config import RayConfig

@@ -15,9 +15,9 @@ from assay.files.writing import write_atomic
 from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
 from assay.record.jobs import NAME as JOBS
 from assay.record.results_file import append_record, read_records
-from assay.session.folder import OpenSession, only_one
+from assay.session.machine_watch import end_leftover_programs
 from assay.session.runs import find_started_runs, order_runs
-from assay.session.watch import end_leftover_programs
+from assay.session.workspace import OpenSession, only_one
 
 OWN_FOLDERS = (JOBS, "artifacts", "outbox", "profiles", "sinks")
 """Folders that Assay itself writes to in a session's folder, beside those of entries."""

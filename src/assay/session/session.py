@@ -16,10 +16,17 @@ from assay.process.spec import ProcessResult
 from assay.record import Outcome, Record, SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.record.session_folder import SessionKind, Status
-from assay.session.capture import capture_environment
+from assay.session.capture_environment import capture_environment
 from assay.session.events import Elsewhere, Interrupts, Listener, Nowhere, RunFinished, SessionFinished, SessionStarted
 from assay.session.execution import Execution
-from assay.session.folder import (
+from assay.session.machine_watch import Neighbours
+from assay.session.preflight import Interpreters, preflight
+from assay.session.results.judge import judge
+from assay.session.results.masked_records import KeptRecords, mask_environment, mask_inputs, session_masker
+from assay.session.results.requirements import EarlierLevels
+from assay.session.runs import Run, order_runs
+from assay.session.service.services import Services
+from assay.session.workspace import (
     OpenSession,
     Reserve,
     Workspace,
@@ -29,13 +36,6 @@ from assay.session.folder import (
     remove_links,
     session_name,
 )
-from assay.session.preflight import Interpreters, preflight
-from assay.session.results.judge import judge
-from assay.session.results.records import KeptRecords, mask_environment, mask_inputs, session_masker
-from assay.session.results.requirements import EarlierLevels
-from assay.session.runs import Run, order_runs
-from assay.session.service.services import Services
-from assay.session.watch import Neighbours
 
 
 def start_session(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from assay.exports import exports
 
 if TYPE_CHECKING:
-    from assay.weights.config import RepositoryConfig
     from assay.weights.entropy_limit import repository_limit, tensor_limit
     from assay.weights.repository import Repository
+    from assay.weights.repository_config import RepositoryConfig
     from assay.weights.store import StoreStats, WeightStore
     from assay.weights.transfer import clone, pull, push
     from assay.weights.verifier import Verification, verify
@@ -42,7 +42,7 @@ __getattr__, __dir__ = exports(
         "Diff": "versions.commit",
         "MergeConflict": "versions.merge",
         "Repository": "repository",
-        "RepositoryConfig": "config",
+        "RepositoryConfig": "repository_config",
         "SnapshotStore": "peers.file_stores",
         "StoreStats": "store",
         "Tensor": "store",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.weights.elements import ElementType, bits_of, element_type
+from assay.weights.element_types import ElementType, bits_of, element_type
 from assay.weights.store import Tensor
 
 ALLOWANCE_PER_TENSOR = 64

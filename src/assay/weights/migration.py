@@ -9,8 +9,15 @@ from uuid import uuid4
 
 from assay.errors import DataError, UsageError
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.config import MIGRATIONS, Migration, OldTensors, RepositoryConfig, check_format, repository_config
 from assay.weights.repository import Repository
+from assay.weights.repository_config import (
+    MIGRATIONS,
+    Migration,
+    OldTensors,
+    RepositoryConfig,
+    check_format,
+    repository_config,
+)
 from assay.weights.repository_disk import RepositoryDisk, WriterLock
 from assay.weights.verifier import Verification, verify
 from assay.weights.versions.commit import Commit, seal, unseal

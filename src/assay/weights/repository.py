@@ -13,10 +13,10 @@ from assay.errors import UsageError
 from assay.files.reading import check_own_folders
 from assay.names import unknown
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.config import RepositoryConfig, read_stored_config, repository_config
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 from assay.weights.packs.chunks import ChunkReading, Slabs
 from assay.weights.packs.object_store import ObjectStore
+from assay.weights.repository_config import RepositoryConfig, read_stored_config, repository_config
 from assay.weights.repository_disk import FOLDERS, RepositoryDisk, WriterLock, bytes_on_disk, check_unused, new_folder
 from assay.weights.store import StoreStats, Tensor
 from assay.weights.versions.commit import (
@@ -35,7 +35,7 @@ from assay.weights.versions.commit import (
 from assay.weights.versions.ingest import LazyTensors
 
 if TYPE_CHECKING:
-    from assay.weights.packs.collector import Collected
+    from assay.weights.packs.garbage_collector import Collected
     from assay.weights.verifier import Verification
     from assay.weights.versions.ingest import Ingest
 
@@ -295,7 +295,7 @@ class Repository:
 
     def gc(self, recluster: bool = False) -> Collected:
         """Drops what no branch or tag leads to and repacks the rest; `recluster` also looks for better bases."""
-        from assay.weights.packs.collector import collect
+        from assay.weights.packs.garbage_collector import collect
 
         with self.writing:
             return collect(self, recluster)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.errors import DataError, UsageError
 from assay.names import unknown
-from assay.weights.elements import bits_of, content_digest
+from assay.weights.element_types import bits_of, content_digest
 from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.remotes.lease import LostLease

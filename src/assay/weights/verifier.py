@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.errors import AssayError, DataError
-from assay.weights.elements import bits_of, content_digest
+from assay.weights.element_types import bits_of, content_digest
 from assay.weights.packs.pack_files import PackReader
 from assay.weights.versions.commit import unseal
 

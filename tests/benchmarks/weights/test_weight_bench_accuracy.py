@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.benchmarks.weight_probes.corruption import CorruptionResult, flip_bytes
-from assay.benchmarks.weight_scenarios.cases import (
+from assay.benchmarks.weight_scenarios.accuracy_cases import (
     AccuracyCase,
     bit_perfect,
     edge_cases,
@@ -20,7 +20,7 @@ from assay.benchmarks.weights import accuracy
 from assay.benchmarks.weights.program import main
 from assay.benchmarks.weights.results import ScenarioResult, SuiteResult
 from assay.benchmarks.weights.settings import SuiteSettings
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 
 TINY = "suites: [accuracy]\niterations: 1\nmodels: [tiny]\ntimeout: 120\n"
 

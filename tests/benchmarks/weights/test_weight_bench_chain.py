@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.benchmarks.weight_scenarios.chain import VersionChain, best_of, differences, run_chain, time_call
 from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.version_chain import VersionChain, best_of, differences, run_chain, time_call
 from assay.benchmarks.weights.stores import store_kind
 from assay.errors import DataError, UsageError
 from assay.weights.peers.framed_stores import ZstdStore

@@ -8,8 +8,8 @@ import pytest
 
 from assay.benchmarks.weights.settings import SuiteSettings
 from assay.benchmarks.weights.stores import store_kind
-from assay.weights.config import RepositoryConfig
 from assay.weights.repository import Repository
+from assay.weights.repository_config import RepositoryConfig
 
 
 def config_of(tmp_path: Path, settings: SuiteSettings) -> RepositoryConfig:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.loadgen.http.deltas import Kind, read_compiled, read_deltas, read_plain, reading_functions
+from assay.loadgen.http.event_stream import Kind, read_compiled, read_deltas, read_plain, reading_functions
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.loadgen.http.compiled_client import CompiledClient
-from assay.loadgen.http.deltas import Kind, read_deltas
+from assay.loadgen.http.event_stream import Kind, read_deltas
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges, load, mask, save
 from assay.loadgen.http.http_client import ClientLimits, Fault, RequestPlan
 from assay.loadgen.http.plain_client import PlainClient

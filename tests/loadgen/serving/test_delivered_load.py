@@ -99,7 +99,7 @@ def test_a_client_without_a_core_left_is_the_bottleneck() -> None:
 
 
 def test_a_load_of_no_request_at_all_can_be_written_and_shown() -> None:
-    from assay.loadgen.serving.point_text import point_text
+    from assay.loadgen.serving.load_text import point_text
     from assay.loadgen.serving.result_files import point_json
 
     point = made_point([], OPEN)

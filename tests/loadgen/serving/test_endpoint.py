@@ -8,8 +8,8 @@ import pytest
 from assay.errors import UsageError
 from assay.loadgen.serving.endpoint import Endpoint
 from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.quantities import ServingObjective
-from assay.loadgen.serving.schedule import LoadSchedule, build_scheduler
+from assay.loadgen.serving.objectives import ServingObjective
+from assay.loadgen.serving.request_schedule import LoadSchedule, build_scheduler
 
 SAID = [{"role": "user", "content": 'say "hi"'}]
 

@@ -28,8 +28,8 @@ from assay.loadgen.http.server import (
 )
 from assay.loadgen.serving.load_point import point_metrics
 from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.point_text import curve_text, point_text
-from assay.loadgen.serving.quantities import ServingObjective
+from assay.loadgen.serving.load_text import curve_text, point_text
+from assay.loadgen.serving.objectives import ServingObjective
 from assay.loadgen.serving.rate_search import parse_rates, search_peak, sweep_rates
 from assay.loadgen.serving.result_files import COLUMNS, request_columns, write_request_rows
 from assay.loadgen.serving.run_load import LoadRunner, run_load

@@ -25,7 +25,7 @@ from assay.loadgen.http.server import (
 )
 from assay.loadgen.serving.load_point import LoadPoint
 from assay.loadgen.serving.load_settings import LoadSettings
-from assay.loadgen.serving.point_text import point_text
+from assay.loadgen.serving.load_text import point_text
 from assay.loadgen.serving.result_files import point_json
 from assay.loadgen.serving.run_load import run_load
 

@@ -10,7 +10,7 @@ from made_tokenizer import made_tokenizer
 from assay.errors import AssayError, DataError, UsageError
 from assay.loadgen.serving.load_settings import LoadSettings
 from assay.loadgen.serving.prompts import BLOCK_TOKENS, LoadPrompts, PromptFile
-from assay.loadgen.serving.tokens import TokenizerText, TokenLengths, WordText
+from assay.loadgen.serving.token_text import TokenizerText, TokenLengths, WordText
 
 URL = "http://localhost:1"
 

@@ -9,8 +9,8 @@ from made_exchanges import DONE, ROLE, Made, delta, event, made_point, usage
 from assay.loadgen.http.http_client import Fault
 from assay.loadgen.serving.load_point import point_metrics
 from assay.loadgen.serving.load_settings import LoadAsked
-from assay.loadgen.serving.metrics import quantiles
-from assay.loadgen.serving.quantities import TIMES, ServingObjective
+from assay.loadgen.serving.objectives import TIMES, ServingObjective
+from assay.loadgen.serving.request_metrics import quantiles
 
 MS = 1_000_000
 ANSWER = Made(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.loadgen.serving.quantities import FORMULAS
+from assay.loadgen.serving.objectives import FORMULAS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "serving.md").read_text(encoding="utf-8")
 

@@ -157,7 +157,7 @@ def test_every_quantile_is_what_the_server_knows() -> None:
 @pytest.mark.serial
 def test_a_wait_for_a_place_in_flight_is_part_of_the_latency_and_not_of_vllms() -> None:
     """One in flight, 20 ms an answer, users 10 ms apart: the n-th user waits 10 · n ms more than the server sees."""
-    from assay.loadgen.serving.tool_definitions import TOOLS
+    from assay.loadgen.serving.metrics_of_other_tools import TOOLS
 
     pieces = [(0.02, STREAM_HEAD + chat_event({"content": "hi"}, finish="stop") + usage_event(1) + DONE + STREAM_END)]
     with ScriptedServer([ScriptedReply(pieces)], log_room=1024) as server:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_exchanges import DONE, ROLE, Made, delta, made_point, usage
 
-from assay.loadgen.serving.tool_definitions import TOOLS, tool_text
+from assay.loadgen.serving.metrics_of_other_tools import TOOLS, tool_text
 
 # Sent 100 ms late; the role after 10 ms, tokens at 30, 50 and 90 ms after the send, the last chunk with two of them.
 RUN = Made(

@@ -8,7 +8,7 @@ from llm_runs import figures, loader, run, set_up
 
 from assay.errors import UsageError
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.loadgen.recording import read_rows
+from assay.loadgen.trace_file import read_rows
 from assay.stages.llm_huggingface import Finetune, HuggingFaceDataLoader, Inference, MockDataLoader
 from assay.stages.llm_huggingface.generation import AnswerLengths
 from assay.stages.pytorch.device import library

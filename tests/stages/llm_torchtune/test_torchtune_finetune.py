@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.loadgen import Graph, LoadGen, Node, SingleStreamLoadScheduler, Stop
-from assay.loadgen.result import LoadResult
+from assay.loadgen.load_result import LoadResult
 from assay.pipeline.stage import Worker
 from assay.stages.llm_torchtune import Finetune, TorchTuneDataLoader
 from assay.stages.llm_torchtune.data_loader import TuneBatch

@@ -11,9 +11,9 @@ from rag_graph import figures
 
 from assay.errors import ConfigError
 from assay.loadgen import LoadGen, LoadResult
+from assay.loadgen.colocation.build_components import build_graph, build_load
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
-from assay.loadgen.colocation.components import build_graph, build_load
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig
 from assay.loadgen.colocation.read_config import read_config
 from assay.loadgen.colocation.tables import figure_lines
 from assay.stages.pytorch.device import library

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
-from assay.native import duplicates as pairs
+from assay.native import near_duplicates as pairs
 from assay.pipeline import Pipeline
 from assay.stages.text.documents import DocumentReader
 from assay.stages.text.duplicate_pairs import (

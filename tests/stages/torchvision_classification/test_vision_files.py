@@ -10,8 +10,8 @@ from vision_stages import figures
 from workplace import Workplace
 
 from assay.loadgen import LoadGen, LoadResult, SingleStreamLoadScheduler, Stop
-from assay.loadgen.colocation.components import build_graph
-from assay.loadgen.colocation.config import ColocationConfig
+from assay.loadgen.colocation.build_components import build_graph
+from assay.loadgen.colocation.colocation_config import ColocationConfig
 from assay.loadgen.colocation.read_config import read_config
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "pipeline_configs"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.benchmarks.weight_scenarios.chain import VersionChain, run_chain
 from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.version_chain import VersionChain, run_chain
 from assay.benchmarks.weights import stores as kinds
 from assay.benchmarks.weights.stores import list_installed_stores, store_kind
 from assay.errors import AssayError

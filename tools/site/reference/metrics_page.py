@@ -77,6 +77,6 @@ def definitions() -> dict[str, dict[str, str]]:
 
 @cache
 def formulas() -> dict[str, str]:
-    from assay.loadgen.serving.quantities import FORMULAS
+    from assay.loadgen.serving.objectives import FORMULAS
 
     return dict(FORMULAS)

@@ -43,7 +43,7 @@ def yaml_page() -> str:
 
 
 def colocation_page() -> str:
-    from assay.loadgen.colocation.config import ColocationConfig
+    from assay.loadgen.colocation.colocation_config import ColocationConfig
 
     summary = "Every key of the files that `assay colocate` reads; [the guide](../colocation.md) shows a whole one."
     return page("Colocation YAML", summary, _sections(ColocationConfig))

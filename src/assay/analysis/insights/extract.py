@@ -3,9 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from assay.analysis.insights.insight import EntryRuns, Insight
-from assay.analysis.insights.measurement import measurement, memory_growth
-from assay.analysis.insights.performance import (
+from assay.analysis.insights.bottlenecks import (
     bottleneck,
     compression,
     find_steep_scaling,
@@ -13,6 +11,8 @@ from assay.analysis.insights.performance import (
     past_the_knee,
     sweep_scaling,
 )
+from assay.analysis.insights.insight import EntryRuns, Insight
+from assay.analysis.insights.measurement_quality import measurement, memory_growth
 from assay.record import Outcome, Record
 
 RULES: tuple[Callable[[EntryRuns], Iterator[Insight]], ...] = (

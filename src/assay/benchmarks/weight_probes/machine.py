@@ -43,8 +43,8 @@ def probe_machine(store: str, scratch: Path) -> Machine:
     from dataclasses import replace
 
     from assay.benchmarks.weight_probes.fresh_process import start_seconds
-    from assay.benchmarks.weight_scenarios.chain import VersionChain, run_chain
     from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+    from assay.benchmarks.weight_scenarios.version_chain import VersionChain, run_chain
 
     for dtype in ("bfloat16", "float32"):
         run_chain(store, VersionChain(scenario_data("similar", dtype, 50_000, 2)), scratch / f"warm-{dtype}")

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from assay.benchmarks.weight_scenarios.chain import Cost, time_call
 from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget
 from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.version_chain import Cost, time_call
 from assay.benchmarks.weights.results import Readings
 from assay.benchmarks.weights.stores import Handle
 from assay.process.usage import AllocationMeter, MemoryMeter

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING, VersionChain
 from assay.benchmarks.weight_scenarios.scenario_config import ScenarioConfig
 from assay.benchmarks.weight_scenarios.scenario_data import ModelVersion, ScenarioData
+from assay.benchmarks.weight_scenarios.version_chain import BOOKKEEPING, VersionChain
 from assay.benchmarks.weights.compression import CompressionSuite, exact_cell, measure_chain
 from assay.benchmarks.weights.results import Readings, SuiteResult
 from assay.benchmarks.weights.stores import FLOOR, OWN

@@ -15,8 +15,8 @@ import numpy as np
 
 from assay.errors import UsageError
 from assay.names import unknown
-from assay.weights.bases import sketch_of
-from assay.weights.elements import ELEMENT_TYPES, bits_of, element_type
+from assay.weights.base_finder import sketch_of
+from assay.weights.element_types import ELEMENT_TYPES, bits_of, element_type
 from assay.weights.store import Tensor
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.benchmarks.weight_probes.corruption import FEWEST, flip_bytes
-from assay.benchmarks.weight_scenarios.cases import (
+from assay.benchmarks.weight_scenarios.accuracy_cases import (
     AccuracyCase,
     CaseVerdict,
     bit_perfect,

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING
 from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
 from assay.benchmarks.weight_scenarios.scenario_data import TensorFamilies, tensor_families
+from assay.benchmarks.weight_scenarios.version_chain import BOOKKEEPING
 from assay.benchmarks.weights.results import Readings, SuiteResult
 from assay.benchmarks.weights.stores import store_kind
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables import STRATEGIES, Table, details_table, strategies_table
 from assay.process.usage import AllocationMeter
 from assay.stats.fits import fit_power_law
-from assay.weights.bases import Clusters, cluster, rebalance
+from assay.weights.base_finder import Clusters, cluster, rebalance
 from assay.weights.repository_disk import bytes_on_disk
 from assay.weights.store import Tensor
 

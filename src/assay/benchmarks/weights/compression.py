@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from assay.benchmarks.weight_scenarios.chain import BOOKKEEPING, ChainRun, VersionChain, best_of, run_chain
 from assay.benchmarks.weight_scenarios.scenario_config import ScenarioBudget, ScenarioConfig
 from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
+from assay.benchmarks.weight_scenarios.version_chain import BOOKKEEPING, ChainRun, VersionChain, best_of, run_chain
 from assay.benchmarks.weights.results import Readings, ResultLine, SuiteResult
 from assay.benchmarks.weights.stores import FLOOR
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables import Columns, Table
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 from assay.weights.entropy_limit import RepositoryLimit
 
 TITLES = {

@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay.benchmarks.weight_scenarios.chain import ChainRun, VersionChain, best_of, run_chain
 from assay.benchmarks.weight_scenarios.scenario_data import REFERENCE_PARAMETERS, SCENARIOS, scenario_data
+from assay.benchmarks.weight_scenarios.version_chain import ChainRun, VersionChain, best_of, run_chain
 from assay.benchmarks.weights.compression import add_chain
 from assay.benchmarks.weights.results import ResultLine
 from assay.benchmarks.weights.stores import FLOOR

@@ -19,7 +19,7 @@ from assay.document.yaml_file import parse_yaml, read_yaml
 from assay.document.yaml_node import Mark, YamlNode
 from assay.errors import AssayError, UsageError
 from assay.names import Registry, look_in, unknown
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 
 GROUP = "assay.weight_suites"
 BUNDLED: Registry[BenchmarkSuite] = Registry(

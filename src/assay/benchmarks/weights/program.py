@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.benchmarks.timed_run import exit_code
+from assay.benchmarks.benchmark_program import exit_code
 from assay.benchmarks.weights.settings import SuiteSettings
 from assay.errors import AssayError, UsageError
 from assay.process.leftovers import exit_on_termination

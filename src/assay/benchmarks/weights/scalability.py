@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from assay.benchmarks.weight_probes.concurrency import measure_readers
-from assay.benchmarks.weight_scenarios.chain import Cost, time_call
 from assay.benchmarks.weight_scenarios.scenario_config import SIZES, ModelSize, ScenarioConfig
+from assay.benchmarks.weight_scenarios.version_chain import Cost, time_call
 from assay.benchmarks.weights.results import Readings, ResultLine, SuiteResult
 from assay.benchmarks.weights.suite import BenchmarkSuite
 from assay.benchmarks.weights.tables import Table, fits_table, points_table

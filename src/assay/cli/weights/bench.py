@@ -41,7 +41,7 @@ def run(args: Namespace) -> int:
 def _draw(folder: Path) -> None:
     """Draws the page, also for a run that was cut short: what its suites measured until then. A run that measured
     nothing has no page."""
-    from assay.analysis.results_folder import is_results_folder, read_results_folder
+    from assay.analysis.read_results import is_results_folder, read_results_folder
     from assay.files.writing import write_atomic
     from assay.report.html import render_results
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
-    from assay.weights.packs.collector import Collected
+    from assay.weights.packs.garbage_collector import Collected
 
 
 def arguments(parser: ArgumentParser) -> None:

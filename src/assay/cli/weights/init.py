@@ -13,8 +13,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    from assay.weights.config import repository_config
     from assay.weights.repository import Repository
+    from assay.weights.repository_config import repository_config
 
     config = repository_config(dict(_pair(text) for text in args.set), base=repository_config(args.preset))
     repo = Repository.init(args.repo, config)

@@ -9,14 +9,14 @@ from time import monotonic, monotonic_ns, sleep
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
-from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.pipeline_process import RELEASE_IN_NS, PipelineProcess
+from assay.loadgen.colocation.pipeline_worker import PipelineProgress, as_run
 from assay.loadgen.colocation.policy import Decision
 from assay.loadgen.colocation.policy_run import PolicyRun
 from assay.loadgen.colocation.slowdown import Contrast
-from assay.loadgen.colocation.worker import PipelineProgress, as_run
-from assay.loadgen.result import LoadResult
-from assay.loadgen.shared_board import ENDED_AT, STARTED_AT
+from assay.loadgen.load_result import LoadResult
+from assay.loadgen.shared_counters import ENDED_AT, STARTED_AT
 from assay.names import unknown
 from assay.process.leftovers import exit_on_termination
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from assay.errors import MissingExtra, UsageError
 from assay.loadgen.colocation.overlap import UsageWindow
-from assay.loadgen.result import LoadResult
+from assay.loadgen.load_result import LoadResult
 from assay.names import list_names
 from assay.process.gpus import GpuDevice, NoGpu, gpu_devices
 from assay.process.spec import GpuWatchSpec

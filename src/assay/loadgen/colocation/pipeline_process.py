@@ -16,18 +16,17 @@ import numpy as np
 from assay.files.json_text import read_json
 from assay.files.reading import LOG, SESSION, Unreadable, last_lines
 from assay.files.writing import write_atomic
-from assay.loadgen.colocation.components import build_objectives, build_scheduler, build_stop
-from assay.loadgen.colocation.config import LimitsConfig, PipelineConfig
+from assay.loadgen.colocation.build_components import build_objectives, build_scheduler, build_stop
+from assay.loadgen.colocation.colocation_config import LimitsConfig, PipelineConfig
 from assay.loadgen.colocation.devices import find_device, gpu_watch, read_gpu_usage
-from assay.loadgen.colocation.limits import ControlGroup, pipeline_environment
+from assay.loadgen.colocation.pipeline_limits import ControlGroup, pipeline_environment
+from assay.loadgen.colocation.pipeline_worker import BOARD, CONFIG, ENDING, REPORTS, PipelineProgress, listener_notes
 from assay.loadgen.colocation.policy import Condition, PipelineState
 from assay.loadgen.colocation.policy_run import Recent, state_before
-from assay.loadgen.colocation.worker import BOARD, CONFIG, ENDING, REPORTS, PipelineProgress, listener_notes
 from assay.loadgen.driver.ending import Ending, How, where
 from assay.loadgen.latency import Histogram
-from assay.loadgen.recording import Rows, Spool, read_rows
-from assay.loadgen.result import LoadResult, StageReport, summarise
-from assay.loadgen.shared_board import (
+from assay.loadgen.load_result import LoadResult, StageReport, summarise
+from assay.loadgen.shared_counters import (
     COMPLETED,
     ENDED_AT,
     FAILED,
@@ -46,10 +45,11 @@ from assay.loadgen.shared_board import (
     SharedFolder,
 )
 from assay.loadgen.stop import EarlyStop
+from assay.loadgen.trace_file import Rows, Spool, read_rows
 from assay.process.limits import move_tree
 from assay.process.spawn import continue_tree, set_frozen, stop_tree
 from assay.process.spec import ProcessResult, ProcessSpec, unended_warnings
-from assay.process.supervised import Status, Supervised
+from assay.process.supervisor_client import Status, Supervised
 
 if TYPE_CHECKING:
     from assay.loadgen.colocation.devices import GpuUsage
@@ -170,7 +170,7 @@ class PipelineProcess:
     def _spec(self) -> ProcessSpec:
         gpus = gpu_watch(self._device)
         return ProcessSpec(
-            argv=[sys.executable, "-m", "assay.loadgen.colocation.worker", str(self._folder)],
+            argv=[sys.executable, "-m", "assay.loadgen.colocation.pipeline_worker", str(self._folder)],
             env=pipeline_environment(self.config, self._device),
             cwd=Path.cwd(),
             stdout=self.results / "stdout.log",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from assay.loadgen.colocation.config import LimitsConfig
+from assay.loadgen.colocation.colocation_config import LimitsConfig
 from assay.loadgen.latency import Objective
 from assay.names import unknown
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.loadgen.colocation.components import build_objectives, build_policy, build_scheduler
-from assay.loadgen.colocation.config import PipelineConfig, PolicyConfig
+from assay.loadgen.colocation.build_components import build_objectives, build_policy, build_scheduler
+from assay.loadgen.colocation.colocation_config import PipelineConfig, PolicyConfig
 from assay.loadgen.colocation.devices import NoSuchDevice, find_device
-from assay.loadgen.colocation.limits import limits_problem
+from assay.loadgen.colocation.pipeline_limits import limits_problem
 from assay.loadgen.colocation.policy import Action, Control, Decision, ObjectiveState, PipelineState, Policy, Request
 from assay.loadgen.latency import Objective
-from assay.loadgen.recording import DTYPE, Rows
-from assay.loadgen.result import Ints, Measured
-from assay.loadgen.shared_board import OK, PIPELINE, TEST
+from assay.loadgen.load_result import Ints, Measured
+from assay.loadgen.shared_counters import OK, PIPELINE, TEST
+from assay.loadgen.trace_file import DTYPE, Rows
 from assay.process.limits import processors_problem
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from assay.document.validation import validate
 from assay.document.yaml_file import read_yaml
 from assay.document.yaml_node import YamlNode, path_text
 from assay.errors import AssayError, ConfigError, UsageError
+from assay.loadgen.colocation.build_components import SCHEDULERS, BadArguments, build_load, build_node, build_policy
 from assay.loadgen.colocation.colocation import folder_name
-from assay.loadgen.colocation.components import SCHEDULERS, BadArguments, build_load, build_node, build_policy
-from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig, PolicyConfig, policy_problem
+from assay.loadgen.colocation.colocation_config import ColocationConfig, PipelineConfig, PolicyConfig, policy_problem
 from assay.loadgen.colocation.devices import SHARE, VISIBLE, NoSuchDevice, find_device, mps_problem
-from assay.loadgen.colocation.limits import limits_problem
-from assay.loadgen.colocation.worker import listener_problem
+from assay.loadgen.colocation.pipeline_limits import limits_problem
+from assay.loadgen.colocation.pipeline_worker import listener_problem
 from assay.loadgen.graph import Node, with_queries
 from assay.loadgen.graph_shape import GraphShape, StageShape
 from assay.names import look_in, quote, unknown

@@ -11,18 +11,18 @@ import numpy as np
 
 from assay.files.json_text import encode
 from assay.files.writing import write_atomic
+from assay.loadgen.colocation.build_components import build_scheduler
 from assay.loadgen.colocation.colocation import ColocatedRun, GroupOutcome, PipelineOutcome
-from assay.loadgen.colocation.components import build_scheduler
-from assay.loadgen.colocation.config import ColocationConfig, PipelineConfig
+from assay.loadgen.colocation.colocation_config import ColocationConfig, PipelineConfig
 from assay.loadgen.colocation.overlap import Overlap
 from assay.loadgen.colocation.round_ratio import Answers, Floats
 from assay.loadgen.colocation.slowdown import CONFIDENCE, Contrast, Slowdown
-from assay.loadgen.recording import TraceTrack, decision_rows, read_rows, write_events, write_trace
-from assay.loadgen.result import Ints
-from assay.loadgen.shared_board import OK
+from assay.loadgen.load_result import Ints
+from assay.loadgen.shared_counters import OK
+from assay.loadgen.trace_file import TraceTrack, decision_rows, read_rows, write_events, write_trace
 
 if TYPE_CHECKING:
-    from assay.loadgen.colocation.rates import RatesTried
+    from assay.loadgen.colocation.rate_search import RatesTried
 
 
 MOST_BINS = 60

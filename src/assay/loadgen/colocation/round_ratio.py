@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.loadgen.colocation.components import build_scheduler
+from assay.loadgen.colocation.build_components import build_scheduler
 from assay.loadgen.latency import bucket_of, highest_in
-from assay.loadgen.recording import Rows
-from assay.loadgen.result import Ints, LoadResult
-from assay.loadgen.shared_board import OK
+from assay.loadgen.load_result import Ints, LoadResult
+from assay.loadgen.shared_counters import OK
+from assay.loadgen.trace_file import Rows
 
 if TYPE_CHECKING:
     from assay.loadgen.colocation.colocation import PipelineOutcome

@@ -26,7 +26,7 @@ from assay.loadgen.colocation.round_ratio import (
     ratio_of_quantiles,
     ratio_of_sums,
 )
-from assay.loadgen.result import Ints
+from assay.loadgen.load_result import Ints
 from assay.stats.intervals import Interval, t_quantile
 
 if TYPE_CHECKING:

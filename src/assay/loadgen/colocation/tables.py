@@ -6,7 +6,7 @@ from assay.loadgen.colocation.colocation import Group, GroupOutcome, Matrix, Pip
 from assay.loadgen.colocation.devices import GpuUsage
 from assay.loadgen.colocation.overlap import Overlap
 from assay.loadgen.colocation.policy_run import policy_text
-from assay.loadgen.colocation.rates import RatesTried
+from assay.loadgen.colocation.rate_search import RatesTried
 from assay.loadgen.colocation.result_files import stage_window, window_json
 from assay.loadgen.colocation.slowdown import Contrast, Slowdown, What
 from assay.loadgen.latency import Latency

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.loadgen.driver.ending import Ending, Flow, How, StageFailed, where
 from assay.loadgen.driver.graph_walker import Walker
-from assay.loadgen.driver.inline import InlineWalker
+from assay.loadgen.driver.inline_walker import InlineWalker
 from assay.loadgen.driver.pacing import (
     FOREVER,
     TimeLimit,
@@ -24,11 +24,11 @@ from assay.loadgen.driver.query_chain import QueryChain
 from assay.loadgen.driver.receiver import Reception
 from assay.loadgen.driver.remote_stages import Crew
 from assay.loadgen.graph import Graph, Node
-from assay.loadgen.result import StageReport
+from assay.loadgen.load_result import StageReport
 from assay.loadgen.schedulers.arrivals import SingleStreamLoadScheduler
 from assay.loadgen.schedulers.scheduler import Arrivals, LoadScheduler, blocks, draw, endless
 from assay.loadgen.sender import precise_timers
-from assay.loadgen.shared_board import (
+from assay.loadgen.shared_counters import (
     COMPLETED,
     CPU_NS,
     CUT,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from assay.loadgen.graph import Graph
-from assay.loadgen.shared_board import Board
+from assay.loadgen.shared_counters import Board
 
 UNCHANGING = (int, float, str, bytes, bool, complex, frozenset, type(None))
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.loadgen.driver.ending import Flow, StageFailed, branch_payloads, first_reached
 from assay.loadgen.graph import Graph, Node
-from assay.loadgen.shared_board import COMPLETED, CUT, ERROR, FAILED, IGNORED, OK, PIPELINE, PLACES, STOP, Board
+from assay.loadgen.shared_counters import COMPLETED, CUT, ERROR, FAILED, IGNORED, OK, PIPELINE, PLACES, STOP, Board
 from assay.names import unknown
 from assay.pipeline.stage import Routed, Stage, StreamStage
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from assay.loadgen.schedulers.scheduler import Arrivals
 from assay.loadgen.sender import Pacer
-from assay.loadgen.shared_board import SENT, STOP
+from assay.loadgen.shared_counters import SENT, STOP
 
 _LEAST_S = 0.001
 

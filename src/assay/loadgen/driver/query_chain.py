@@ -13,7 +13,19 @@ from typing import Any
 from assay.loadgen.driver.ending import StageFailed
 from assay.loadgen.driver.pacing import Turn
 from assay.loadgen.graph import Node
-from assay.loadgen.shared_board import COMPLETED, DROPPED, ERROR, FAILED, HEAD, OK, PIPELINE, PLACES, ROW, TAIL, Board
+from assay.loadgen.shared_counters import (
+    COMPLETED,
+    DROPPED,
+    ERROR,
+    FAILED,
+    HEAD,
+    OK,
+    PIPELINE,
+    PLACES,
+    ROW,
+    TAIL,
+    Board,
+)
 
 Keep = Callable[[int, Any], None]
 

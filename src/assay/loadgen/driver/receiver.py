@@ -16,7 +16,7 @@ from assay.loadgen import sender as ch
 from assay.loadgen.driver.pacing import Turn
 from assay.loadgen.schedulers.scheduler import Arrivals
 from assay.loadgen.sender import Channel
-from assay.loadgen.shared_board import COMPLETED, FAILED, HELD, SENT, STOP, Board
+from assay.loadgen.shared_counters import COMPLETED, FAILED, HELD, SENT, STOP, Board
 
 _SPIN_NS = 20_000
 _WAKE_MS = 2

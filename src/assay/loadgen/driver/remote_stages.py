@@ -16,7 +16,7 @@ from assay.errors import UsageError
 from assay.loadgen.driver.graph_walker import Queue, Walker
 from assay.loadgen.graph import Graph, Node
 from assay.loadgen.sender import end_with_parent
-from assay.loadgen.shared_board import WORKERS
+from assay.loadgen.shared_counters import WORKERS
 from assay.pipeline.stage import Stage, StreamStage, Worker
 from assay.record.metric import Metric
 

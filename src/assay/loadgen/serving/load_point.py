@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.loadgen.http.exchanges import Exchanges
-from assay.loadgen.result import Ints
+from assay.loadgen.load_result import Ints
 from assay.loadgen.serving.clients import places_of
 from assay.loadgen.serving.load_settings import LoadAsked
-from assay.loadgen.serving.metrics import SHARES, RequestTimes, TokenCounts, quantiles
-from assay.loadgen.serving.quantities import QUANTITIES, ObjectiveResult
+from assay.loadgen.serving.objectives import QUANTITIES, ObjectiveResult
 from assay.loadgen.serving.replies import Replies
+from assay.loadgen.serving.request_metrics import SHARES, RequestTimes, TokenCounts, quantiles
 from assay.loadgen.serving.saturation import Saturation
 from assay.record.metric import Metric
 

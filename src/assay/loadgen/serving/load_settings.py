@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from assay.errors import UsageError
 
 if TYPE_CHECKING:  # Checking a command line imports this module, and is to be quick.
-    from assay.loadgen.serving.quantities import ServingObjective
-    from assay.loadgen.serving.tokens import TokenLengths
+    from assay.loadgen.serving.objectives import ServingObjective
+    from assay.loadgen.serving.token_text import TokenLengths
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class LoadSettings:
 
     @property
     def lengths(self) -> tuple[TokenLengths, TokenLengths]:
-        from assay.loadgen.serving.tokens import TokenLengths
+        from assay.loadgen.serving.token_text import TokenLengths
 
         return (
             TokenLengths.parse(self.prompt_tokens, "--prompt-tokens"),

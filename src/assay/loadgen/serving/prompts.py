@@ -17,9 +17,9 @@ import numpy as np
 from assay.errors import DataError
 from assay.files.json_text import parse_json
 from assay.files.reading import MB, NAMED, TRACE, RegularFile, read_bytes
-from assay.loadgen.result import Ints
+from assay.loadgen.load_result import Ints
 from assay.loadgen.serving.load_settings import MOST_DIFFERENT, LoadSettings
-from assay.loadgen.serving.tokens import LONGEST, TokenizerText, TokenLengths, TokenText, WordText
+from assay.loadgen.serving.token_text import LONGEST, TokenizerText, TokenLengths, TokenText, WordText
 
 
 @dataclass(frozen=True)

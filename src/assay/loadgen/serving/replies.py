@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.loadgen.http.deltas import Deltas, Kind, read_deltas
+from assay.loadgen.http.event_stream import Deltas, Kind, read_deltas
 from assay.loadgen.http.exchanges import Exchanges
 from assay.loadgen.http.http_client import Fault
-from assay.loadgen.result import Ints
+from assay.loadgen.load_result import Ints
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from assay.errors import MissingExtra
 from assay.files.json_text import encode
 from assay.files.writing import open_new, write_atomic
 from assay.loadgen.serving.load_point import LoadPoint, point_metrics
-from assay.loadgen.serving.metrics import quantiles
-from assay.loadgen.serving.quantities import FORMULAS, FROM_SEND_FORMULA, TIMES
+from assay.loadgen.serving.objectives import FORMULAS, FROM_SEND_FORMULA, TIMES
+from assay.loadgen.serving.request_metrics import quantiles
 from assay.loadgen.serving.saturation import load_over_time, time_bins
 
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}

@@ -23,16 +23,16 @@ import numpy as np
 from assay.loadgen.http.exchanges import Exchanges, mask
 from assay.loadgen.http.http_client import ClientLimits, HttpClient, RequestPlan
 from assay.loadgen.http.open_client import open_client
-from assay.loadgen.result import Ints
+from assay.loadgen.load_result import Ints
 from assay.loadgen.serving.clients import ClientShare, StartTime, deal
 from assay.loadgen.serving.endpoint import Endpoint
 from assay.loadgen.serving.load_point import LoadPoint
 from assay.loadgen.serving.load_settings import MOST_DIFFERENT, LoadAsked, LoadSettings
-from assay.loadgen.serving.metrics import TokenCounts
 from assay.loadgen.serving.prompts import LoadPrompts
 from assay.loadgen.serving.replies import read_replies
+from assay.loadgen.serving.request_metrics import TokenCounts
+from assay.loadgen.serving.request_schedule import LoadSchedule, Talk
 from assay.loadgen.serving.saturation import Saturation, find_saturation, join_saturation
-from assay.loadgen.serving.schedule import LoadSchedule, Talk
 from assay.loadgen.serving.served_models import ServerRefused, with_model
 
 if TYPE_CHECKING:

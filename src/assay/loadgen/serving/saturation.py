@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.loadgen.result import Ints
-from assay.loadgen.serving.metrics import RequestTimes
+from assay.loadgen.load_result import Ints
+from assay.loadgen.serving.request_metrics import RequestTimes
 
 _BINS = 60
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.errors import AssayError
 from assay.pipeline.chain import SplitResult, Step, run_steps
-from assay.pipeline.data import Source, Split
+from assay.pipeline.source import Source, Split
 from assay.pipeline.stage import PipelineError, Stage, Worker, portable
 from assay.record.task import TaskPerf
 

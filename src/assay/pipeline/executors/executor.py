@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import AssayError, UsageError
 from assay.names import Registry
 from assay.pipeline.chain import Chain, SplitResult
-from assay.pipeline.data import Split
+from assay.pipeline.source import Split
 from assay.pipeline.stage import Worker
 
 if TYPE_CHECKING:

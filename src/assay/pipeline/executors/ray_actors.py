@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError
 from assay.pipeline.chain import Chain, SplitResult
-from assay.pipeline.data import Split
 from assay.pipeline.executors.envelope import Envelope, StageGroup
 from assay.pipeline.executors.executor import Executor
-from assay.pipeline.executors.ray_cluster import places, ray_cluster
+from assay.pipeline.executors.ray_connection import places, ray_cluster
+from assay.pipeline.source import Split
 from assay.pipeline.stage import PipelineError, Worker, portable
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from statistics import median
 
 from markupsafe import Markup
 
+from assay.analysis.colocation.colocation_result import ColocationResult, GroupRun, KeptContrast
 from assay.analysis.colocation.pipeline_run import StageWindow, pool_shares
-from assay.analysis.colocation.result import ColocationResult, GroupRun, KeptContrast
 from assay.analysis.colocation.slowdown import SlowdownEstimate, copy_of, original
 from assay.report.exhibits.heat_map import HeatCell
 from assay.report.exhibits.time_line import TimeScale

@@ -6,10 +6,9 @@ from typing import Literal
 
 from markupsafe import Markup
 
+from assay.analysis.colocation.colocation_result import ColocatedPipeline, ColocationResult, GroupRun
 from assay.analysis.colocation.pipeline_run import PipelineRun
-from assay.analysis.colocation.result import ColocatedPipeline, ColocationResult, GroupRun
 from assay.analysis.colocation.slowdown import SlowdownEstimate
-from assay.report.exhibits.charts import Plot
 from assay.report.exhibits.colocated_stages import (
     PipelineBars,
     PipelineStageRows,
@@ -29,6 +28,7 @@ from assay.report.exhibits.heat_map import (
     rate_curve,
     tone_of,
 )
+from assay.report.exhibits.plots import Plot
 from assay.report.exhibits.time_line import TimeLine, time_line
 from assay.report.run_folder import PageLimits
 from assay.report.svg.axes import Tick

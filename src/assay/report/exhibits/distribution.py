@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.report.view import MetricView
+from assay.report.session_view import MetricView
 
 LEAST_SAMPLES = 20
 _WORLDS_APART = 1000.0

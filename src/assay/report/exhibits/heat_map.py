@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal
 
+from assay.analysis.colocation.colocation_result import ColocationResult, GroupRun
 from assay.analysis.colocation.pipeline_run import PipelineRun, RunSeries
-from assay.analysis.colocation.result import ColocationResult, GroupRun
 from assay.analysis.colocation.slowdown import (
     BEHIND,
     KNEE,
@@ -18,7 +18,7 @@ from assay.analysis.colocation.slowdown import (
     copy_of,
     knee,
 )
-from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.plots import Plot
 from assay.report.quantity import number, quantity
 
 Tone = Literal["slower", "faster", "unsure", "none"]

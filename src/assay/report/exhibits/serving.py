@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from assay.analysis.serving import CurvePoint, LoadSeries, ServingCurve, ServingPoint, ServingResult, TimeDistribution
-from assay.report.exhibits.charts import Plot
 from assay.report.exhibits.distribution import Bin, Distribution
+from assay.report.exhibits.plots import Plot
 from assay.report.quantity import number, quantity
 from assay.report.run_folder import PageLimits
 from assay.report.svg.distributions import histogram_svg

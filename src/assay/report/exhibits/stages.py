@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from assay.record import TaskPerf, TaskPerfUtils
 from assay.record.task import STANDS_FOR
-from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.plots import Plot
 from assay.report.quantity import quantity
 from assay.report.run_folder import ScrapedSeries, UsageSeries
 

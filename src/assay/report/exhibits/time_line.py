@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from assay.analysis.colocation.colocation_result import ColocationResult, GroupRun, PolicyMark
 from assay.analysis.colocation.pipeline_run import BusySpan, PipelineRun
-from assay.analysis.colocation.result import ColocationResult, GroupRun, PolicyMark
 from assay.report.quantity import quantity
 from assay.report.svg.axes import Tick
 

@@ -10,10 +10,10 @@ from statistics import median
 
 from markupsafe import Markup
 
-from assay.report.exhibits.charts import Cell, Grid, Plot
+from assay.report.exhibits.plots import Cell, Grid, Plot
 from assay.report.quantity import quantity, round_quantity
+from assay.report.session_view import MetricView
 from assay.report.svg.scatter import scatter_svg
-from assay.report.view import MetricView
 
 _OPERATION = re.compile(r"performance\.[^.]+\.(?P<store>.+)\.(?P<operation>[^.]+)\.latency_p50")
 _POINT = re.compile(r"scalability\.(?P<scenario>[^.]+)\.(?P<store>.+)\.(?P<point>[^.]+)\.(?P<what>[a-z]+_speed|size)")

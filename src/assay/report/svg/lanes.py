@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from assay.analysis.colocation.pipeline_run import BusySpan
-from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.plots import Plot
 from assay.report.exhibits.time_line import Lane, Stretch, TimeLine
 from assay.report.page_templates import chart_style
 from assay.report.quantity import printable

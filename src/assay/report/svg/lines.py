@@ -14,7 +14,7 @@ from statistics import median, pstdev, quantiles
 
 from markupsafe import Markup, escape
 
-from assay.report.exhibits.charts import Plot
+from assay.report.exhibits.plots import Plot
 from assay.report.quantity import printable, quantity
 from assay.report.svg.axes import Axis, Tick, TickRow, linear_ticks, percent
 

@@ -9,6 +9,7 @@ from assay.analysis.evidence import OutlyingRun, outlying_runs
 from assay.analysis.ranking import RankedEntry, entry_ranking
 from assay.record import Record, SessionFolder
 from assay.report.quantity import number, printable, round_quantity
+from assay.report.session_view import EntryView, SessionView
 from assay.report.text.ranking import ranking_lines, relative_words
 from assay.report.text.screen import (
     PLAIN,
@@ -25,7 +26,6 @@ from assay.report.text.screen import (
     wrap_text,
 )
 from assay.report.text.session import failures
-from assay.report.view import EntryView, SessionView
 
 _LABEL = 10
 _HALF = 36

@@ -12,9 +12,9 @@ from assay.record.task import is_task_metric
 from assay.report.exhibits.stages import stage_breakdown
 from assay.report.quantity import duration, printable, quantity
 from assay.report.run_folder import RunFolder
+from assay.report.session_view import EntryView, SessionView
 from assay.report.text.screen import PLAIN, Screen, text_table
 from assay.report.text.session import log_path, memory_words, metric_words
-from assay.report.view import EntryView, SessionView
 
 _MOST_SHOWN = 200
 """Characters of a parameter's value."""

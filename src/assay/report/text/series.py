@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from statistics import median
 
 from assay.analysis import Comparison, Row, Verdict
-from assay.analysis.changes import ChangePoint, series_changes
 from assay.analysis.comparison import OWN
 from assay.analysis.conditions import also_different
 from assay.analysis.sentences.metric_words import MetricWords
+from assay.analysis.series_changes import ChangePoint, series_changes
 from assay.history import Point, Series
 from assay.history.rows import SessionRow
 from assay.record import Fingerprint

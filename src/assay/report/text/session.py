@@ -11,6 +11,7 @@ from pathlib import Path
 from assay.record import Outcome, Record, SessionFolder
 from assay.report.quantity import duration, number, printable, quantity
 from assay.report.run_folder import RunFolder
+from assay.report.session_view import EntryView, MetricView, SessionView
 from assay.report.text.screen import (
     PLAIN,
     Screen,
@@ -22,7 +23,6 @@ from assay.report.text.screen import (
     text_table,
     wrap_text,
 )
-from assay.report.view import EntryView, MetricView, SessionView
 
 MARKS = {"done": "✓", "failed": "✗", "running": "▶", "waiting": "·"}
 _COLOURS = {"done": "good", "failed": "bad", "running": "bold", "waiting": "dim"}

@@ -15,11 +15,11 @@ from assay.process.spec import ProcessResult, unended_warnings
 from assay.record import Environment, Outcome, Record, TaskPerf, Usage
 from assay.record.metric import Metric, apart, together
 from assay.record.secrets import Masker
-from assay.session.capture import fingerprint
-from assay.session.folder import free_mb
+from assay.session.capture_environment import fingerprint
 from assay.session.results.program_results import ProgramResults, results_of
 from assay.session.results.requirements import EarlierLevels, check
-from assay.session.service.metrics import with_service_metrics
+from assay.session.service.scraped_metrics import with_service_metrics
+from assay.session.workspace import free_mb
 
 if TYPE_CHECKING:
     from assay.session.execution import Execution

@@ -14,15 +14,15 @@ from assay.config.service import Service
 from assay.errors import AssayError
 from assay.process.leftovers import SESSION
 from assay.process.spec import GpuWatchSpec, ProcessResult, ProcessSpec, Unended, unended_warnings
-from assay.process.supervised import Supervised
+from assay.process.supervisor_client import Supervised
 from assay.process.tree import tree_cpu_s
 from assay.record.secrets import Masker
 from assay.session import machine
 from assay.session.events import Interrupts
-from assay.session.folder import Workspace
 from assay.session.results.judge import last_words
-from assay.session.service.metrics import Scraper, summarise_readings
-from assay.session.service.ready import ReadyCheck, ServiceAddress, ServiceUsage, answers, find_address
+from assay.session.service.readiness import ReadyCheck, ServiceAddress, ServiceUsage, answers, find_address
+from assay.session.service.scraped_metrics import Scraper, summarise_readings
+from assay.session.workspace import Workspace
 
 STOPPED = "stopped"
 _LOOK_EVERY_S = 0.1

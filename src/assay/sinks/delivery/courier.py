@@ -24,8 +24,8 @@ from assay.record import Environment, SessionInfo
 from assay.record.metric import plain
 from assay.sinks.delivery.outbox import Closing, Memory, Message, Outbox, SinkContext, select_sink_data
 from assay.sinks.registry import make_sink
-from assay.sinks.secrets import Secrets
 from assay.sinks.sink import Rejected, Sink, SinkSpec, Unavailable
+from assay.sinks.sink_secrets import Secrets
 
 
 def once(memory: Memory, key: str, look: Callable[[], str | None], create: Callable[[], str]) -> str:

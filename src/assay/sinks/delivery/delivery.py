@@ -18,8 +18,8 @@ from assay.files.writing import open_append
 from assay.record import Environment, Record, SessionFolder, SessionInfo
 from assay.sinks.delivery.outbox import Message, Outbox, run_finished, run_finished_key
 from assay.sinks.delivery.sink_state import SinkProgress
-from assay.sinks.secrets import Secrets
 from assay.sinks.sink import SinkSpec
+from assay.sinks.sink_secrets import Secrets
 
 
 class Links:

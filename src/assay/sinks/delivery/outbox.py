@@ -13,8 +13,8 @@ from assay.files.reading import MOST_OF_A_LINE, RECORDS, SESSION, RegularFile, U
 from assay.files.writing import open_existing, write_atomic
 from assay.record import Environment, Record, SessionFolder, SessionInfo
 from assay.sinks.delivery.sink_state import SinkState
-from assay.sinks.secrets import Secrets, resolve
 from assay.sinks.sink import SinkSpec
+from assay.sinks.sink_secrets import Secrets, resolve
 
 Kind = Literal["session_started", "run_started", "run_finished", "session_finished"]
 

@@ -23,8 +23,8 @@ from assay.files.writing import open_append
 from assay.sinks.delivery.courier import Courier, take_courier_lock
 from assay.sinks.delivery.outbox import Outbox
 from assay.sinks.delivery.sink_state import SinkState
-from assay.sinks.secrets import Secrets
 from assay.sinks.sink import SinkSpec
+from assay.sinks.sink_secrets import Secrets
 
 # The delivery process: forks a courier for each sink, starts another when one dies, ends them when told.
 #

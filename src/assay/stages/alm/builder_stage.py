@@ -6,9 +6,9 @@ from assay.errors import DataError
 from assay.pipeline import Stage
 from assay.stages.alm.kernel import NativeBatch
 from assay.stages.alm.parameters import BuilderParameters
-from assay.stages.alm.plain import build
 from assay.stages.alm.recording import BadLine, FieldError, Lines, parse_recording
 from assay.stages.alm.split_summary import Curated
+from assay.stages.alm.window_builder import build
 
 
 class ALMDataBuilderStage(Stage[Lines, Curated]):

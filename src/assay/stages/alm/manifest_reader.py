@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from assay.errors import DataError, MissingExtra, UsageError
 from assay.pipeline import FileRange, Source, Split
-from assay.pipeline.data import decompress, is_compressed
+from assay.pipeline.source import decompress, is_compressed
 from assay.stages.alm.recording import BadLine, Lines, count_lines
 
 BLOCK = 2**20

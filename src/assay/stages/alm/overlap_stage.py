@@ -5,9 +5,9 @@ from typing import Any
 
 from assay.pipeline import Stage
 from assay.stages.alm.parameters import BuilderParameters, OverlapParameters
-from assay.stages.alm.plain import build, filter_overlap
 from assay.stages.alm.recording import parse_recording
 from assay.stages.alm.split_summary import Curated
+from assay.stages.alm.window_builder import build, filter_overlap
 
 
 class ALMDataOverlapStage(Stage[Curated, Curated]):

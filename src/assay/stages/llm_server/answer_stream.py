@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import AssayError
-from assay.loadgen.http.deltas import event_spans, join_data
+from assay.loadgen.http.event_stream import event_spans, join_data
 from assay.loadgen.http.http_client import ClientLimits, Fault, fault_of_status, resolve
 from assay.loadgen.http.plain_connection import Phase, PlainConnection
 from assay.loadgen.http.response_reader import State

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.stages.text.rows import import_arrow, import_orjson
+from assay.stages.text.document_rows import import_arrow, import_orjson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,8 +14,8 @@ from assay.native import json_fields
 from assay.native.json_fields import ESCAPED, INTEGER, MISSING, NULL, PLAIN, FieldRanges
 from assay.native.library import library
 from assay.pipeline import FileRange, Part, Source, Split, Writer
-from assay.pipeline.data import decompress
-from assay.stages.text.rows import ArrowRows, ColumnRows, Rows, import_arrow, import_orjson
+from assay.pipeline.source import decompress
+from assay.stages.text.document_rows import ArrowRows, ColumnRows, Rows, import_arrow, import_orjson
 
 BLANK = b" \t\n\r\v\f"
 Kind = TypeVar("Kind", bound="JsonLines")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.native import duplicates as pairs
+from assay.native import near_duplicates as pairs
 from assay.pipeline import Batch, Collector, Source, Split, Stage
 from assay.stages.text.key_store import BUCKETS, SHIFT, KeyStore
 

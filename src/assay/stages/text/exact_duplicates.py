@@ -21,8 +21,8 @@ from assay.native.digests import DIGEST, RangeOfDigests
 from assay.native.json_fields import INTEGER, OTHER, PLAIN, int64s, raw_values
 from assay.native.library import library
 from assay.pipeline import Batch, Collector, Part, Source, Split, Stage, Worker, Writer
+from assay.stages.text.document_rows import Rows, import_orjson
 from assay.stages.text.documents import JsonLines, write_pieces
-from assay.stages.text.rows import Rows, import_orjson
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from assay.errors import MissingExtra
 from assay.pipeline import ColumnBatch, Stage, Worker
-from assay.stages.text.rows import ColumnRows
+from assay.stages.text.document_rows import ColumnRows
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 

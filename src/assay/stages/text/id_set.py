@@ -8,8 +8,8 @@ from assay.errors import DataError
 from assay.native.json_fields import INTEGER, PLAIN
 from assay.native.library import library
 from assay.pipeline import Stage, Worker
+from assay.stages.text.document_rows import Rows
 from assay.stages.text.documents import JsonLines, document_files, read_documents
-from assay.stages.text.rows import Rows
 
 if TYPE_CHECKING:
     from assay.native.digests import IdTable

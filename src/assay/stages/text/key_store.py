@@ -14,11 +14,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from assay.native import duplicates as pairs
+from assay.native import near_duplicates as pairs
 from assay.pipeline import Batch, Collector, Split, Stage, Worker
 from assay.stages.text.document_ids import Ids, concat_ids, load_ids
+from assay.stages.text.document_rows import Rows
 from assay.stages.text.minhash import band_keys, signatures
-from assay.stages.text.rows import Rows
 from assay.stages.text.text_column import TextColumn, ids_and_texts
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.native import duplicates as compiled
+from assay.native import near_duplicates as compiled
 from assay.stages.text.text_column import TextColumn
 
 if TYPE_CHECKING:

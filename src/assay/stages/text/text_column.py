@@ -11,8 +11,8 @@ from assay.native import json_fields
 from assay.native.json_fields import ESCAPED, MISSING, NULL, PLAIN
 from assay.native.library import library
 from assay.stages.text.document_ids import Ids, JsonIds, ValueIds
+from assay.stages.text.document_rows import ArrowRows, Rows, import_arrow
 from assay.stages.text.documents import JsonLines
-from assay.stages.text.rows import ArrowRows, Rows, import_arrow
 
 if TYPE_CHECKING:
     import numpy as np

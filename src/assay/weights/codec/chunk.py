@@ -8,15 +8,15 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec import planes as leading
-from assay.weights.codec import short
+from assay.weights.codec import short_stream as short
 from assay.weights.codec.codec_methods import NEEDS_BASE, Method
 from assay.weights.codec.lossy import decode_lossy, residuals_of, undo_residuals
 from assay.weights.codec.planes import decode_planes, encode_leading, encode_planes, low_planes_are_noise
-from assay.weights.codec.short import decode_short, decode_sparse, encode_short, encode_sparse
+from assay.weights.codec.short_stream import decode_short, decode_sparse, encode_short, encode_sparse
 from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import choose_lengths, encode_difference, encode_fixed
 from assay.weights.codec.symbols import window_of
-from assay.weights.elements import ElementType
+from assay.weights.element_types import ElementType
 from assay.weights.store import Tensor
 
 _GLANCE = 4096

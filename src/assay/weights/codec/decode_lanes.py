@@ -13,7 +13,8 @@ from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
 from assay.weights.codec.frequency_table import ESCAPED_AT, MEANING_AT, NOISE_AT, SHARE_AT
-from assay.weights.codec.lanes import (
+from assay.weights.codec.tokens import DIRECT
+from assay.weights.codec.vector_operations import (
     AHEAD,
     FIXED,
     I8,
@@ -44,7 +45,6 @@ from assay.weights.codec.lanes import (
     shift_pairs,
     with_words,
 )
-from assay.weights.codec.tokens import DIRECT
 
 _ADDRESS, _INT = types.uint64, types.int64
 _ARGUMENTS = (*[_ADDRESS] * 6, _INT, _ADDRESS, _INT, _ADDRESS, *[_INT] * 7)

@@ -10,7 +10,7 @@ from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
 from assay.weights.codec.frequency_table import ENCODER_ESCAPED_AT, ENCODER_NOISE_AT, FREQUENCY_AT, START_AT
-from assay.weights.codec.lanes import (
+from assay.weights.codec.vector_operations import (
     AHEAD,
     ELEMENTS,
     FIXED,

@@ -15,7 +15,8 @@ from numba import njit, types
 from numba.core.cgutils import raw_memcpy
 from numba.extending import intrinsic
 
-from assay.weights.codec.lanes import (
+from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_length
+from assay.weights.codec.vector_operations import (
     I8,
     I32,
     NOISE,
@@ -27,7 +28,6 @@ from assay.weights.codec.lanes import (
     step_of,
     vector_of,
 )
-from assay.weights.codec.tokens import DIRECT, ESCAPE, leading_zeros, noise_length
 from assay.weights.store import Tensor
 
 # Runs of 32-bit numbers in memory, which compiled loops over arrays write one by one.

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import Method
-from assay.weights.elements import ElementType
+from assay.weights.element_types import ElementType
 from assay.weights.store import Tensor
 
 # Residuals as in `tokens`, of any width, for what is coded by planes.

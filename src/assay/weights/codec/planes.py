@@ -15,12 +15,12 @@ import numpy as np
 from numba import njit, types
 
 from assay.errors import DataError
-from assay.weights.codec.lanes import LEADING, TOKENS
 from assay.weights.codec.sample_cost import plane_cost
 from assay.weights.codec.stream_reader import decode_stream
 from assay.weights.codec.stream_writer import encode_symbols, room_for
 from assay.weights.codec.symbols import Window, scratch
-from assay.weights.elements import ELEMENT_TYPES, ElementType
+from assay.weights.codec.vector_operations import LEADING, TOKENS
+from assay.weights.element_types import ELEMENT_TYPES, ElementType
 from assay.weights.store import Tensor
 
 # Elements without a base: the first byte of each coded, the others kept as they are, since they are noise.

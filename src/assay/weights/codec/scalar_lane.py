@@ -18,8 +18,15 @@ from assay.weights.codec.frequency_table import (
     SHARE_AT,
     START_AT,
 )
-from assay.weights.codec.lanes import LEADING, LOWEST_STATE, NOISE, PROBABILITY_BITS, PROBABILITY_SUM, STATE_BITS
 from assay.weights.codec.tokens import DIRECT, context_of
+from assay.weights.codec.vector_operations import (
+    LEADING,
+    LOWEST_STATE,
+    NOISE,
+    PROBABILITY_BITS,
+    PROBABILITY_SUM,
+    STATE_BITS,
+)
 
 _u32, _u64 = nb.uint32, nb.uint64
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}

@@ -10,7 +10,10 @@ from assay.errors import DataError
 from assay.weights.codec.decode_lanes import decode_lanes
 from assay.weights.codec.escapes import get_noted_escapes
 from assay.weights.codec.frequency_table import read_tables, share_slots
-from assay.weights.codec.lanes import (
+from assay.weights.codec.scalar_lane import decode_lane
+from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
+from assay.weights.codec.symbols import MOST_CONTEXTS, scratch
+from assay.weights.codec.vector_operations import (
     FIXED,
     LANES,
     LEADING,
@@ -22,10 +25,7 @@ from assay.weights.codec.lanes import (
     WIDTH,
     lanes_of,
 )
-from assay.weights.codec.scalar_lane import decode_lane
-from assay.weights.codec.stream_writer import FEWEST_FOR_LANES, HEADER_BYTES
-from assay.weights.codec.symbols import MOST_CONTEXTS, scratch
-from assay.weights.elements import ElementType
+from assay.weights.element_types import ElementType
 from assay.weights.store import Tensor
 
 _READ = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}

@@ -15,7 +15,6 @@ from numba import njit, types
 from assay.weights.codec.encode_lanes import difference_lanes, encode_lanes
 from assay.weights.codec.escapes import MOST_WORDS, larger_than_not, put_escapes, put_noted_escapes
 from assay.weights.codec.frequency_table import fill_encoder, normalise, share_tables, write_tables
-from assay.weights.codec.lanes import FIXED, LANES, LOWEST_STATE, MORE_LANES, MOST_FIXED, NOISE, TOKENS
 from assay.weights.codec.scalar_lane import encode_lane
 from assay.weights.codec.symbols import (
     MOST_CONTEXTS,
@@ -29,7 +28,8 @@ from assay.weights.codec.symbols import (
     symbols_of,
 )
 from assay.weights.codec.tokens import ESCAPE, context_of, count_symbols, leading_zeros, residual_of
-from assay.weights.elements import ElementType
+from assay.weights.codec.vector_operations import FIXED, LANES, LOWEST_STATE, MORE_LANES, MOST_FIXED, NOISE, TOKENS
+from assay.weights.element_types import ElementType
 from assay.weights.store import Tensor
 
 HEADER_BYTES = 16

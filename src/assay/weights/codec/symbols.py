@@ -12,7 +12,7 @@ from numba import njit, types
 
 from assay.weights.codec.encode_lanes import symbol_lanes
 from assay.weights.codec.tokens import context_of, residual_of, token_of
-from assay.weights.elements import ElementType
+from assay.weights.element_types import ElementType
 from assay.weights.store import Tensor
 
 # Memory that coding needs for a moment, kept from chunk to chunk: touching fresh pages would cost more than coding.

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.errors import DataError, UsageError
 from assay.files.json_text import read_json
 from assay.files.reading import NAMED
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 from assay.weights.files.safetensors_file import SafetensorsFile, write_safetensors
 from assay.weights.files.torch_file import TorchFile
 from assay.weights.repository import Repository

@@ -21,7 +21,7 @@ import numpy as np
 from assay.errors import DataError
 from assay.files.json_text import parse_json
 from assay.files.reading import WEIGHTS, RegularFile, Unreadable
-from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.element_types import ELEMENT_TYPES, bits_of
 from assay.weights.packs.tensor_record import LARGEST_TENSOR, MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
 

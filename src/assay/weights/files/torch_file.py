@@ -19,7 +19,7 @@ import numpy as np
 from assay.errors import AssayError, DataError
 from assay.files.pickles import Dtype, NotData, TorchUnpickler
 from assay.files.reading import WEIGHTS, RegularFile
-from assay.weights.elements import ELEMENT_TYPES
+from assay.weights.element_types import ELEMENT_TYPES
 from assay.weights.packs.tensor_record import MOST_DIMENSIONS, is_storable
 from assay.weights.store import Tensor
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import RAW
-from assay.weights.elements import ElementType
+from assay.weights.element_types import ElementType
 from assay.weights.packs.pack_files import PackReader
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.store import Tensor

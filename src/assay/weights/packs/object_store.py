@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, RAW
-from assay.weights.elements import from_bits
+from assay.weights.element_types import from_bits
 from assay.weights.packs.chunks import ChunkCache, ChunkReading, Slabs, is_as_it_is, name_chunk
 from assay.weights.packs.pack_files import PackReader
 from assay.weights.packs.tensor_record import TensorRecord

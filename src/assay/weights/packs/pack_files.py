@@ -15,7 +15,7 @@ from uuid import uuid4
 from assay.errors import DataError
 from assay.files.reading import open_regular
 from assay.weights.codec.codec_methods import Method
-from assay.weights.elements import DIGEST_BYTES, bytes_digest
+from assay.weights.element_types import DIGEST_BYTES, bytes_digest
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord, pack_record, unpack_record
 from assay.weights.repository_disk import RepositoryDisk
 

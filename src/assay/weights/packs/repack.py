@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.weights.bases import FEWEST_ELEMENTS, BaseFinder, cluster, sketch_of
+from assay.weights.base_finder import FEWEST_ELEMENTS, BaseFinder, cluster, sketch_of
 from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.packs.tensor_writer import TensorWriter

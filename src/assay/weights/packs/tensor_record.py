@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.errors import DataError
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, KNOWN_METHODS, SAME
-from assay.weights.elements import DIGEST_BYTES, ELEMENT_TYPES, ElementType
+from assay.weights.element_types import DIGEST_BYTES, ELEMENT_TYPES, ElementType
 
 _CODES = tuple(ELEMENT_TYPES)
 _KINDS = tuple(ELEMENT_TYPES.values())

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.weights.bases import FEWEST_ELEMENTS, BaseFinder, signature_of, sketch_of
-from assay.weights.codec import short
-from assay.weights.codec.choice import FEW, alone_cost, cost_given, dense_method, share_of_changed
+from assay.weights.base_finder import FEWEST_ELEMENTS, BaseFinder, signature_of, sketch_of
+from assay.weights.codec import short_stream as short
+from assay.weights.codec.choose_method import FEW, alone_cost, cost_given, dense_method, share_of_changed
 from assay.weights.codec.chunk import encode_chunk
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, Method
 from assay.weights.codec.lossy import encode_lossy
 from assay.weights.codec.sample_cost import sample_of
-from assay.weights.config import RepositoryConfig
-from assay.weights.elements import DIGEST_BYTES, ElementType, element_type, hasher_of
+from assay.weights.element_types import DIGEST_BYTES, ElementType, element_type, hasher_of
 from assay.weights.packs.object_store import ObjectStore
 from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord, chunk_count
+from assay.weights.repository_config import RepositoryConfig
 from assay.weights.store import Tensor
 
 _FORCED = {"COMPRESSED": Method.DIFFERENCE, "XOR": Method.XOR, "SPARSE": Method.SPARSE}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import DataError, UsageError
-from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.element_types import ELEMENT_TYPES, bits_of
 from assay.weights.repository_disk import bytes_on_disk
 from assay.weights.store import StoreStats, Tensor
 

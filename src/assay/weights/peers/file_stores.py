@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.elements import ELEMENT_TYPES, bits_of, element_type
+from assay.weights.element_types import ELEMENT_TYPES, bits_of, element_type
 from assay.weights.repository_disk import bytes_on_disk
 from assay.weights.store import StoreStats, Tensor
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.elements import ELEMENT_TYPES, bits_of, element_type
+from assay.weights.element_types import ELEMENT_TYPES, bits_of, element_type
 from assay.weights.peers.file_stores import SafetensorsStore, SnapshotStore
 from assay.weights.store import Tensor
 

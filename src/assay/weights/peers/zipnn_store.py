@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.weights.elements import ELEMENT_TYPES, bits_of
+from assay.weights.element_types import ELEMENT_TYPES, bits_of
 from assay.weights.peers.framed_stores import Footer, FramedStore
 from assay.weights.store import Tensor
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from assay.errors import DataError, UsageError
 from assay.weights.codec.codec_methods import FORMAT
-from assay.weights.packs.collector import Collected
+from assay.weights.packs.garbage_collector import Collected
 from assay.weights.remotes.lease import Lease, await_end
 from assay.weights.remotes.remote import Change, Remote, RemotePack
 from assay.weights.remotes.remote_files import ReferenceLog, RemoteFiles

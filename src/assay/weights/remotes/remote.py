@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
-from assay.weights.config import read_stored_config
-from assay.weights.elements import bytes_digest
+from assay.weights.element_types import bytes_digest
 from assay.weights.packs.pack_files import END, FOOTER, LARGEST_INDEX, MAGIC, PackIndex, decompress_index
 from assay.weights.packs.tensor_record import ChunkPlace, TensorRecord
 from assay.weights.remotes.remote_files import RemoteFiles
+from assay.weights.repository_config import read_stored_config
 from assay.weights.versions.commit import Commit, References, parse_commit, unseal_bytes
 
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 from assay.errors import DataError, UsageError
 from assay.files.json_text import parse_json
 from assay.files.reading import SESSION, Unreadable, read_bytes
-from assay.weights.elements import DIGEST_BYTES, ELEMENT_TYPES, bytes_digest
+from assay.weights.element_types import DIGEST_BYTES, ELEMENT_TYPES, bytes_digest
 from assay.weights.packs.tensor_record import is_storable
 from assay.weights.repository_disk import RepositoryDisk
 

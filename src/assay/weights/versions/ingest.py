@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.bases import BaseFinder
+from assay.weights.base_finder import BaseFinder
 from assay.weights.packs.pack_files import PackWriter
 from assay.weights.packs.tensor_record import TensorRecord
 from assay.weights.packs.tensor_writer import TensorWriter

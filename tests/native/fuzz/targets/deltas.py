@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from tests.native.fuzz.target import Target
 
-from assay.loadgen.http.deltas import Deltas, read_compiled, read_plain, reading_functions
+from assay.loadgen.http.event_stream import Deltas, read_compiled, read_plain, reading_functions
 from assay.loadgen.http.exchanges import PIECE, ROW, Exchanges
 
 MOST = 8

@@ -1,4 +1,4 @@
-/* What OpenAI-compatible servers say in their answers, read after the run: the types of loadgen/http/deltas.py. */
+/* What OpenAI-compatible servers say in their answers, read after the run: the types of loadgen/http/event_stream.py. */
 #pragma once
 
 #include <stddef.h>
