@@ -18,9 +18,10 @@ from load_policies import Watch
 
 from assay.cli.main import main
 from assay.errors import ConfigError
-from assay.loadgen.colocation import limits, policy_run
+from assay.loadgen.colocation import policy_run
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.colocation_config import ColocationConfig
+from assay.loadgen.colocation.pipeline_limits import limits_problem
 from assay.loadgen.colocation.policy_run import policy_text
 from assay.loadgen.colocation.read_config import read_config
 from assay.loadgen.colocation.result_files import save_group
