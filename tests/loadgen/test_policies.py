@@ -18,10 +18,9 @@ from load_policies import Watch
 
 from assay.cli.main import main
 from assay.errors import ConfigError
-from assay.loadgen.colocation import policy_run
+from assay.loadgen.colocation import pipeline_limits, policy_run
 from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.colocation_config import ColocationConfig
-from assay.loadgen.colocation.pipeline_limits import limits_problem
 from assay.loadgen.colocation.policy_run import policy_text
 from assay.loadgen.colocation.read_config import read_config
 from assay.loadgen.colocation.result_files import save_group
@@ -90,7 +89,7 @@ def test_a_paused_pipeline_stands_still_and_its_queries_wait(
     tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if how == "signals":
-        monkeypatch.setattr(limits, "_freezer_roots", list)
+        monkeypatch.setattr(pipeline_limits, "_freezer_roots", list)
     open_loop = {"component": "constant", "config": {"rate": 200}, "duration": 1.0, "sender": "process"}
     between = {"name": "b", "begin": 0.3, "end": 0.8}
     outcome = run(tmp_path, "PauseBetween", between, pipeline("a", open_loop), pipeline("b", open_loop, 0.001))
@@ -264,7 +263,7 @@ EARLY = [
 def test_what_cannot_be_done_is_refused_and_said_once(
     tmp_path: Path, asked: list[tuple[Any, str]], early: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "_limit_roots", list)
+    monkeypatch.setattr(pipeline_limits, "_limit_roots", list)
     config = {"asked": [request for request, _ in asked], "early": early}
     outcome = run(tmp_path, "Ask", config, pipeline("a"), pipeline("b"))
     assert outcome.success
@@ -441,7 +440,7 @@ def test_the_policy_of_the_documentation_runs(tmp_path: Path, monkeypatch: pytes
 def test_latency_first_keeps_an_objective_that_batch_jobs_break(tmp_path: Path) -> None:
     """All run on one core: the service needs half of it, and beside three batch jobs gets a quarter."""
     one_core: dict[str, Any] = {"cpus": [min(os.sched_getaffinity(0))]}
-    if not limits_problem():
+    if not pipeline_limits.limits_problem():
         # All alike, and before whatever else this machine does.
         one_core["limits"] = {"cpu_weight": 10_000}
     work = {"id": 0, "component": "busy_cpu", "config": {"seconds": 0.005}}

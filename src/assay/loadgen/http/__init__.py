@@ -7,7 +7,7 @@ from assay.exports import MovedModules
 sys.meta_path.append(
     MovedModules(
         {
-            "assay.loadgen.http.event_stream": "assay.loadgen.http.event_stream",
+            "assay.loadgen.http.deltas": "assay.loadgen.http.event_stream",
             "assay.loadgen.http.exchange_file": "assay.loadgen.http.exchanges",
             "assay.loadgen.http.reading": "assay.loadgen.http.event_stream",
             "assay.loadgen.http.reading.read_deltas": "assay.loadgen.http.event_stream",
