@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from assay.record.results_file import append_record
 from assay.sinks import Delivery, Rejected, Sink, SinkStatus, Unavailable
 
 STARTED = "2026-01-01T00:00:00+00:00"
+PATIENCE_S = 120.0
+"""Delivery has a low priority: on a busy machine it takes a minute for what is done in a second on a quiet one."""
 
 
 def a_record(number: int = 1, session: str = "nightly", **changes: Any) -> Record:
@@ -51,7 +54,7 @@ class Told:
         root: Path,
         specs: list[dict[str, Any]],
         name: str = "nightly",
-        linger_s: float = 60.0,
+        linger_s: float = PATIENCE_S,
         viewer_url: str | None = None,
     ) -> None:
         self.folder = SessionFolder(root / name)
@@ -72,12 +75,16 @@ class Told:
         self.folder.write_info(ended)
         self.delivery.session_finished(ended, changes)
 
-    def end(self, wait_s: float = 30.0) -> list[SinkStatus]:
+    def end(self, wait_s: float = PATIENCE_S) -> list[SinkStatus]:
         self.finish()
         return self.delivery.close(wait_s)
 
+    def flush(self, tries: int = 5, only: Sequence[str] = ()) -> list[SinkStatus]:
+        """As `assay sinks flush` delivers what is pending."""
+        return Delivery.reopen(self.folder.path, PATIENCE_S, tries, only).close(PATIENCE_S)
 
-def wait_for(what: Any, seconds: float = 30.0) -> Any:
+
+def wait_for(what: Any, seconds: float = PATIENCE_S) -> Any:
     """What `what()` returns as soon as it is true."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

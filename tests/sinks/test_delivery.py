@@ -15,7 +15,6 @@ from tests.sinks.sessions import Told, a_record, lines, wait_for
 
 from assay.record import Outcome
 from assay.record.results_file import append_record
-from assay.sinks import Delivery
 from assay.sinks.delivery.outbox import Outbox, select_sink_data
 from assay.sinks.delivery.sink_state import SinkState
 
@@ -85,7 +84,7 @@ def test_what_fails_is_pending_with_its_reason_and_delivered_once_by_a_flush(
     assert {"raise": "no", "exit": "SystemExit: 3", "garbled": "JSONDecodeError: Expecting"}[how] in status.reason
 
     trouble.unlink()
-    [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    [status] = told.flush()
     assert status.state == "delivered"
     assert [line for line in lines(tmp_path / "diary") if line[0] != "initialize"] == EXPECTED[1:]
 
@@ -101,7 +100,7 @@ def test_a_hook_that_hangs_is_ended_and_holds_up_no_other_sink(tmp_path: Path, t
     assert stuck_status.state == "failing"
     assert stuck_status.reason == "no answer within 0.3 s"
     trouble.unlink()
-    [after] = Delivery.reopen(told.folder.path, linger_s=30, tries=5, only=["diary"]).close(30)
+    [after] = told.flush(only=["diary"])
     assert after.state == "delivered"
 
 
@@ -198,7 +197,7 @@ def test_killing_the_delivery_process_loses_nothing(tmp_path: Path) -> None:
     told.run(a_record(2))
     [status] = told.end()
     assert status.pending == 3
-    [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    [status] = told.flush()
     assert status.state == "delivered"
     assert [line for line in lines(tmp_path / "diary") if line[0] != "initialize"] == EXPECTED[1:]
 
@@ -284,7 +283,7 @@ def test_a_full_disk_costs_the_outbox_and_nothing_else(tmp_path: Path, monkeypat
     append_record(told.folder.results, a_record(1))
     outbox_status = told.end()[-1]
     assert "No space left" in outbox_status.reason
-    Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    told.flush()
     assert ["process_result", "entry-1", {}] in lines(tmp_path / "diary")
 
 
@@ -341,7 +340,7 @@ def test_secrets_reach_neither_disk_nor_messages(tmp_path: Path, monkeypatch: py
     monkeypatch.delenv("DIARY_TOKEN")
     [spec_back] = Outbox(told.folder.path).specs()
     assert spec_back.missing == ("ASSAY_SINK_DIARY_API_KEY", "DIARY_TOKEN")
-    [status] = Delivery.reopen(told.folder.path, linger_s=20, tries=1).close(20)
+    [status] = told.flush(tries=1)
     assert "set ASSAY_SINK_DIARY_API_KEY, DIARY_TOKEN in the environment" in status.reason
 
 

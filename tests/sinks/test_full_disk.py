@@ -37,7 +37,7 @@ def test_the_delivery_process_outlives_a_full_disk(tmp_path: Path, disk: Path) -
     with pytest.raises(subprocess.TimeoutExpired):
         worker.wait(2.5)
     (disk / "filler").unlink()
-    diary_status, _ = told.end(wait_s=60)
+    diary_status, _ = told.end()
     assert diary_status.state == "delivered", diary_status
     results = Counter(line[1] for line in lines(tmp_path / "diary") if line[0] == "process_result")
     assert results.keys() == {"entry-1", "entry-2"}

@@ -12,7 +12,7 @@ from tests.sinks.drive_service import FOLDER, Drive, File
 from tests.sinks.moody_server import Answer
 from tests.sinks.sessions import Told, a_record, wait_for
 
-from assay.sinks import Delivery, check_spec
+from assay.sinks import check_spec
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_killed_in_the_middle_it_resumes_and_sends_no_byte_twice(tmp_path: Path,
     worker.kill()
     worker.wait()
     drive.server.matching = lambda request: True
-    [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=3).close(30)
+    [status] = told.flush(tries=3)
     assert status.state == "delivered", status
     [file] = drive.files
     assert "nightly/noise.bin" in names(file)
@@ -107,7 +107,7 @@ def test_killed_after_the_last_byte_there_is_still_one_file(tmp_path: Path, driv
     assert worker is not None
     worker.kill()
     worker.wait()
-    [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=3).close(30)
+    [status] = told.flush(tries=3)
     assert status.state == "delivered", status
     assert len(drive.files) == 1
 

@@ -58,7 +58,7 @@ def test_a_session_read_back_through_the_api(tmp_path: Path, mlflow_port: int) -
     }
     told.run(a_record(1, script_metrics=metrics, stdouterr_file="one.log", script_params={"p": "x" * 9000, "a=b": 1}))
     told.run(a_record(2, outcome=Outcome.FAILED, reasons=("exit code 3",), repeat=2))
-    [status] = told.end(wait_s=120)
+    [status] = told.end()
     assert status.state == "delivered", status
 
     client = MlflowClient(uri)
@@ -98,7 +98,7 @@ def test_a_local_database_needs_no_server(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path}/m.db"
     told = Told(tmp_path, [{"name": "mlflow", "tracking_uri": uri}])
     told.run(a_record(1))
-    [status] = told.end(wait_s=120)
+    [status] = told.end()
     assert status.state == "delivered", status
     client = MlflowClient(uri)
     runs = client.search_runs([client.get_experiment_by_name("assay").experiment_id])

@@ -25,7 +25,6 @@ from assay.benchmarks.weights.results import BenchmarkResults, Readings, Scenari
 from assay.errors import UsageError
 from assay.history import History
 from assay.record import Outcome, SessionFolder
-from assay.sinks import Delivery
 from assay.sinks.monitoring.metrics_collector import HELP, MetricsCollector, of_record
 from assay.sinks.monitoring.monitoring_sink import dashboard
 from assay.sinks.monitoring.prometheus import exposition, write_request
@@ -259,7 +258,7 @@ def test_a_datadog_agent_that_is_not_there_loses_nothing(tmp_path: Path) -> None
     assert (status.state, status.pending) == ("failing", 2)
     assert "ECONNREFUSED" in status.reason or "refused" in status.reason
     agent = Agent(port)
-    [status] = Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    [status] = told.flush()
     assert status.state == "delivered", status
     agent.end()
     assert {event.fields["k"] for event in agent.events()} == {"nightly/entry-1/run-01"}
@@ -275,7 +274,7 @@ def test_a_datadog_agent_that_dies_in_the_middle(tmp_path: Path) -> None:
     [status] = told.end()
     assert status.state == "failing", status
     again = Agent(agent.port)
-    Delivery.reopen(told.folder.path, linger_s=30, tries=5).close(30)
+    told.flush()
     again.end()
     assert {event.fields["k"] for event in again.events()} == {"nightly/entry-2/run-01"}
 

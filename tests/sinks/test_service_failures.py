@@ -24,7 +24,7 @@ from tests.sinks.slack_service import CHANNEL, TOKEN, Slack, all_text
 from tests.sinks.wandb_service import KEY, Wandb
 
 from assay.record import Record
-from assay.sinks import Delivery, SinkStatus
+from assay.sinks import SinkStatus
 
 pytestmark = [pytest.mark.slow]
 
@@ -198,13 +198,13 @@ class Case:
     def run(self, number: int) -> None:
         self.told.run(self.records[number - 1])
 
-    def end(self, wait_s: float = 60.0) -> SinkStatus:
-        [status] = self.told.end(wait_s)
+    def end(self) -> SinkStatus:
+        [status] = self.told.end()
         assert self.told.folder.records() == self.records
         return status
 
     def flush(self) -> SinkStatus:
-        [status] = Delivery.reopen(self.told.folder.path, linger_s=60, tries=5).close(60)
+        [status] = self.told.flush()
         return status
 
     def arrived(self) -> None:
@@ -238,7 +238,7 @@ def test_dies_in_the_middle(service: Service, case: Callable[[], Case]) -> None:
     now = case()
     now.run(1)
     if service.live:
-        wait_for(lambda: service.entries()["entry-1"], 60)
+        wait_for(lambda: service.entries()["entry-1"])
     service.server.stop()
     now.run(2)
     status = now.end()
@@ -267,7 +267,7 @@ def test_answers_500_and_recovers(service: Service, case: Callable[[], Case]) ->
     now.run(1)
     state = now.told.delivery._outbox.state(service.spec["name"])
     if service.live:
-        wait_for(lambda: state.progress.position and state.progress.failures == 0 and service.entries()["entry-1"], 60)
+        wait_for(lambda: state.progress.position and state.progress.failures == 0 and service.entries()["entry-1"])
     now.run(2)
     status = now.end()
     if status.pending:
@@ -281,7 +281,7 @@ def test_killed_between_sending_and_acknowledging(service: Service, case: Callab
     now = case()
     if service.live:
         now.run(1)
-        wait_for(lambda: service.entries()["entry-1"], 60)
+        wait_for(lambda: service.entries()["entry-1"])
     service.server.matching = lambda request: request.method in ("POST", "PUT")
     service.server.swallow_next()
     now.run(2) if service.live else (now.run(1), now.run(2), now.told.finish())

@@ -7,7 +7,7 @@ from tests.sinks.sessions import Told, a_record, wait_for
 from tests.sinks.wandb_file import runs
 
 from assay.record import Outcome
-from assay.sinks import Delivery, check_spec
+from assay.sinks import check_spec
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wandb")]
 OFFLINE = {"name": "wandb", "mode": "offline", "project": "bench"}
@@ -20,7 +20,7 @@ def test_offline_files_hold_every_row(tmp_path: Path) -> None:
     metrics = {"speed": {"value": 2.5, "unit": "1/s", "samples": samples}, "lag": {"value": 1, "samples": [7.0, 8.0]}}
     told.run(a_record(1, script_metrics={**metrics, "word": "fast"}, stdouterr_file="one.log"))
     told.run(a_record(2, outcome=Outcome.FAILED, repeat=2))
-    [status] = told.end(wait_s=120)
+    [status] = told.end()
     assert status.state == "delivered", status
     one, two = sorted(runs(told.folder.path), key=lambda run: run.name)
     assert (one.name, one.group, one.project, one.exit_code) == ("entry-1", "nightly", "bench", 0)
@@ -47,7 +47,7 @@ def test_killed_while_writing_there_is_one_run_of_each_entry(tmp_path: Path) -> 
     worker.wait()
     told.run(a_record(2))
     told.finish()
-    [status] = Delivery.reopen(told.folder.path, linger_s=60, tries=3).close(60)
+    [status] = told.flush(tries=3)
     assert status.state == "delivered", status
     found = runs(told.folder.path)
     assert sorted(run.name for run in found) == ["entry-1", "entry-2"]
@@ -65,7 +65,7 @@ def test_a_service_that_is_down_is_pending_and_can_be_delivered_offline(
     assert status.pending
     assert "a" * 40 not in status.reason
     again = Told(tmp_path, [OFFLINE])
-    [status] = again.end(wait_s=60)
+    [status] = again.end()
     assert status.state == "delivered", status
     assert [run.name for run in runs(told.folder.path)] == ["entry-1"]
     assert not [path for path in (told.folder.path / "outbox").rglob("*") if b"a" * 40 in path.read_bytes()]
