@@ -4,11 +4,19 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
-from assay.pytest_plugin.rounds import RoundsWanted, RoundTimings, TimedCall, carry_out, carry_out_async, round_steps
+from assay.pytest_plugin.rounds import (
+    RoundsWanted,
+    RoundTimings,
+    TimedCall,
+    carry_out,
+    carry_out_async,
+    level,
+    round_steps,
+    thinned,
+)
 
 if TYPE_CHECKING:
     from assay.record.metric import Better
@@ -88,7 +96,7 @@ class PytestBenchmark:
                 return call.result
             for _ in range(warmups):
                 call.round(iterations or 1)
-            self._keep(carry_out(round_steps(wanted, iterations), call.round))
+            self._keep(carry_out(round_steps(wanted, iterations), call.round), call)
             return call.result
         self._state = "waiting"
         awaited = self._measure_async(call, wanted, iterations, warmups)
@@ -105,12 +113,14 @@ class PytestBenchmark:
             return call.result
         for _ in range(warmups):
             await call.round_async(iterations or 1)
-        self._keep(await carry_out_async(round_steps(wanted, iterations), call.round_async))
+        self._keep(await carry_out_async(round_steps(wanted, iterations), call.round_async), call)
         return call.result
 
-    def _keep(self, timings: RoundTimings) -> None:
+    def _keep(self, timings: RoundTimings, call: TimedCall) -> None:
         self.timings = timings
-        self.metric("time_s", median(timings.samples), unit="s", better="lower", samples=timings.samples)
+        self.metric("time_s", level(timings.samples), unit="s", better="lower", samples=thinned(timings.samples))
+        if cpu := call.cpu_of(timings):
+            self.metric("cpu_s", level(cpu), unit="s", better="lower")
 
 
 def _is_coroutine_function(function: Callable[..., Any]) -> bool:
