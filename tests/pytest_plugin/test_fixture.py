@@ -45,6 +45,7 @@ def test_pedantic_calls_as_often_as_it_was_told_and_no_more() -> None:
 def test_set_up_is_before_every_round_and_not_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr("assay.pytest_plugin.rounds.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("assay.pytest_plugin.rounds.waited_s", lambda: 0.0)
     events: list[str] = []
 
     def takes(what: str, seconds: float, answer: Any = None) -> Any:

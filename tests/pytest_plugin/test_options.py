@@ -28,7 +28,8 @@ def parsed(*arguments: str) -> Namespace:
         (["--assay-sort", "medain"], "did you mean 'median'?"),
         (["--assay-group-by", "colour"], "unknown grouping 'colour'"),
         (["--assay-group-by", "param:"], "unknown grouping 'param:'"),
-        (["--assay-fail-on", "slower"], "invalid choice: 'slower'"),
+        (["--assay-gate", "tests/"], "'tests/' is no percentage above 0; write --assay-gate=5, or put it last"),
+        (["--assay-gate=0"], "'0' is no percentage above 0"),
     ],
 )
 def test_what_cannot_be_is_said(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,3 +43,4 @@ def test_what_can_be_is_read() -> None:
     assert given.assay_columns == ("median", "ops")
     assert (given.assay_sort, given.assay_group_by, given.assay_rounds) == ("ops", "param:n", 3)
     assert parsed().assay_columns is None
+    assert [parsed(*words).assay_gate for words in ([], ["--assay-gate"], ["--assay-gate=10%"])] == [None, 0.05, 0.1]

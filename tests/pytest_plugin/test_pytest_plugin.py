@@ -240,34 +240,148 @@ GATES = """
 import os, sys
 import pytest
 
-def run(level, size, *more):
+def run(level, size=100, *more):
     os.environ["LEVEL"], os.environ["BYTES"] = str(level), str(size)
-    arguments = ["-q", "-p", "no:cacheprovider", *sys.argv[1:], "--assay-fail-on", "regressed", *more, "test_it.py"]
+    arguments = ["-q", "-p", "no:cacheprovider", *sys.argv[1:], "test_it.py", "--assay-gate", *more]
     return int(pytest.main(arguments))
 
-print("CODES", run(1.0, 100), run(2.0, 100), run(2.0, 101), run(2.0, 101, "-k", "timed"))
-fast = [run(1.0 + each / 500, 100, "--assay-join", "six-fast") for each in range(6)]
-slow = [run(1.5 + each / 500, 100, "--assay-join", "six-slow") for each in range(6)]
-print("JOINED", fast[-1], slow[0], slow[-1])
+NOISE = (0.0, 0.012, -0.008, 0.003, -0.011, 0.006, 0.009, -0.004, 0.001, -0.006)
+exec(sys.stdin.read())
 """
 
 
-@pytest.mark.slow
-def test_the_gate_fails_on_a_verdict_and_on_nothing_else(tmp_path: Path) -> None:
-    """One run twice as slow as one run, with 30 samples each, is no verdict; one more byte is; and six runs a side."""
-    (tmp_path / "test_it.py").write_text(GATED)
-    (tmp_path / "gates.py").write_text(GATES)
+def run_gates(folder: Path, steps: str) -> str:
+    (folder / "test_it.py").write_text(GATED)
+    (folder / "gates.py").write_text(GATES)
     installed = "assay" in entry_points(group="pytest11").names
     environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parents[1])}
     command = [sys.executable, "gates.py", *([] if installed else ["-p", "assay.pytest_plugin"])]
     ran = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=folder, env=environment, input=steps, capture_output=True, text=True, timeout=120, check=False
     )
-    assert "CODES 0 0 1 0\n" in ran.stdout, ran.stdout + ran.stderr
-    assert "JOINED 0 0 1\n" in ran.stdout, ran.stdout + ran.stderr
-    assert "--assay-fail-on regressed: failed, 1 regressed" in ran.stdout
-    assert "passed, but there is nothing to compare with yet" in ran.stdout
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.slow
+def test_the_gate_fails_what_is_twice_as_slow_until_it_is_repaired(tmp_path: Path) -> None:
+    """After six sessions each one at twice the time is red, not only the first."""
+    said = run_gates(
+        tmp_path,
+        """
+same = [run(1.0 + by) for by in NOISE[:6]]
+slow = [run(2.0 + by) for by in NOISE[:6]]
+print("CODES", same, slow, run(1.003))
+""",
+    )
+    assert f"CODES {[0] * 6} {[1] * 6} 0\n" in said, said
+    assert "gate: nothing to compare with yet for 2 tests (not a failure)" in said
+    assert "test_timed: time_s needs 2 sessions more as a baseline" in said
+    assert "gate: 1 test regressed\n  test_it.py::test_timed: time_s 2 s is 100% above the baseline of 1 s" in said
+    newest, slow, *_ = session_folders(tmp_path / "results")
+    assert [str(record.outcome) for record in newest.records()] == ["passed", "passed"]
+    [timed] = [record for record in slow.records() if record.name.endswith("test_timed")]
+    assert timed.outcome is Outcome.MISSED
+    assert "is 99% above the baseline of 1 s (limit 5%, noise ±" in timed.reasons[0]
+
+
+@pytest.mark.slow
+def test_ten_percent_is_found_with_ten_sessions_and_three_percent_passes(tmp_path: Path) -> None:
+    said = run_gates(
+        tmp_path,
+        """
+same = [run(1.0 + by) for by in NOISE]
+print("CODES", same, run(1.1), run(1.03), run(1.1, 100, "--assay-gate=20"))
+""",
+    )
+    assert f"CODES {[0] * 10} 1 0 0\n" in said, said
+
+
+@pytest.mark.slow
+def test_one_more_byte_is_red_from_one_session(tmp_path: Path) -> None:
+    said = run_gates(tmp_path, 'print("CODES", run(1.0), run(1.0, 101), run(1.0, 99))')
+    assert "CODES 0 1 0\n" in said, said
+    assert "test_it.py::test_counted: bytes" in said
+
+
+@pytest.mark.slow
+def test_the_runs_of_a_session_are_judged_together(tmp_path: Path) -> None:
+    """One run tells nothing; six runs a side do."""
+    said = run_gates(
+        tmp_path,
+        """
+fast = [run(1.0 + each / 500, 100, "--assay-join", "six-fast") for each in range(6)]
+slow = [run(1.5 + each / 500, 100, "--assay-join", "six-slow") for each in range(6)]
+print("CODES", fast[-1], slow[0], slow[-1])
+""",
+    )
+    assert "CODES 0 0 1\n" in said, said
     joined = next(folder for folder in session_folders(tmp_path / "results") if folder.path.name == "six-slow")
-    assert [record.run_id for record in joined.records() if record.name.endswith("test_timed")] == [
+    timed = [record for record in joined.records() if record.name.endswith("test_timed")]
+    assert [record.run_id for record in timed] == [
         f"six-slow/test_it.py::test_timed/run-{run:02d}" for run in range(1, 7)
     ]
+    assert {record.outcome for record in timed} == {Outcome.MISSED}
+
+
+@pytest.mark.slow
+def test_a_noisy_baseline_is_no_failure_and_says_what_to_do(tmp_path: Path) -> None:
+    said = run_gates(tmp_path, 'print("CODES", [run(level) for level in (0.7, 1.4, 1.1, 0.8, 1.5)])')
+    assert "CODES [0, 0, 0, 0, 0]\n" in said, said
+    assert "gate: cannot tell for 1 test (not a failure)" in said
+    assert "too noisy for this limit: set a higher one, or give the test more time with --assay-max-time" in said
+
+
+OLD_STYLE = """
+import pytest
+
+@pytest.mark.benchmark(group="sums", max_time=0.05, min_rounds=7)
+def test_sum(benchmark):
+    benchmark.extra_info["items"] = 100
+    assert benchmark(sum, range(100)) == 4950
+    assert not benchmark.disabled
+
+def test_once(benchmark):
+    calls = []
+    benchmark.pedantic(calls.append, args=(1,))
+    assert calls == [1]
+"""
+
+
+@pytest.mark.slow
+def test_tests_of_pytest_benchmark_run_and_are_recorded_without_it(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(OLD_STYLE)
+    ran = run_pytest(tmp_path, "--strict-markers", "-p", "no:benchmark")
+    assert "2 passed" in ran.stdout, ran.stdout + ran.stderr
+    assert "sums\n" in ran.stdout
+    [folder] = session_folders(tmp_path / "results")
+    by_name = {record.name.partition("::")[2]: record.metrics for record in folder.records()}
+    assert by_name["test_sum"]["items"].value == 100
+    assert len(by_name["test_sum"]["time_s"].samples) >= 7
+    assert len(by_name["test_once"]["time_s"].samples) == 1
+
+
+OTHER_PLUGIN = """
+from types import SimpleNamespace
+import pytest
+
+@pytest.fixture
+def benchmark(request):
+    rounds = SimpleNamespace(data=[0.002 + step / 1e6 for step in range(1001)])
+    yield SimpleNamespace(stats=SimpleNamespace(stats=rounds, iterations=2), extra_info={"items": 3}, group=None)
+"""
+
+
+@pytest.mark.slow
+def test_what_pytest_benchmark_measured_is_recorded_as_it_was_measured(tmp_path: Path) -> None:
+    """That plug-in keeps its fixture. A round has 2 iterations, and `data` the seconds of both together."""
+    (tmp_path / "other.py").write_text(OTHER_PLUGIN)
+    (tmp_path / "test_it.py").write_text("def test_it(benchmark):\n    assert benchmark.stats\n")
+    ran = run_pytest(tmp_path, "-p", "other")
+    assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
+    [folder] = session_folders(tmp_path / "results")
+    [record] = folder.records()
+    assert record.metrics["time_s"].value == pytest.approx(0.00105)
+    assert record.metrics["time_s"].better == "lower"
+    assert len(record.metrics["time_s"].samples) <= 250
+    assert record.metrics["items"].value == 3

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.pytest_plugin.measured_test import MeasuredTest
+from assay.pytest_plugin.fixture import MeasuredTest
 from assay.pytest_plugin.results_table import ResultsTable
 
 

@@ -1,11 +1,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 
 import pytest
 
 from assay.pytest_plugin import rounds
-from assay.pytest_plugin.rounds import RoundsWanted, RoundTimings, carry_out, carry_out_async, round_steps
+from assay.pytest_plugin.rounds import (
+    RoundsWanted,
+    RoundTimings,
+    TimedCall,
+    Took,
+    carry_out,
+    carry_out_async,
+    level,
+    round_steps,
+    thinned,
+)
 
 
 class Machine:
@@ -15,12 +28,13 @@ class Machine:
         self.seconds, self.first = seconds, first
         self.asked: list[int] = []
 
-    def round(self, calls: int) -> float:
+    def round(self, calls: int) -> Took:
         extra = self.first if not self.asked else 0.0
         self.asked.append(calls)
-        return self.seconds * calls + extra
+        took = self.seconds * calls + extra
+        return Took(took, took)
 
-    async def round_async(self, calls: int) -> float:
+    async def round_async(self, calls: int) -> Took:
         await asyncio.sleep(0)
         return self.round(calls)
 
@@ -32,7 +46,7 @@ def fine_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_quick_function_is_called_until_a_round_is_long_enough() -> None:
     machine = Machine(1e-7)
-    timings = carry_out(round_steps(RoundsWanted()), machine.round)
+    timings = carry_out(round_steps(RoundsWanted(max_time_s=10.0)), machine.round)
     assert machine.asked[0] == 1
     assert timings.iterations * 1e-7 >= rounds.SHORTEST_S
     assert timings.iterations <= 2 * rounds.SHORTEST_S / 1e-7
@@ -44,6 +58,83 @@ def test_a_slow_first_call_does_not_leave_rounds_too_short() -> None:
     """The first call fills caches: what it takes says nothing of the others."""
     timings = carry_out(round_steps(RoundsWanted()), Machine(1e-7, first=0.9e-3).round)
     assert timings.iterations * 1e-7 >= rounds.SHORTEST_S
+
+
+def test_an_interruption_does_not_leave_rounds_too_short() -> None:
+    """One call that was interrupted for 8 ms looks like a round that is long enough."""
+    timings = carry_out(round_steps(RoundsWanted()), Machine(1e-7, first=8e-3).round)
+    assert timings.iterations * 1e-7 >= rounds.SHORTEST_S
+
+
+def test_rounds_before_the_warm_up_is_over_do_not_count() -> None:
+    machine = Machine(1e-3)
+    timings = carry_out(round_steps(RoundsWanted(max_time_s=1.0)), machine.round)
+    assert (len(machine.asked) - len(timings.samples)) * 1e-3 == pytest.approx(rounds.WARM_UP, rel=0.1)
+
+
+def test_the_budget_is_spent_in_time_that_passes() -> None:
+    """Each round of 1 ms waits 9 ms for a processor."""
+    timings = carry_out(round_steps(RoundsWanted(max_time_s=1.0)), lambda calls: Took(1e-3 * calls, 1e-2 * calls))
+    assert 95 <= len(timings.samples) <= 105
+    assert level(timings.samples) == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"), [([3.0], 3.0), ([2.0, 1.0], 1.1), ([5.0, 4.0, 3.0, 2.0, 1.0], 1.4), (range(101), 10.0)]
+)
+def test_the_level_is_the_quick_tenth(samples: list[float], expected: float) -> None:
+    assert level(samples) == pytest.approx(expected)
+
+
+def test_rounds_that_were_interrupted_leave_the_level_alone() -> None:
+    quiet = [1.0 + step / 1000 for step in range(100)]
+    busy = [value * (5 if at % 3 else 1) for at, value in enumerate(quiet)]
+    assert level(busy) == pytest.approx(level(quiet), rel=0.03)
+
+
+def test_a_record_keeps_samples_from_first_to_last() -> None:
+    kept = thinned([float(at) for at in range(1000)])
+    assert len(kept) == rounds.KEPT
+    assert (kept[0], kept[-1]) == (0.0, 996.0)
+    assert thinned([1.0, 2.0]) == (1.0, 2.0)
+
+
+BUSY = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint(flush=True)\nwhile True: pass"
+
+
+@pytest.mark.slow
+def test_a_busy_neighbour_does_not_make_a_function_slower() -> None:
+    """A call of 20 ms shares its processor with a process that never rests: it takes twice as long by the clock."""
+
+    def work() -> int:
+        return sum(range(1_000_000))
+
+    def measured() -> tuple[float, float]:
+        call = TimedCall(work)
+        took = [call.round(1) for _ in range(15)]
+        return level([one.seconds for one in took]), sum(one.wall_s for one in took) / len(took)
+
+    allowed = os.sched_getaffinity(0)
+    cpu = min(allowed)
+    try:
+        os.sched_setaffinity(0, {cpu})
+        alone, _ = measured()
+        neighbours = [
+            subprocess.Popen([sys.executable, "-c", BUSY, str(cpu)], stdout=subprocess.PIPE) for _ in range(2)
+        ]
+        try:
+            for neighbour in neighbours:
+                assert neighbour.stdout is not None
+                neighbour.stdout.readline()
+            beside, wall = measured()
+        finally:
+            for neighbour in neighbours:
+                neighbour.kill()
+                neighbour.communicate()
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert wall > 1.5 * alone
+    assert beside < 1.3 * alone
 
 
 def test_a_coarse_clock_needs_longer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from assay.pytest_plugin.options import add_options
 if TYPE_CHECKING:
     from assay.pytest_plugin.fixture import PytestBenchmark
 
-FIXTURE = "assay_benchmark"
+FIXTURES = ("assay_benchmark", "benchmark")
 _MEASURED = pytest.StashKey[dict[str, Any]]()
 _FAILED = pytest.StashKey[str]()
 
@@ -38,6 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
         from assay.pytest_plugin.recorder import Keeper
 
         config.pluginmanager.register(Keeper(config), "assay_keeper")
+    if not any(hasattr(plugin, "benchmark") for plugin in config.pluginmanager.get_plugins()):
+        config.pluginmanager.register(BenchmarkFixture(), "assay_benchmark_fixture")
+        config.addinivalue_line("markers", "benchmark(group, min_rounds, max_time): as with pytest-benchmark")
     for option in ("--assay-session-name", "--assay-join"):
         given = config.getoption(option)
         if given is None or given == "pytest":
@@ -50,13 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{option} {given!r}: {error}") from None
 
 
+def _is_benchmark(item: pytest.Item) -> bool:
+    return any(name in FIXTURES for name in getattr(item, "fixturenames", ()))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     only, skip = config.getoption("--assay-only"), config.getoption("--assay-skip")
     if only == skip:
         if only:
             raise pytest.UsageError("--assay-only and --assay-skip leave no test: give one of them")
         return
-    kept = [item for item in items if (FIXTURE in getattr(item, "fixturenames", ())) == only]
+    kept = [item for item in items if _is_benchmark(item) == only]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
@@ -66,15 +73,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def assay_benchmark(request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]:
     from assay.errors import UsageError
     from assay.pytest_plugin.fixture import PytestBenchmark
-    from assay.pytest_plugin.measured_test import MeasuredTest
     from assay.pytest_plugin.options import Marked
 
-    item = request.node
     try:
-        marked = Marked.of(item, request.config)
+        marked = Marked.of(request.node, request.config)
     except UsageError as error:
         pytest.fail(str(error), pytrace=False)
-    benchmark = PytestBenchmark(marked.wanted, _is_enabled(request.config), marked.group)
+    yield from _measure(request, PytestBenchmark(marked.wanted, _is_enabled(request.config), marked.group))
+
+
+class BenchmarkFixture:
+    """The fixture of pytest-benchmark, for tests that were written for it, where that isn't installed."""
+
+    @pytest.fixture
+    def benchmark(self, request: pytest.FixtureRequest) -> Iterator[PytestBenchmark]:
+        from assay.pytest_plugin.fixture import AsPytestBenchmark
+        from assay.pytest_plugin.options import Marked
+
+        marked = Marked.of_benchmark(request.node, request.config)
+        fixture = AsPytestBenchmark(marked.wanted, _is_enabled(request.config), marked.group)
+        fixture.name, fixture.fullname = request.node.name, request.node.nodeid
+        yield from _measure(request, fixture)
+
+
+def _measure(request: pytest.FixtureRequest, benchmark: PytestBenchmark) -> Iterator[PytestBenchmark]:
+    from assay.pytest_plugin.fixture import MeasuredTest
+
+    item = request.node
     started, begun = time.time(), time.perf_counter()
     yield benchmark
     if benchmark.waits:
@@ -98,8 +123,14 @@ def _side_by_side(config: pytest.Config) -> bool:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     outcome: Any = yield
-    if FIXTURE not in getattr(item, "fixturenames", ()):
+    if not _is_benchmark(item):
         return
+    if call.when == "call" and not item.config.getoption("--assay-disable"):
+        from assay.pytest_plugin.fixture import MeasuredTest
+
+        other = MeasuredTest.of_pytest_benchmark(item, call.start, call.duration)
+        if other is not None:
+            item.stash[_MEASURED] = other.to_plain()
     if call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception):
         item.stash.setdefault(_FAILED, call.excinfo.exconly(tryshort=True)[:500])
     if call.when != "teardown":

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import UsageError
@@ -96,7 +96,7 @@ class PytestBenchmark:
                 return call.result
             for _ in range(warmups):
                 call.round(iterations or 1)
-            self._keep(carry_out(round_steps(wanted, iterations), call.round), call)
+            self._keep(carry_out(round_steps(wanted, iterations), call.round))
             return call.result
         self._state = "waiting"
         awaited = self._measure_async(call, wanted, iterations, warmups)
@@ -113,14 +113,47 @@ class PytestBenchmark:
             return call.result
         for _ in range(warmups):
             await call.round_async(iterations or 1)
-        self._keep(await carry_out_async(round_steps(wanted, iterations), call.round_async), call)
+        self._keep(await carry_out_async(round_steps(wanted, iterations), call.round_async))
         return call.result
 
-    def _keep(self, timings: RoundTimings, call: TimedCall) -> None:
+    def _keep(self, timings: RoundTimings) -> None:
         self.timings = timings
         self.metric("time_s", level(timings.samples), unit="s", better="lower", samples=thinned(timings.samples))
-        if cpu := call.cpu_of(timings):
-            self.metric("cpu_s", level(cpu), unit="s", better="lower")
+
+
+class AsPytestBenchmark(PytestBenchmark):
+    """What tests that were written for pytest-benchmark expect of its fixture."""
+
+    name = ""
+    fullname = ""
+
+    def __init__(self, wanted: RoundsWanted, enabled: bool = True, group: str | None = None) -> None:
+        super().__init__(wanted, enabled, group)
+        self.extra_info: dict[str, Any] = {}
+        """Numbers and text in it are stored as metrics."""
+
+    @property
+    def disabled(self) -> bool:
+        return not self.enabled
+
+    def pedantic(
+        self,
+        target: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        setup: Callable[[], Any] | None = None,
+        teardown: Callable[..., Any] | None = None,
+        rounds: int | None = 1,
+        warmup_rounds: int = 0,
+        iterations: int = 1,
+    ) -> Any:
+        """One round, unless more are asked for: a target may not bear a second call."""
+        return super().pedantic(target, args, kwargs, setup, teardown, rounds, warmup_rounds, iterations)
+
+
+def extra_metrics(info: Mapping[str, Any]) -> dict[str, Any]:
+    """What a test put into `extra_info`: numbers and text, by name."""
+    return {str(name): {"value": value} for name, value in info.items() if isinstance(value, int | float | str)}
 
 
 def _is_coroutine_function(function: Callable[..., Any]) -> bool:
@@ -130,3 +163,83 @@ def _is_coroutine_function(function: Callable[..., Any]) -> bool:
 def _whole(name: str, value: int | None, least: int) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
         raise UsageError(f"pedantic: {name} is a whole number of at least {least}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class MeasuredTest:
+    """What one test measured, in plain values: with pytest-xdist it travels from a worker to who keeps it."""
+
+    name: str
+    """The test's id."""
+    started: float
+    """Unix seconds."""
+    seconds: float
+    """All of the test that the fixture was there for."""
+    workload: str
+    """Digest of the test's source."""
+    group: str | None = None
+    params: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    samples: tuple[float, ...] = ()
+    """Seconds a call, one value a round."""
+    iterations: int = 0
+    failed: str = ""
+    """Why the test failed; empty where it did not."""
+
+    @classmethod
+    def of(cls, item: Any, benchmark: PytestBenchmark, started: float, seconds: float) -> MeasuredTest:
+        from assay.record.environment import digest
+
+        timings = benchmark.timings
+        return cls(
+            str(item.nodeid),
+            started,
+            seconds,
+            digest(_source(item)),
+            benchmark.group,
+            _params(item),
+            {**extra_metrics(getattr(benchmark, "extra_info", {})), **benchmark.metrics},
+            timings.samples if timings else (),
+            timings.iterations if timings else 0,
+        )
+
+    @classmethod
+    def of_pytest_benchmark(cls, item: Any, started: float, seconds: float) -> MeasuredTest | None:
+        """What pytest-benchmark measured in this test; None if it did not. Its own table shows the rounds."""
+        from assay.record import Metric
+        from assay.record.environment import digest
+
+        fixture = (getattr(item, "funcargs", None) or {}).get("benchmark")
+        if fixture is None or isinstance(fixture, PytestBenchmark) or not getattr(fixture, "stats", None):
+            return None
+        samples = [round_s / fixture.stats.iterations for round_s in fixture.stats.stats.data]
+        if not samples:
+            return None
+        time_s = Metric("time_s", level(samples), "s", "lower", thinned(samples))
+        metrics = {**extra_metrics(fixture.extra_info), "time_s": time_s.to_json()}
+        return cls(str(item.nodeid), started, seconds, digest(_source(item)), fixture.group, _params(item), metrics)
+
+    def to_plain(self) -> dict[str, Any]:
+        return {**asdict(self), "samples": list(self.samples)}
+
+    @classmethod
+    def from_plain(cls, written: Mapping[str, Any]) -> MeasuredTest:
+        return cls(**{**written, "samples": tuple(written["samples"])})
+
+
+def _params(item: Any) -> dict[str, str]:
+    return {key: _plain(value) for key, value in getattr(getattr(item, "callspec", None), "params", {}).items()}
+
+
+def _plain(value: Any) -> str:
+    """A parameter as text, without an object's address: it differs from run to run, and no two would have the same
+    parameters."""
+    written = repr(value)
+    return f"<{type(value).__qualname__}>" if " at 0x" in written else written
+
+
+def _source(item: Any) -> str:
+    try:
+        return inspect.getsource(item.function)
+    except (OSError, TypeError, AttributeError):
+        return str(item.nodeid)

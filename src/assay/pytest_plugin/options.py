@@ -17,6 +17,8 @@ SHOWN = COLUMNS[:-1]
 SORTS = ("name", *COLUMNS)
 GROUPINGS = ("group", "name", "func", "file", "param", "param:NAME")
 MARKED = ("group", "rounds", "max_time")
+LIMIT = 0.05
+"""Change that the gate lets pass if nobody gives another."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -32,8 +34,8 @@ def add_options(parser: pytest.Parser) -> None:
         help=f"rounds of each benchmark (default: as many as --assay-max-time holds, from {FEWEST} to {MOST})",
     )
     add("--assay-max-time", metavar="SECONDS", type=_seconds, default=1.0, help="of all rounds together (default: 1)")
-    add("--assay-only", action="store_true", help="run only tests that use assay_benchmark")
-    add("--assay-skip", action="store_true", help="run no test that uses assay_benchmark")
+    add("--assay-only", action="store_true", help="run only benchmarks (tests that use assay_benchmark or benchmark)")
+    add("--assay-skip", action="store_true", help="run all tests but benchmarks")
     add("--assay-disable", action="store_true", help="call functions once and measure nothing")
     add("--assay-enable", action="store_true", help="measure in spite of --assay-disable, and with pytest-xdist")
     add("--assay-columns", metavar="A,B", type=_columns, help=f"of the table (default: {','.join(SHOWN)}, as fits)")
@@ -45,7 +47,15 @@ def add_options(parser: pytest.Parser) -> None:
         default="group",
         help=f"a table each: {', '.join(GROUPINGS)} (default: group, that of the marker)",
     )
-    add("--assay-fail-on", choices=("regressed",), help="exit status 1 where the verdict is that something regressed")
+    add(
+        "--assay-gate",
+        metavar="PERCENT",
+        nargs="?",
+        type=_limit,
+        const=LIMIT,
+        help="exit status 1 if a test is slower than in the sessions before by more than this and by more than the"
+        f" noise (default: {LIMIT:.0%})".replace("%", "%%"),
+    )
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,22 @@ class Marked:
         group = said.get("group")
         return cls(None if group is None else str(group), RoundsWanted(rounds, seconds))
 
+    @classmethod
+    def of_benchmark(cls, item: Any, config: Any) -> Marked:
+        """What `@pytest.mark.benchmark(…)`, the marker of pytest-benchmark, says of a test. What says how that plug-in
+        times (its timer, its calibration) says nothing here."""
+        said: dict[str, Any] = {}
+        for mark in item.iter_markers("benchmark"):
+            said = {**mark.kwargs, **said}
+        seconds = said.get("max_time")
+        wanted = RoundsWanted(
+            config.getoption("--assay-rounds"),
+            float(seconds) if seconds else config.getoption("--assay-max-time"),
+            max(FEWEST, int(said.get("min_rounds", FEWEST))),
+        )
+        group = said.get("group")
+        return cls(None if group is None else str(group), wanted)
+
 
 def _check(name: str, value: Any, check: Callable[[str], Any]) -> Any:
     try:
@@ -92,6 +118,16 @@ def _seconds(written: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ArgumentTypeError(f"{written!r} is no number of seconds above 0")
     return seconds
+
+
+def _limit(written: str) -> float:
+    try:
+        percent = float(written.removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not 0 < percent < 1000:
+        raise ArgumentTypeError(f"{written!r} is no percentage above 0; write --assay-gate=5, or put it last")
+    return percent / 100
 
 
 def _columns(written: str) -> tuple[str, ...]:

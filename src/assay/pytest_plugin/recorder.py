@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError, UsageError
-from assay.pytest_plugin.measured_test import MeasuredTest
+from assay.pytest_plugin.fixture import MeasuredTest
 
 if TYPE_CHECKING:
     import pytest
 
     from assay.analysis import Comparison
+    from assay.pytest_plugin.gate import Gated
     from assay.record import Environment, Record, SessionFolder, SessionInfo
     from assay.record.session_folder import Status
 
@@ -38,7 +39,7 @@ class Keeper:
         self._unmeasured += bool(getattr(report, "assay_unmeasured", False))
         if measured is None:
             return
-        from assay.pytest_plugin.measured_test import MeasuredTest
+        from assay.pytest_plugin.fixture import MeasuredTest
 
         if self._recorder is None:
             self._recorder = Recorder(
@@ -47,6 +48,7 @@ class Keeper:
                 self._option("session-name"),
                 self._began,
                 self._option("join"),
+                self._option("gate"),
             )
         self._recorder.add(MeasuredTest.from_plain(measured))
 
@@ -54,7 +56,7 @@ class Keeper:
         if self._recorder is None:
             return
         self._recorder.close(interrupted=session.exitstatus == INTERRUPTED)
-        if session.exitstatus == 0 and (self._recorder.problem or self._regressed):
+        if session.exitstatus == 0 and (self._recorder.problem or self._recorder.failed):
             session.exitstatus = 1
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -66,15 +68,10 @@ class Keeper:
         if self._recorder is not None:
             columns, sort, group_by = (self._option(name) for name in ("columns", "sort", "group-by"))
             table = ResultsTable(columns, sort, group_by, terminalreporter._tw.fullwidth)
-            lines += closing_lines(self._recorder, table, bool(self._option("fail-on")))
+            lines += closing_lines(self._recorder, table)
         terminalreporter.section("assay")
         for line in lines:
             terminalreporter.write_line(line)
-
-    @property
-    def _regressed(self) -> bool:
-        comparison = self._recorder.comparison if self._recorder else None
-        return bool(self._option("fail-on") and comparison and comparison.regressed)
 
     def _option(self, name: str) -> Any:
         return self._config.getoption(f"--assay-{name}")
@@ -86,16 +83,26 @@ class Recorder:
     Nothing that goes wrong here stops a test: it is said at the end, and the run of pytest is no success.
     """
 
-    def __init__(self, root: Path, results: Path, name: str, began: datetime, join: str | None = None) -> None:
-        """`began`: a time before any test began, since no run of a session is older than the session."""
+    def __init__(
+        self, root: Path, results: Path, name: str, began: datetime, join: str | None = None, limit: float | None = None
+    ) -> None:
+        """`began`: a time before any test began, since no run of a session is older than the session. `limit`: of the
+        gate; None without one."""
         self._root, self._results, self._name, self._join = root, results, name, join
         self._began = began
         self._open: tuple[SessionFolder, SessionInfo, Environment] | None = None
         self._runs: Counter[str] = Counter()
         self.measurements: list[MeasuredTest] = []
         self.comparison: Comparison | None = None
+        self.limit = limit
+        self.gated: list[Gated] = []
         self.report: Path | None = None
         self.problem = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the gate failed a test."""
+        return any(one.result == "failed" for one in self.gated)
 
     def add(self, measurement: MeasuredTest) -> None:
         self.measurements.append(measurement)
@@ -163,10 +170,38 @@ class Recorder:
         ended = replace(info, status=status, finished_at=datetime.now(UTC).isoformat(), planned=tuple(names))
         folder.write_info(ended)
         with History.beside(folder.path.parent) as history:
-            history.add_session(folder)
-            changed = what_changed(folder.records(), history)
+            records = folder.records()
+            changed = what_changed(records, history)
             self.comparison = without_test_times(changed) if changed else None
+            if self.limit is not None:
+                from assay.pytest_plugin.gate import judge_session
+
+                self.gated = judge_session(records, self.comparison, history, self.limit)
+                _keep_results(folder, records, self.gated)
+            history.add_session(folder)
             self.report = write_report(folder, history=history, comparison=self.comparison)
+
+
+def _keep_results(folder: SessionFolder, records: Sequence[Record], gated: Sequence[Gated]) -> None:
+    """A run that the gate fails missed a requirement, so that no later session takes it for a baseline. Runs that were
+    added to a session are judged together: what failed with fewer may pass."""
+    from assay.files.json_text import encode
+    from assay.files.writing import write_atomic
+    from assay.record import Outcome
+
+    failed: dict[str, list[str]] = {}
+    for one in gated:
+        if one.result == "failed":
+            failed.setdefault(one.test, []).append(one.reason)
+    judged = []
+    for record in records:
+        if record.outcome in (Outcome.PASSED, Outcome.MISSED):
+            reasons = tuple(failed.get(record.name, ()))
+            judged.append(replace(record, outcome=Outcome.MISSED if reasons else Outcome.PASSED, reasons=reasons))
+        else:
+            judged.append(record)
+    if judged != list(records):
+        write_atomic(folder.results, "".join(encode(record.to_json()) + "\n" for record in judged))
 
 
 def without_test_times(comparison: Comparison) -> Comparison:

@@ -3,27 +3,64 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from assay.files.json_text import shorten
-from assay.pytest_plugin.measured_test import MeasuredTest, SampleStatistics
+from assay.pytest_plugin.fixture import MeasuredTest
 from assay.pytest_plugin.options import SHOWN
 from assay.pytest_plugin.recorder import Recorder
 from assay.report.quantity import number, printable, round_quantity
 from assay.report.text.screen import text_table
-
-if TYPE_CHECKING:
-    from assay.analysis import Comparison
-
 
 LEAST_TELLING = ("iterations", "iqr", "outliers", "max", "mean", "ops", "rounds", "min", "stddev")
 """Columns in the order in which a narrow terminal loses them; the median stays."""
 NAME = 24
 """Characters of a name that columns make room for."""
 _COUNTS = ((1e9, " G/s"), (1e6, " M/s"), (1e3, " k/s"), (0.0, " /s"))
+
+
+@dataclass(frozen=True)
+class SampleStatistics:
+    """What the rounds of one test say. They describe this run alone; whether it differs from another is `compare`'s."""
+
+    min: float
+    max: float
+    mean: float
+    median: float
+    stddev: float | None
+    """None with fewer than two rounds."""
+    iqr: float | None
+    """Distance from the first quartile to the third."""
+    outliers: int
+    """Rounds beyond 3.5 robust standard deviations from the median."""
+    rounds: int
+    iterations: int
+
+    @classmethod
+    def of(cls, samples: Sequence[float], iterations: int) -> SampleStatistics:
+        from assay.stats import find_outliers
+
+        several = len(samples) > 1
+        quartiles = statistics.quantiles(samples, n=4, method="inclusive") if several else []
+        return cls(
+            min(samples),
+            max(samples),
+            statistics.fmean(samples),
+            statistics.median(samples),
+            statistics.stdev(samples) if several else None,
+            quartiles[2] - quartiles[0] if several else None,
+            len(find_outliers(samples)),
+            len(samples),
+            iterations,
+        )
+
+    @property
+    def ops(self) -> float:
+        """Calls a second."""
+        return 1 / self.mean if self.mean else float("inf")
 
 
 @dataclass(frozen=True)
@@ -115,35 +152,28 @@ def _names(members: Sequence[MeasuredTest]) -> list[str]:
     return [printable(name) + (" (failed)" if one.failed else "") for name, one in zip(names, members, strict=True)]
 
 
-def closing_lines(recorder: Recorder, table: ResultsTable, gate: bool) -> Iterator[str]:
-    from assay.analysis import summary_lines
-
+def closing_lines(recorder: Recorder, table: ResultsTable) -> Iterator[str]:
     tables = table.lines(recorder.measurements)
     yield from tables
-    changed = summary_lines(recorder.comparison) if recorder.comparison else []
+    changed = _answer(recorder)
     if tables and changed:
         yield ""
     yield from changed
     if recorder.problem:
         yield recorder.problem
         return
-    if gate:
-        yield gate_line(recorder.comparison)
     if recorder.report is not None:
         yield f"report: {recorder.report}"
 
 
-def gate_line(comparison: Comparison | None) -> str:
-    if comparison is None or not comparison.compared:
-        return "--assay-fail-on regressed: passed, but there is nothing to compare with yet"
-    regressed = len(comparison.regressed)
-    if regressed:
-        return f"--assay-fail-on regressed: failed, {regressed} regressed"
-    from assay.analysis import Verdict
+def _answer(recorder: Recorder) -> list[str]:
+    if recorder.limit is not None and not recorder.problem:
+        from assay.pytest_plugin.gate import gate_lines
 
-    unsure = len(comparison.of(Verdict.INCONCLUSIVE))
-    but = f"; {unsure} inconclusive, which more runs would tell (--assay-join)" if unsure else ""
-    return f"--assay-fail-on regressed: passed, nothing regressed{but}"
+        return gate_lines(recorder.gated, recorder.limit)
+    from assay.analysis import summary_lines
+
+    return summary_lines(recorder.comparison) if recorder.comparison else []
 
 
 def not_measured(benchmarks: int) -> str:

@@ -1,9 +1,8 @@
 """How often a function is called: until a round is long against the clock, then many short rounds within a time budget.
 
-Rounds are short on purpose. On a busy machine a process is interrupted every few milliseconds: a long round holds such
-an interruption nearly always, a short one seldom, so that the quickest tenth of many short rounds is undisturbed. Six
-functions in 24 processes beside ten busy ones on two cores: that level differed from process to process by 0.9 to 3.7%
-with rounds of 1 ms and by 20 to 45% with rounds of 20 ms; the median of 1 ms rounds by 3 to 34%.
+A busy machine interrupts a process every few milliseconds. The kernel counts how long a thread waited for a processor;
+that time is taken out of each round. Rounds are short, so that most of them see no interruption at all, and the level
+is that of the quickest tenth, since what is left of an interruption (cold caches) only ever adds time.
 
 The steps are a generator that asks for the seconds of a round of so many calls. It neither calls nor waits itself, so
 that plain and asynchronous functions follow the same one.
@@ -11,14 +10,16 @@ that plain and asynchronous functions follow the same one.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import repeat
 from math import ceil
-from time import perf_counter, process_time
-from typing import Any
+from threading import get_native_id
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from assay.errors import UsageError
 
@@ -30,8 +31,6 @@ FEWEST, MOST = 5, 1000
 """Rounds, where nobody asked for a number."""
 WARM_UP = 0.05
 """Share of the time budget that passes before the first round counts: caches fill and code is specialised."""
-SHORTEST_CPU_S = 1e-4
-"""Seconds of a round whose CPU time is worth reading."""
 HICCUP_S = 0.1
 """Seconds that no interruption takes: a shorter round may be long only because the process was interrupted."""
 KEPT = 250
@@ -39,7 +38,17 @@ KEPT = 250
 QUICK = 0.1
 """Share of the rounds that are quicker than the level."""
 
-Steps = Generator[int, float, "RoundTimings"]
+
+class Took(NamedTuple):
+    """What a round took."""
+
+    seconds: float
+    """Without the time that the thread waited for a processor."""
+    wall_s: float
+    """With it: what the time budget is spent in."""
+
+
+Steps = Generator[int, Took, "RoundTimings"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class RoundsWanted:
     rounds: int | None = None
     """So many, however long they take. None: as many as `max_time_s` holds, from 5 to 1000."""
     max_time_s: float = 1.0
+    least: int = FEWEST
+    """Rounds that there are at least, however long they take."""
 
 
 @dataclass(frozen=True)
@@ -93,29 +104,33 @@ def round_steps(wanted: RoundsWanted, iterations: int | None = None) -> Steps:
         target = max(SHORTEST_S, TICKS * clock_step_s())
         spent = 0.0
         while True:
-            spent += (took := (yield calls))
+            took, wall = yield calls
             if target <= took < HICCUP_S:
-                spent += (again := (yield calls))
-                took = min(took, again)
+                again, more = yield calls
+                took, wall = min(took, again), wall + more
+            spent += wall
             if took >= target:
                 break
             # Never more than tenfold: the first call is often slow, and what it says of the others wrong.
             calls = max(2 * calls, min(10 * calls, ceil(calls * target / max(took, 1e-9))))
         while spent < WARM_UP * wanted.max_time_s:
-            spent += yield calls
+            spent += (yield calls).wall_s
     samples: list[float] = []
-    while _go_on(samples, wanted):
-        samples.append((yield calls))
+    spent = 0.0
+    while _go_on(len(samples), spent, wanted):
+        took, wall = yield calls
+        samples.append(took)
+        spent += wall
     return RoundTimings(tuple(sample / calls for sample in samples), calls)
 
 
-def _go_on(samples: list[float], wanted: RoundsWanted) -> bool:
+def _go_on(rounds: int, spent: float, wanted: RoundsWanted) -> bool:
     if wanted.rounds is not None:
-        return len(samples) < wanted.rounds
-    return len(samples) < FEWEST or (len(samples) < MOST and sum(samples) < wanted.max_time_s)
+        return rounds < wanted.rounds
+    return rounds < wanted.least or (rounds < MOST and spent < wanted.max_time_s)
 
 
-def carry_out(steps: Steps, run_round: Callable[[int], float]) -> RoundTimings:
+def carry_out(steps: Steps, run_round: Callable[[int], Took]) -> RoundTimings:
     calls = next(steps)
     while True:
         try:
@@ -125,7 +140,7 @@ def carry_out(steps: Steps, run_round: Callable[[int], float]) -> RoundTimings:
             return timings
 
 
-async def carry_out_async(steps: Steps, run_round: Callable[[int], Awaitable[float]]) -> RoundTimings:
+async def carry_out_async(steps: Steps, run_round: Callable[[int], Awaitable[Took]]) -> RoundTimings:
     calls = next(steps)
     while True:
         try:
@@ -154,32 +169,22 @@ class TimedCall:
     teardown: Callable[..., Any] | None = None
     result: Any = None
     """What the last call returned."""
-    cpu_s: list[float] = field(default_factory=list)
-    """CPU time of the process in each round, warm-up included."""
 
-    def round(self, calls: int) -> float:
-        """Seconds of so many calls."""
+    def round(self, calls: int) -> Took:
         args, kwargs = self._begin()
-        used = process_time()
+        waited = waited_s()
         took, self.result = _time_calls(self.function, args, kwargs, calls)
-        self.cpu_s.append(process_time() - used)
+        waited = waited_s() - waited
         self._end(args, kwargs)
-        return took
+        return _took(took, waited)
 
-    async def round_async(self, calls: int) -> float:
+    async def round_async(self, calls: int) -> Took:
         args, kwargs = self._begin()
-        used = process_time()
+        waited = waited_s()
         took, self.result = await _time_calls_async(self.function, args, kwargs, calls)
-        self.cpu_s.append(process_time() - used)
+        waited = waited_s() - waited
         self._end(args, kwargs)
-        return took
-
-    def cpu_of(self, timings: RoundTimings) -> tuple[float, ...]:
-        """CPU time a call of the rounds that count. Reading that clock takes a microsecond, so that it says nothing of
-        shorter rounds."""
-        if level(timings.samples) * timings.iterations < SHORTEST_CPU_S:
-            return ()
-        return tuple(used / timings.iterations for used in self.cpu_s[-len(timings.samples) :])
+        return _took(took, waited)
 
     def _begin(self) -> Arguments:
         """What `setup` returns, where it returns any: a pair of positional and named arguments."""
@@ -198,6 +203,27 @@ class TimedCall:
     def _end(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         if self.teardown is not None:
             self.teardown(*args, **kwargs)
+
+
+def waited_s() -> float:
+    """Return how long this thread has been ready to run while other processes had the processor; 0 if the kernel
+    doesn't count it. Reading it takes 1.3 µs."""
+    file = _schedstat(os.getpid(), get_native_id())
+    return 0.0 if file is None else int(os.pread(file, 100, 0).split()[1]) * 1e-9
+
+
+@cache
+def _schedstat(process: int, thread: int) -> int | None:
+    """Open for as long as the process lives; a child of `fork` opens its own."""
+    try:
+        return os.open(f"/proc/{process}/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _took(wall_s: float, waited: float) -> Took:
+    """A wait longer than the round was before or after it."""
+    return Took(wall_s - waited if waited < wall_s else wall_s, wall_s)
 
 
 def _time_calls(
