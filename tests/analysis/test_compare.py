@@ -203,8 +203,8 @@ def test_nan_and_words_are_not_compared() -> None:
 
 
 def test_a_busier_machine_is_said_beside_the_result() -> None:
-    busy = Usage(wall_s=1.0, neighbour_cpu_s=1.2, steal_share=0.1, samples=1)
-    row = _row(compare(side(noisy(10)), side(noisy(14, seed=1), usage=busy, session="head")))
+    busy = Usage(wall_s=1.0, cpu_s=0.9, neighbour_cpu_s=1.2, steal_share=0.1, samples=1)
+    row = _row(compare(side(noisy(10)), side(noisy(30, seed=1), usage=busy, session="head")))
     assert row.verdict is Verdict.REGRESSED
     assert "CPUs kept busy by other processes: 0.0 in A, 1.2 in B" in row.notes
     assert any(note.startswith("CPU time taken by the hypervisor") for note in row.notes)

@@ -28,6 +28,7 @@ QUESTIONS = {
     "last comparable": queries.LAST_COMPARABLE.replace("?", "'1'"),
     "runs of a series in a session": re.sub(r"\?\d", "'1'", queries.RUNS_OF_SERIES_IN_SESSION),
     "previous session": queries.PREVIOUS_SESSION.replace("?", "'1'"),
+    "newest runs": queries.NEWEST_RUNS.replace("?", "'1'"),
     "records of a session": queries.RECORDS_OF_SESSION.replace("?", "'1'"),
     "comparison of two sessions": queries.COMPARISON.replace("?", "'1'"),
 }

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.analysis.comparison import MEASURED, Comparison, Row, Verdict, failure
-from assay.analysis.conditions import unequal_conditions
+from assay.analysis.conditions import load_effect, unequal_conditions
 from assay.analysis.difference_judgement import is_signed_night, judge_signed, judge_signed_night
 from assay.analysis.evidence import Evidence, HistoryPast, NoPast, Past, Runs, Sample, evidence, fewest, sample
 from assay.analysis.judgement import apply_canaries, is_declared_exact, judge_evidence, judge_exact, values, varying
@@ -126,7 +126,22 @@ class _Table:
             if is_task_metric(metric) and not self._is_asked_for(head[0], metric, found):
                 continue
             if any(item.number is not None or item.exact for item in found):
-                yield self._metric(head[0], key, metric, *sides, tuple(notes))
+                draft = self._metric(head[0], key, metric, *sides, tuple(notes))
+                yield self._with_load(draft, base, head, key)
+
+    def _with_load(self, draft: _Draft, base: list[Record], head: list[Record], fingerprint: str) -> _Draft:
+        """The row with an interval as wide as a difference in outside load can explain. Runs of pairs shared it."""
+        row, found = draft.row, draft.evidence
+        if found is None or self._paired:
+            return draft
+        if found.design == "history" and found.changed:
+            base = [*_keep_measured(list(self._past.runs(fingerprint))), *base]
+        load = load_effect(base, head, row.metric, row.unit, row.better, self._sides)
+        if load is None:
+            return draft
+        found = replace(found, load=load)
+        shift = found.with_interval
+        return _Draft(replace(row, low=_exp(shift.low), high=_exp(shift.high)), found)
 
     def _is_asked_for(self, run: Record, metric: str, found: Sequence[Metric]) -> bool:
         """Statistics of tasks are many: compared is what somebody declared something about, or requires."""

@@ -1,18 +1,21 @@
-"""What else happened on the machine while a run was measured. It explains a suspicious result; it changes none."""
+"""What else happened on the machine while a run was measured, and what that can explain of a difference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import exp, log1p
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.analysis.rules import is_wall_clock
 from assay.analysis.sentences.metric_words import SideNames
-from assay.analysis.sentences.note_sentences import condition
+from assay.analysis.sentences.note_sentences import condition, machine_busier
 from assay.errors import DataError
 from assay.files.reading import SESSION, Unreadable, read_text
 from assay.record import Environment, Record, SessionFolder
+from assay.record.metric import Better
 
 if TYPE_CHECKING:
     from assay.analysis.comparison import Comparison
@@ -103,6 +106,8 @@ STEAL = 0.02
 NEIGHBOURS = 0.25
 """Processors that others kept busy."""
 THROTTLED = 0.01
+WAITED = 0.05
+"""Share of the time in which its threads could have run."""
 
 
 def disturbances(run: Record) -> list[str]:
@@ -112,6 +117,9 @@ def disturbances(run: Record) -> list[str]:
         found.append(f"the hypervisor took {usage.steal_share:.0%} of the CPU time")
     if wall > 0 and usage.neighbour_cpu_s / wall > NEIGHBOURS:
         found.append(f"other processes kept {usage.neighbour_cpu_s / wall:.1f} CPUs busy")
+        # Without others its threads can only have waited for each other.
+        if (waited := _waited_share(run)) > WAITED:
+            found.append(f"it waited for a CPU {waited:.0%} of the time in which it could have run")
     if wall > 0 and usage.throttled_s / wall > THROTTLED:
         found.append(f"its CPU quota held it back for {usage.throttled_s / wall:.0%} of the time")
     return found
@@ -120,6 +128,111 @@ def disturbances(run: Record) -> list[str]:
 def not_alone(run: Record) -> bool:
     """Others took what it could have had; its own quota is another matter."""
     return _share(run, "steal") > STEAL or _share(run, "neighbours") > NEIGHBOURS
+
+
+# What load from outside can do to a wall-clock metric.
+
+CONTENTION = 0.6
+"""Logarithm by which CPU time itself can grow from an idle machine to one whose processors are all busy, since caches
+and memory are shared. Five kinds of work beside two processes that computed or copied, on two processors: slopes of 0.0
+(streaming), 0.2 (loop, JSON), 0.3 (random reads) and 0.5 ± 0.06 (sorting)."""
+SHORTEST_S = 0.1
+"""Of shorter runs the kernel's ticks tell nothing about others; how long their own threads waited is exact."""
+_LEAST = 0.01
+"""Share of a run's time that is taken to have been its own, whatever the accounts say."""
+_SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0}
+
+
+@dataclass(frozen=True)
+class LoadEffect:
+    """What the difference in outside load between two sides can have done to one metric."""
+
+    by: float
+    """Logarithm of head over base that load alone can reach: above zero where it makes the head's value larger."""
+    slow_by: float
+    """The same of the run on the busier side that was held up most."""
+    reason: str
+
+    @property
+    def factor(self) -> float:
+        """How many times as long it can take for the load alone."""
+        return exp(abs(self.by))
+
+
+def load_effect(
+    base: Sequence[Record], head: Sequence[Record], metric: str, unit: str | None, better: Better | None,
+    sides: SideNames,
+) -> LoadEffect | None:  # fmt: skip
+    """None where load explains nothing: of what is not timed by the clock on the wall, or under equal load."""
+    if not base or not head or not is_wall_clock(metric, unit, better):
+        return None
+    before, after = ([_stretch(run, metric, unit) for run in side] for side in (base, head))
+    # Load that comes and goes moves the mean of the runs, load that stays moves their median too.
+    by = max(median(after) - median(before), fmean(after) - fmean(before), key=abs)
+    if not by:
+        return None
+    slow = max(after) - median(before) if by > 0 else median(after) - max(before)
+    sign = 1.0 if better == "lower" else -1.0
+    return LoadEffect(sign * by, sign * slow, _busier(base, head, by, sides))
+
+
+def _stretch(run: Record, metric: str, unit: str | None) -> float:
+    """Logarithm by which load from outside can have stretched a time of this run: at most all that its threads waited
+    for a processor while others used them, what the hypervisor took, and what sharing caches and memory costs.
+
+    It is assumed that load was even over the run, so that a part of the run that only computes waited as long, for each
+    second of CPU time, as the whole run did.
+    """
+    usage = run.usage
+    wall = usage.wall_s or run.exec_time_s
+    if wall <= 0:
+        return 0.0
+    outside = outside_cores(run)
+    cores = usage.cores or max(usage.peak_threads, 1)
+    own = max(usage.cpu_s, _LEAST * wall)
+    # With all the processors it can use it still needs this long.
+    needed = usage.cpu_s / max(min(cores, usage.peak_threads), usage.cpu_s / wall, 1.0)
+    waited = max(wall - needed, 0.0) if usage.run_queue_s is None else usage.run_queue_s
+    if outside is not None:
+        waited = min(waited, outside * wall)
+    taken = wall if metric == "exec_time_s" else _in_seconds(run, metric, unit)
+    stretch = log1p(waited / own)
+    if taken is not None and taken > waited:
+        stretch = min(stretch, -log1p(-waited / taken))
+    stolen = min(usage.steal_share * cores, 1 - _LEAST)
+    return stretch - log1p(-stolen) + CONTENTION * min((outside or 0.0) / cores, 1.0)
+
+
+def _in_seconds(run: Record, metric: str, unit: str | None) -> float | None:
+    value, scale = run.script_metrics.get(metric), _SECONDS.get((unit or "").strip())
+    return value * scale if scale and isinstance(value, int | float) else None
+
+
+def outside_cores(run: Record) -> float | None:
+    """Processors that others kept busy, the hypervisor among them; None of a run too short to tell."""
+    usage = run.usage
+    wall = usage.wall_s or run.exec_time_s
+    if wall < SHORTEST_S:
+        return None
+    return usage.neighbour_cpu_s / wall + usage.steal_share * (usage.cores or 1)
+
+
+def _busier(base: Sequence[Record], head: Sequence[Record], by: float, sides: SideNames) -> str:
+    """Which side had more load, in the figure that shows it best."""
+    names = (sides.head, sides.base) if by > 0 else (sides.base, sides.head)
+    ordered = (head, base) if by > 0 else (base, head)
+    cores = [[found for run in side if (found := outside_cores(run)) is not None] for side in ordered]
+    if all(cores):
+        more, less = (median(found) for found in cores)
+        if more - less > NEIGHBOURS:
+            return machine_busier(names, f"{more:.1f} cores used by others", f"{less:.1f}")
+    more, less = (median(_waited_share(run) for run in side) for side in ordered)
+    return machine_busier(names, f"runs waited for a CPU {more:.0%} of their time", f"{less:.0%}")
+
+
+def _waited_share(run: Record) -> float:
+    waited = run.usage.run_queue_s or 0.0
+    return waited / (waited + run.usage.cpu_s) if waited else 0.0
 
 
 def unequal_conditions(base: Sequence[Record], head: Sequence[Record], sides: SideNames) -> list[str]:

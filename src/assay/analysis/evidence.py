@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, isfinite, log, log1p, sqrt
 from statistics import median
 from typing import Protocol
@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from assay.analysis.comparison import Design, Verdict, judge_change
-from assay.analysis.conditions import disturbances
+from assay.analysis.conditions import LoadEffect, disturbances
 from assay.analysis.sentences import note_sentences as noted
 from assay.analysis.sentences import verdict_sentences as said
 from assay.analysis.sentences.metric_words import A_AND_B, MetricWords, SideNames
@@ -112,6 +112,8 @@ def sample(runs: Runs, metric: str) -> Sample | None:
 ENOUGH = 10
 """Sessions before their movement is believed."""
 _LOOK_BACK = 1000
+_RUNS = 60
+"""Runs that say under which load a level was measured."""
 
 
 class Past(Protocol):
@@ -123,6 +125,10 @@ class Past(Protocol):
         """The values themselves, one a session, oldest first; those too that have no logarithm."""
         ...
 
+    def runs(self, fingerprint: str) -> Sequence[Record]:
+        """The newest runs, for the load that the machine had."""
+        ...
+
 
 class NoPast:
     def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
@@ -130,6 +136,9 @@ class NoPast:
 
     def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
         return np.empty(0)
+
+    def runs(self, fingerprint: str) -> Sequence[Record]:
+        return ()
 
 
 class HistoryPast:
@@ -139,6 +148,7 @@ class HistoryPast:
         self._history = history
         self._before = before
         self._known: dict[tuple[str, str], list[list[float]]] = {}
+        self._records: dict[str, list[Record]] = {}
 
     def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
         levels = ([log(value) for value in values if value > 0] for values in self._runs(fingerprint, metric))
@@ -146,6 +156,11 @@ class HistoryPast:
 
     def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
         return np.array([_middle(values) for values in self._runs(fingerprint, metric)], dtype=np.float64)
+
+    def runs(self, fingerprint: str) -> Sequence[Record]:
+        if fingerprint not in self._records:
+            self._records[fingerprint] = self._history.newest_runs(fingerprint, self._before, _RUNS)
+        return self._records[fingerprint]
 
     def _runs(self, fingerprint: str, metric: str) -> list[list[float]]:
         key = fingerprint, metric
@@ -184,6 +199,45 @@ class Evidence:
     """A verdict by another rule than interval, margin and floor: of a night, or of runs that are slow sometimes."""
     slow: str = ""
     """Runs far slower than any of the other side, in words. Never equivalent with these, whatever the rest says."""
+    slow_by: float = 0.0
+    """How much slower those are, as a logarithm; below zero where they are the base's."""
+    load: LoadEffect | None = None
+    """What a difference in outside load can explain of it."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether a verdict may come of it that something changed."""
+        return self.settled is not None or self.shift.low > 0 or self.shift.high < 0
+
+    def without_load(self) -> Evidence:
+        """The same if load alone did all that it can."""
+        if self.load is None:
+            return self
+        by, shift = self.load.by, self.shift
+        moved = replace(shift, estimate=shift.estimate - by, low=shift.low - by, high=shift.high - by)
+        return replace(self, shift=moved, load=None)
+
+    def settled_by_load(self, verdict: Verdict) -> bool:
+        """Whether a settled verdict may rest on the load alone."""
+        if self.load is None:
+            return False
+        if self.settled is not None and self.settled[1] == self.slow:
+            return _reaches(self.load.slow_by, self.slow_by)
+        away = self.shift.estimate
+        if verdict is Verdict.EQUIVALENT:
+            return abs(away - self.load.by) > self.shift.floor
+        return _reaches(self.load.by, away, self.shift.floor)
+
+    @property
+    def with_interval(self) -> Shift:
+        """The shift with an interval that is as wide as the load can explain."""
+        quiet = self.without_load().shift
+        return replace(self.shift, low=min(self.shift.low, quiet.low), high=max(self.shift.high, quiet.high))
+
+
+def _reaches(load: float, change: float, noise: float = 0.0) -> bool:
+    """Whether the load makes such a change but for noise."""
+    return load * change > 0 and abs(load) >= abs(change) - noise
 
 
 def evidence(
@@ -240,9 +294,9 @@ def _night(
     away = float(nights[-1]) - night.level
     shift = Shift(away, away - night.reach, away + night.reach, 1.0, night.reach, int(head.size), 0)
     note = noted.sessions_compared(nights.size - 1 - night.since, since_a_change=bool(night.since))
-    slow, _ = _sometimes(np.exp(base), np.exp(head), words.better, sides)
+    slow, _, slow_by = _sometimes(np.exp(base), np.exp(head), words.better, sides)
     settled = unless_slow(_of_night(night, away, words, margin), slow, margin)
-    return Evidence("history", shift, (note,), settled=settled, slow=slow)
+    return Evidence("history", shift, (note,), settled=settled, slow=slow, slow_by=slow_by)
 
 
 def unless_slow(told: tuple[Verdict, str], slow: str, margin: float) -> tuple[Verdict, str]:
@@ -274,24 +328,25 @@ def _describe(found: Evidence, base: Floats, head: Floats, better: Better | None
             notes.append(noted.two_groups(where, modes[2], side.size, modes[1] / modes[0] - 1))
     if shift.spikes:
         notes.append(noted.pairs_left_out(shift.spikes))
-    slow, settled = _sometimes(base, head, better, sides)
+    slow, settled, slow_by = _sometimes(base, head, better, sides)
     if slow and not settled:
         notes.append(slow)
-    return Evidence(found.design, shift, tuple(notes), found.advice, settled, slow)
+    return Evidence(found.design, shift, tuple(notes), found.advice, settled, slow, slow_by)
 
 
 def _sometimes(
     base: Floats, head: Floats, better: Better | None, sides: SideNames
-) -> tuple[str, tuple[Verdict, str] | None]:
-    """Runs that are far slower than the other side's, in words; with a verdict where there are many."""
+) -> tuple[str, tuple[Verdict, str] | None, float]:
+    """Runs that are far slower than the other side's, in words; with a verdict where there are many, and how much
+    slower."""
     more, less = slow_runs(base, head), slow_runs(head, base)
     in_head = _slow_words(more, sides.head, sides.base)
     in_base = _slow_words(less, sides.base, sides.head)
     if more and more.certain:
-        return in_head, judge_change(1.0, better, in_head)
+        return in_head, judge_change(1.0, better, in_head), log(more.times)
     if less and less.certain:
-        return in_base, judge_change(-1.0, better, in_base)
-    return in_head or in_base, None
+        return in_base, judge_change(-1.0, better, in_base), -log(less.times)
+    return in_head or in_base, None, 0.0
 
 
 def _slow_words(slow: SlowRuns | None, where: str, other: str) -> str:

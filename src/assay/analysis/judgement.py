@@ -24,7 +24,7 @@ from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import BASE_AND_HEAD, MetricWords
 from assay.analysis.sentences.note_sentences import machine_moved
 from assay.analysis.sentences.value_sentences import not_exact_values
-from assay.analysis.sentences.verdict_sentences import few_values
+from assay.analysis.sentences.verdict_sentences import few_values, load_explains, load_hides
 from assay.errors import UsageError
 from assay.files.json_text import encode
 from assay.record import Record
@@ -205,8 +205,25 @@ def judge_evidence(
 ) -> tuple[Verdict, str]:
     """`p`: corrected for all rows of a table."""
     assert found is not None
-    if found.settled is not None:
-        return found.settled
+    told = found.settled or _judge_shift(found, better, margin, p, words)
+    if found.load is None or told[0] is Verdict.INCONCLUSIVE:
+        return told
+    if found.settled is None:
+        explained = _judge_shift(found.without_load(), better, margin, p, words)[0] is not told[0]
+    else:
+        explained = found.settled_by_load(told[0])
+    if not explained:
+        return told
+    if told[0] is Verdict.EQUIVALENT:
+        return Verdict.INCONCLUSIVE, load_hides(margin, found.load.reason, found.load.factor)
+    words = words or MetricWords.of("", None, better)
+    by = found.slow_by if told[1] == found.slow else found.shift.estimate
+    return Verdict.INCONCLUSIVE, load_explains(words, exp(by), found.load.reason, found.load.factor)
+
+
+def _judge_shift(
+    found: Evidence, better: Better | None, margin: float, p: float, words: MetricWords | None
+) -> tuple[Verdict, str]:
     return unless_slow(verdict_of(found.shift, better, margin, p, found.advice, words), found.slow, margin)
 
 

@@ -71,6 +71,14 @@ def is_rate(name: str, unit: str | None) -> bool:
     return bool(_HIGHER_UNITS.match(unit.strip())) if unit else bool(_RATE.search(_words(name)))
 
 
+def is_wall_clock(name: str, unit: str | None, better: Better | None) -> bool:
+    """Whether other processes on the machine can move it: a time of which less is better, or a rate of which more is.
+    Not one with `cpu` among the words of its name, which time spent waiting is not part of."""
+    if re.search(r"(^|_)cpu($|_)", _words(name)):
+        return False
+    return (better == "lower" and is_time(name, unit)) or (better == "higher" and is_rate(name, unit))
+
+
 def _words(name: str) -> str:
     return re.sub(r"[^a-z0-9/]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).strip("_")
 

@@ -121,6 +121,9 @@ UPDATE session SET kind = 'import' WHERE reason LIKE 'imported from %'
 
 _ORDINARY = "session.kind IN (" + ", ".join(f"'{kind}'" for kind in BASELINES) + ")"
 
+NEWEST_RUNS = """SELECT body.record FROM run JOIN body ON body.run = run.id
+    WHERE run.fingerprint = ? AND run.started < ? AND run.counts ORDER BY run.started DESC LIMIT ?"""
+
 RECORDS_OF_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
     WHERE run.session = (SELECT id FROM session WHERE name = ?) ORDER BY run.started, run.id"""
 

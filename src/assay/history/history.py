@@ -19,6 +19,7 @@ from assay.history.database import (
     FOUND,
     LAST_COMPARABLE,
     LEVELS,
+    NEWEST_RUNS,
     PREVIOUS_SESSION,
     RECORDS_OF_SESSION,
     RUN,
@@ -97,6 +98,9 @@ class History:
     def records(self, session: str) -> list[Record]:
         rows = self._db.rows(RECORDS_OF_SESSION, session)
         return [_record(row[0]) for row in rows]
+
+    def newest_runs(self, fingerprint: str, before: str, limit: int) -> list[Record]:
+        return [_record(body) for (body,) in self._db.rows(NEWEST_RUNS, fingerprint, microseconds(before), limit)]
 
     def last_comparable(self, fingerprint: Fingerprint, before: str) -> tuple[Record, ...]:
         """The counted, passed runs with this fingerprint in the newest session that has any before `before`.

@@ -4,7 +4,7 @@ import os
 import time
 
 from assay.files.writing import open_new
-from assay.process.tree import TICK, Accounts, Tree, io_fields, stat_fields, status_bytes
+from assay.process.tree import TICK, Accounts, Tree, io_fields, scheduled_s, stat_fields, status_bytes
 
 TYPE_CHECKING = False
 
@@ -44,8 +44,29 @@ def read_throttled_s() -> float:
     return 0.0
 
 
+PRESSURES = ("cpu", "io", "memory")
+
+
+def read_pressure_s(what: str) -> float | None:
+    """Seconds since boot in which something on the machine stood still for want of `what` (PSI); None from a kernel
+    that does not count them."""
+    try:
+        descriptor = os.open(f"/proc/pressure/{what}", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        some = os.read(descriptor, 256).split(b"\n")[0]
+        return int(some[some.index(b"total=") + 6 :]) / 1e6
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(descriptor)
+
+
 class MachineLoad:
     def __init__(self) -> None:
+        self._pressure = {what: read_pressure_s(what) for what in PRESSURES}
+        self.pressure_s: dict[str, float] = {}
         self._steal, self._busy = machine_times()
         self._throttled = read_throttled_s()
         self._begun = time.monotonic()
@@ -60,6 +81,10 @@ class MachineLoad:
         self._wall = time.monotonic() - self._begun
         self._stolen, self._worked = self.since()
         self.throttled_s = read_throttled_s() - self._throttled
+        for what, before in self._pressure.items():
+            now = read_pressure_s(what) if before is not None else None
+            if before is not None and now is not None:
+                self.pressure_s[what] = now - before
 
     @property
     def steal_share(self) -> float:
@@ -71,8 +96,57 @@ class MachineLoad:
         return max(self._worked - own_cpu_s, 0.0) if self._wall >= SHORTEST_S else 0.0
 
 
+class RunQueue:
+    """How long the tree's threads were ready to run while others had the processors, from the kernel's account of each.
+
+    A thread is read at each sample, and a child of ours once more when it has ended. Of a grandchild what came after
+    the last sample is lost, so the sum is given only where next to all of the CPU time was read.
+    """
+
+    def __init__(self, already: set[int]) -> None:
+        """`already`: processes that were there before the program. What they waited until now is not its."""
+        self._last: dict[int, tuple[float, float]] = {}
+        self._ended = [0.0, 0.0]
+        for pid in already:
+            self.read(pid)
+        self._before = self._totals()
+
+    def read(self, pid: int, threads: int = 1) -> None:
+        if threads <= 1:
+            self._note(pid, scheduled_s(pid))
+            return
+        try:
+            names = os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            return
+        for name in names:
+            self._note(int(name), scheduled_s(pid, int(name)))
+
+    def waited_s(self, cpu_s: float) -> float | None:
+        """`cpu_s`: what the tree used, from the kernel's exact accounts. None where too little of that was read."""
+        ran, waited = (now - before for now, before in zip(self._totals(), self._before, strict=True))
+        return max(waited, 0.0) if ran > 0 and ran >= READ * cpu_s else None
+
+    def _note(self, thread: int, now: tuple[float, float]) -> None:
+        last = self._last.get(thread)
+        if last is not None and now[0] < last[0]:
+            if now == (0.0, 0.0):
+                return  # It is gone.
+            self._ended[0] += last[0]  # Another thread has its number.
+            self._ended[1] += last[1]
+        self._last[thread] = now
+
+    def _totals(self) -> tuple[float, float]:
+        known = self._last.values()
+        return self._ended[0] + sum(ran for ran, _ in known), self._ended[1] + sum(waited for _, waited in known)
+
+
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MOST_THREADS = 64
+READ = 0.97
+"""Share of the CPU time whose threads were read; with less, short processes may have waited long unseen."""
+RARELY = 10
+"""With more threads than `MOST_THREADS` their waiting is read with every tenth sample: an account takes 5 µs."""
 HEADER = "t_s,cpu_s,rss_mb,read_mb,write_mb,threads,processes,steal_s,busy_s"
 
 
@@ -80,7 +154,7 @@ class Sampler:
     def __init__(self, tree: Tree, path: str | None, gpus: "GpuWatch | None" = None) -> None:
         """Called before the program starts: what need not be done while it runs is done here."""
         self._tree = tree
-        self._tree.walk()
+        self._queue = RunQueue(self._tree.walk())
         self._io: dict[int, tuple[int, int]] = {}
         self._rss_sum = 0.0
         self.started = 0.0
@@ -98,6 +172,7 @@ class Sampler:
         # The kernel lists children by thread: with many threads it is cheaper to go through all processes of the
         # machine.
         members = self._tree.look() if self.threads <= MOST_THREADS else self._tree.walk()
+        queue = self.threads <= MOST_THREADS or self.count % RARELY == 0
         ticks = pages = self.threads = self.processes = 0
         for pid in members:
             fields = stat_fields(pid)
@@ -108,6 +183,8 @@ class Sampler:
             pages += int(fields[21])
             self.processes += 1
             self._read_io(pid)
+            if queue:
+                self._queue.read(pid, int(fields[17]))
         self.cpu_s = ticks / TICK + accounts.user_s + accounts.system_s
         self.rss_mb = pages * PAGE / 2**20
         self._rss_sum += self.rss_mb
@@ -129,6 +206,10 @@ class Sampler:
         told = dict(zip(self._gpus.columns, values, strict=True))
         self.gpu_pct, self.gpu_memory_mb = told["gpu_pct"], told["gpu_memory_mb"]
         return "".join(f",{'nan' if value is None else format(value, '.3f')}" for value in values)
+
+    def note_ended(self, pid: int) -> None:
+        """A child of ours has ended and was not waited for yet: its account is complete."""
+        self._queue.read(pid)
 
     def note_end(self) -> None:
         """The program, or the last that it left behind, is over: what the machine does from now on is not its."""
@@ -160,6 +241,9 @@ class Sampler:
             "steal_share": self._machine.steal_share,
             "neighbour_cpu_s": self._machine.neighbour_cpu_s(cpu),
             "throttled_s": self._machine.throttled_s,
+            "cores": os.cpu_count(),
+            "run_queue_s": self._queue.waited_s(cpu),
+            **{f"pressure_{what}_s": seconds for what, seconds in self._machine.pressure_s.items()},
             "samples": self.count,
             **({} if self._gpus is None else self._gpus.finish(self.started)),
         }

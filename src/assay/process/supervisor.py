@@ -223,11 +223,14 @@ class Supervisor:
         """Waits for all processes below us that have ended, so that their time is in our accounts."""
         while True:
             try:
-                pid, status, used = os.wait4(-1, os.WNOHANG)
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return
-            if pid == 0:
+            if ended is None:
                 return
+            if self._main and self._wait_status is None:
+                self._sampler.note_ended(ended.si_pid)
+            pid, status, used = os.wait4(ended.si_pid, 0)
             self._accounts.add(pid, used)
             if pid == self._main:
                 self._main_ended(status)

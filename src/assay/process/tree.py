@@ -202,10 +202,22 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICK if fields else 0.0
 
 
-def queued_s(pid: int) -> float:
-    """Seconds ready to run while others had the cores."""
-    with open(f"/proc/{pid}/schedstat", "rb") as said:
-        return int(said.read().split()[1]) / 1e9
+def scheduled_s(pid: int, thread: int = 0) -> tuple[float, float]:
+    """Seconds that one thread ran, and seconds that it was ready to run while others had the processors. Its process's
+    first thread unless `thread` is given; zeros where it is gone, or the kernel keeps no such account."""
+    try:
+        descriptor = os.open(
+            f"/proc/{pid}/task/{thread}/schedstat" if thread else f"/proc/{pid}/schedstat", os.O_RDONLY
+        )
+    except OSError:
+        return 0.0, 0.0
+    try:
+        ran, waited = os.read(descriptor, 64).split()[:2]
+    except (OSError, ValueError):
+        return 0.0, 0.0
+    finally:
+        os.close(descriptor)
+    return int(ran) / 1e9, int(waited) / 1e9
 
 
 def io_fields(pid: int) -> list[bytes]:

@@ -6,7 +6,7 @@ import tracemalloc
 from dataclasses import dataclass
 from typing import Self
 
-from assay.process.tree import cpu_s, io_fields, queued_s, status_bytes
+from assay.process.tree import cpu_s, io_fields, scheduled_s, status_bytes
 
 
 class AllocationMeter:
@@ -96,7 +96,7 @@ class UsageMeter:
     def _now(self) -> tuple[float, float, float, float, float]:
         pids = [os.getpid()] if self._pid is None else [os.getpid(), self._pid]
         cpu = time.process_time() + sum(cpu_s(pid) for pid in pids[1:])
-        queued = queued_s(pids[-1])
+        queued = scheduled_s(pids[-1])[1]
         io = [io_fields(pid) for pid in pids]
         read, written = (float(sum(int(fields[at]) for fields in io)) for at in (1, 3))
         return time.perf_counter(), cpu, queued, read, written

@@ -63,7 +63,8 @@ class RequirementResult:
         )
 
 
-_WHOLE = ("peak_threads", "peak_processes", "samples")
+_WHOLE = ("peak_threads", "peak_processes", "samples", "cores")
+_WHERE_KNOWN = ("cores", "run_queue_s", "pressure_cpu_s", "pressure_io_s", "pressure_memory_s")
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,22 @@ class Usage:
     """CPU time that processes outside the run used meanwhile."""
     throttled_s: float = 0.0
     """Time the run's control group was held back by its CPU quota."""
+    cores: int | None = None
+    """Processors of the machine."""
+    run_queue_s: float | None = None
+    """Seconds that its threads were ready to run while others had the processors, all together. Left out, like the
+    pressures, where the kernel does not tell it."""
+    pressure_cpu_s: float | None = None
+    """Seconds in which something on the machine waited for a processor (PSI, `some`)."""
+    pressure_io_s: float | None = None
+    pressure_memory_s: float | None = None
     gpu_peak_memory_mb: float | None = None
     gpu_mean_utilisation: float | None = None
     samples: int = 0
     """Number of samples; 0 for a run that ended before the first, after 25 ms. The sums above do not rest on them."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None or name not in _WHERE_KNOWN}
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any] | Written) -> Usage:

@@ -27,6 +27,7 @@ from assay.report.text.series import change_commits, change_size
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from assay.record import Record
     from assay.report.session_view import EntryView
 
 
@@ -85,7 +86,7 @@ def templates() -> Environment:
     )
     made.filters.update(
         quantity=_short, number=number, duration=duration, percent=percent, verdict_counts=verdict_counts,
-        whisker=_whisker, reach=_reach, peak_memory=_peak_memory,
+        whisker=_whisker, reach=_reach, peak_memory=_peak_memory, pressure=_pressure,
         shown=_safe, rounded=round_quantity, line_chart=line_chart, also_different=also_different,
         verdict_word=verdict_word, counted=count_verdicts, named=_strip_label,
         change_size=change_size, change_commits=change_commits, insight_groups=insight_groups,
@@ -103,6 +104,16 @@ def _safe(value: Any) -> Any:
 def _strip_label(side: str, label: str) -> str:
     """Sides of `ab` have their label in their name already."""
     return side.removeprefix(f"{label}: ")
+
+
+def _pressure(run: Record) -> str:
+    """Shares of the run in which something on the machine waited, as far as its kernel counts them."""
+    usage, wall = run.usage, run.usage.wall_s or run.exec_time_s
+    known = {"cpu": usage.pressure_cpu_s, "io": usage.pressure_io_s, "memory": usage.pressure_memory_s}
+    words = [
+        f"{what} {min(seconds / wall, 1.0):.0%}" for what, seconds in known.items() if seconds is not None and wall
+    ]
+    return ", ".join(words) or "–"
 
 
 def _short(value: Any, unit: str | None = None) -> str:

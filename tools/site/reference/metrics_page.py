@@ -27,6 +27,11 @@ USAGE = {
     "steal_share": "Share of the machine's CPU time that the hypervisor gave to others.",
     "neighbour_cpu_s": "CPU time of processes outside the run.",
     "throttled_s": "Time in which a CPU quota held the run back.",
+    "cores": "Processors of the machine.",
+    "run_queue_s": "Seconds that the run's threads were ready to run while others had the processors, all together.",
+    "pressure_cpu_s": "Seconds in which something on the machine waited for a processor (PSI).",
+    "pressure_io_s": "The same for a disk.",
+    "pressure_memory_s": "The same for memory.",
     "gpu_peak_memory_mb": "Most GPU memory of the run.",
     "gpu_mean_utilisation": "Mean share of the time in which its GPUs were busy.",
     "samples": "Rows of usage.csv that peaks and means rest on.",
@@ -43,7 +48,10 @@ def _parts() -> Iterator[str]:
         rows = [row for row in metric_rows() if row.group == group]
         yield _table(group, rows)
         if group == "Every run":
-            yield "Further totals of a record that a requirement may name, as `usage.<name>`:"
+            yield (
+                "Further totals of a record that a requirement may name, as `usage.<name>`. `run_queue_s` and the "
+                "pressures are left out where the kernel does not tell them:"
+            )
             yield table(["name", "what it is"], [[code(f"usage.{name}"), said] for name, said in USAGE.items()])
         if group == "Load on an endpoint":
             yield "The times, each with percentiles and mean, and what else has a formula:"

@@ -33,6 +33,11 @@ def condition(what: str, base: str, where_base: str, head: str, where_head: str)
     return f"{what}: {base} {where_base}, {head} {where_head}"
 
 
+def machine_busier(where: tuple[str, str], load: str, other: str) -> str:
+    """`the machine was busier in A (1.7 cores used by others, 0.1 in B)`; `where`: the busier side first."""
+    return f"the machine was busier {where[0]} ({load}, {other} {where[1]})"
+
+
 def not_exact(where: str, seen: str) -> str:
     return f"declared exact, but runs {where} gave {seen}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, expm1, inf, log1p
 
-from assay.analysis.sentences.metric_words import MetricWords, SideNames, share
+from assay.analysis.sentences.metric_words import MetricWords, SideNames, share, share_in_tenths
 from assay.stats.shift import Shift
 
 MORE_RUNS = "try more runs"
@@ -81,6 +81,24 @@ def first_change(words: MetricWords, away: float, reach: float) -> str:
 def as_sessions_differ(words: MetricWords, away: float, reach: float) -> str:
     usual = share(expm1(reach))
     return f"can't tell: {words.change(_ratio(away))}, but sessions usually differ by up to {usual}; {IN_TURN}"
+
+
+def load_explains(words: MetricWords, ratio: float, busier: str, times: float) -> str:
+    """`busier`: which side's machine had more load; `times`: how many times as long that alone can make it."""
+    change = words.change(ratio)
+    return f"can't tell: {change}, but {busier}, and the difference can be due to that ({_up_to(times)}); {_SETTLE}"
+
+
+def load_hides(margin: float, busier: str, times: float) -> str:
+    """Says why runs that look alike are not equivalent."""
+    return f"can't tell: within {share(margin)}, but {busier}, which can hide a change ({_up_to(times)}); {_SETTLE}"
+
+
+_SETTLE = "run `assay ab`, or compare CPU time (`usage.cpu_s`)"
+
+
+def _up_to(times: float) -> str:
+    return f"up to {share_in_tenths(times - 1)}" if times < 2 else f"up to {times:.2g} times"
 
 
 def few_runs(runs: tuple[int, int], needed: int, sides: SideNames, *, paired: bool, samples: int = 0) -> str:

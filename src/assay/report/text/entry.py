@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from assay.analysis.conditions import disturbances
 from assay.errors import UsageError
 from assay.names import unknown
 from assay.record import Record, RequirementResult, SessionFolder
@@ -71,7 +72,7 @@ def _runs(entry: EntryView, screen: Screen) -> list[str]:
 
 def _run(run: Record) -> tuple[str, str, str, str, str]:
     mark = "warm-up" if run.warmup else "tried again" if run.superseded else ""
-    warnings = "; ".join([*([mark] if mark else []), *map(printable, run.warnings)])
+    warnings = "; ".join([*([mark] if mark else []), *map(printable, run.warnings), *disturbances(run)])
     return (
         printable(run.run_id.rpartition("/")[2]),
         run.outcome.words,
