@@ -48,6 +48,7 @@ def shift(ratio: float, low: float | None = None, high: float | None = None, flo
     return Shift(log(ratio), *near, 0.001, floor, 10, 0)
 
 
+BUSIER = note_sentences.machine_busier(("in A", "in B"), "1.7 cores used by others", "0.1")
 OPEN = Shift(0.1, -inf, inf, 1.0, inf, 1, 0)
 TRY = verdict_sentences.more_pairs(60)
 ROW = Row("sort", "sort_s", Verdict.REGRESSED, "15.0% slower (changes under 3% are ignored)", "s", "lower",
@@ -80,6 +81,8 @@ CASES: Cases = {
         "lasting_change": [(TIME, log(1.15), log(1.08)), (SCORE, log(0.8), log(1.08))],
         "first_change": [(TIME, log(1.15), log(1.08))],
         "as_sessions_differ": [(TIME, log(1.02), log(1.08)), (TIME, 0.0, log(1.08))],
+        "load_explains": [(TIME, 0.663, BUSIER, 2.54), (RATE, 0.9, BUSIER, 1.2)],
+        "load_hides": [(0.03, BUSIER, 1.2)],
         "few_runs": [
             (((1, 1), 4, A_AND_B), {"paired": False}), (((1, 1), 6, A_AND_B), {"paired": True}),
             (((1, 1), 4, A_AND_B), {"paired": False, "samples": 60}),
@@ -123,6 +126,7 @@ CASES: Cases = {
         "confirmation": [(10, "9.0% slower (changes under 3% are ignored)")],
         "condition": [("CPU time taken by the hypervisor", "1%", "before", "20%", "now")],
         "not_exact": [("in A", "4 and 4.1")],
+        "machine_busier": [(("in A", "in B"), "1.7 cores used by others", "0.1")],
         "machine_moved": [("still sort_s 20.0% slower",)],
     },
     conclusion_sentences: {

@@ -86,19 +86,19 @@ def as_sessions_differ(words: MetricWords, away: float, reach: float) -> str:
 def load_explains(words: MetricWords, ratio: float, busier: str, times: float) -> str:
     """`busier`: which side's machine had more load; `times`: how many times as long that alone can make it."""
     change = words.change(ratio)
-    return f"can't tell: {change}, but {busier}, and the difference can be due to that ({_up_to(times)}); {_SETTLE}"
+    return f"can't tell: {change}, but {busier}, that explains {_far(times)}; {_SETTLE}"
 
 
 def load_hides(margin: float, busier: str, times: float) -> str:
     """Says why runs that look alike are not equivalent."""
-    return f"can't tell: within {share(margin)}, but {busier}, which can hide a change ({_up_to(times)}); {_SETTLE}"
+    return f"can't tell: within {share(margin)}, but {busier}, that hides {_far(times)}; {_SETTLE}"
 
 
-_SETTLE = "run `assay ab`, or compare CPU time (`usage.cpu_s`)"
+_SETTLE = "try `assay ab` or `usage.cpu_s`"
 
 
-def _up_to(times: float) -> str:
-    return f"up to {share_in_tenths(times - 1)}" if times < 2 else f"up to {times:.2g} times"
+def _far(times: float) -> str:
+    return share_in_tenths(times - 1) if times < 2 else f"{times:.2g}×"
 
 
 def few_runs(runs: tuple[int, int], needed: int, sides: SideNames, *, paired: bool, samples: int = 0) -> str:
