@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.analysis.sentences import conclusion_sentences as conclusion
 from assay.analysis.sentences import verdict_sentences as said
 from assay.analysis.sentences.metric_words import MetricWords
+from assay.errors import DataError
 from assay.record import Outcome, Record
 from assay.record.metric import Better
 from assay.stats.shift import RATE, Shift
@@ -360,3 +361,19 @@ class Comparison:
             "environment": [difference.to_json() for difference in self.environment],
             "rows": [row.to_json() for row in self.rows],
         }
+
+    @classmethod
+    def from_json(cls, written: Any) -> Comparison:
+        """The comparison that `to_json` wrote. The file may come from anywhere: every field is checked."""
+        from pydantic import TypeAdapter, ValidationError
+
+        from assay.analysis.conditions import Difference
+
+        model = TypeAdapter(cls)
+        model.rebuild(_types_namespace={**globals(), "Difference": Difference})
+        try:
+            comparison = model.validate_python(written)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise DataError(f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from None
+        return replace(comparison, missing_base=written.get("answer") == "no baseline yet")

@@ -59,6 +59,11 @@ class Sides:
                 raise NothingInCommon("there is nothing to compare: the two sides have no entry in common")
         except (MissingInRevision, NothingInCommon) as error:
             if not self._allow_missing_base:
+                if isinstance(error, MissingInRevision):
+                    raise UsageError(
+                        f"{error}, and each side runs the files of its own revision. If it is new, let the first "
+                        "comparison pass with --allow-missing-base"
+                    ) from None
                 raise
             self.missing_base = str(error)
             return [Pair.of(entry, entry) for entry in head.entries if not entry.is_setup], head

@@ -54,6 +54,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("logs", "what an entry printed, also while it runs"),
     Command("compare", "what changed between two sessions, and whether to believe it"),
     Command("ab", "run two variants in random pairs until it is clear which is better"),
+    Command("ci", "show a verdict in CI: annotation, step summary, pull-request comment"),
     Command("calibrate", "run A against A and store the noise floor"),
     Command("sinks", "what other systems were told: list, status, flush, test"),
     Command("history", "every value over time: list, show, import, export"),

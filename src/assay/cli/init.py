@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.cli.extras import requirement
 from assay.errors import DataError, UsageError
 from assay.names import unknown
 
@@ -81,28 +84,47 @@ class Scheduler:
 
 
 CI = {
-    "github": Scheduler(
-        ".github/workflows", "They run assay.yaml, at the top of the repository: commit it too.", "assay-"
-    ),
+    "github": Scheduler(".github/workflows", "Commit them. They run {names}, at the top of the repository.", "assay-"),
     "gitlab": Scheduler(".gitlab", "Include it in .gitlab-ci.yml:\n\ninclude:\n  - local: .gitlab/assay.yml"),
-    "slurm": Scheduler("slurm", "Submit a night, from the folder with assay.yaml:  slurm/assay-night.sh"),
+    "slurm": Scheduler("slurm", "Submit a night, from the folder with {names}:  slurm/assay-night.sh"),
 }
+BASELINES = ("merge-base", "stored")
+_MERGE_BASE_ONLY = ("comment.yml", "assay-compare.sbatch")
+"""Not needed with a stored baseline: the machine is yours, so it runs no fork's code."""
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="where to (default: here)")
-    parser.add_argument(
+    parser.add_argument("--examples", action="store_true", help="instead: the example files, in examples/")
+    ci = parser.add_argument_group("jobs for CI, instead of a config and a script")
+    ci.add_argument(
         "--ci",
         metavar="NAME",
         nargs="?",
         const="github",
-        help="instead: pull requests, nights and releases for github (the default) or gitlab; nights for slurm",
+        help="github (the default), gitlab or slurm: jobs for pull requests, nights and releases. They install Assay "
+        "from where this copy came from, which is the variable ASSAY_PACKAGE in them",
     )
-    parser.add_argument("--examples", action="store_true", help="instead: the example files, in examples/")
+    ci.add_argument(
+        "--config",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what the jobs run; several are merged (default: assay.yaml and gate.yaml, as far as they are there)",
+    )
+    ci.add_argument(
+        "--ci-baseline",
+        metavar="BASELINE",
+        choices=BASELINES,
+        help="what a pull request is compared with. merge-base (the default): the commit that it branched from, run in "
+        "the same job. stored: earlier sessions kept on the runner, for machines that you own",
+    )
 
 
 def run(args: Namespace) -> int:
     """A config and a benchmark script to start from. What is there already is never overwritten."""
+    if args.ci is None and (args.config or args.ci_baseline):
+        raise UsageError(f"{'--config' if args.config else '--ci-baseline'} is for the jobs of --ci: add --ci github")
     files = _files(args)
     there = [path for path in files if path.exists()]
     if there:
@@ -120,24 +142,69 @@ def run(args: Namespace) -> int:
 def _files(args: Namespace) -> dict[Path, str]:
     if args.examples:
         return example_files(args.folder)
-    return _first(args.folder) if args.ci is None else _ci(args.ci, args.folder)
+    return _first(args.folder) if args.ci is None else _ci(args)
 
 
 def _then(args: Namespace) -> str:
     if args.examples:
         return f"Run one:  assay run --config {args.folder / 'examples' / 'quickstart.yaml'}"
-    return f"Run it:  assay run --config {args.folder / 'assay.yaml'}" if args.ci is None else CI[args.ci].then
+    if args.ci is None:
+        return f"Run it:  assay run --config {args.folder / 'assay.yaml'}"
+    configs = _configs(args)
+    said = [CI[args.ci].then.format(names=" and ".join(configs))]
+    missing = [name for name in configs if not (args.folder / name).is_file()]
+    if missing:
+        said.append(f"{missing[0]} isn't there yet: `assay init` writes one.")
+    if args.ci != "slurm" and " @ file:" in requirement(args.folder):
+        said.append(
+            "This copy of Assay is from a folder or file that only this machine has. Set ASSAY_PACKAGE in them to what "
+            "the runners can install: a git address, or a wheel in your repository."
+        )
+    return "\n\n".join(said)
 
 
 def _first(folder: Path) -> dict[Path, str]:
     return {folder / "assay.yaml": CONFIG, folder / "scripts" / "my_benchmark.py": SCRIPT}
 
 
-def _ci(name: str, folder: Path) -> dict[Path, str]:
+def _configs(args: Namespace) -> list[str]:
+    """As the jobs name them, from the top of the repository."""
+    there = [name for name in ("assay.yaml", "gate.yaml") if (args.folder / name).is_file()]
+    return args.config or there or ["assay.yaml"]
+
+
+def _ci(args: Namespace) -> dict[Path, str]:
+    name, folder = args.ci, args.folder
     if name not in CI:
         raise UsageError(f"--ci: {unknown('scheduler', name, CI)}; the folder comes first: assay init FOLDER --ci NAME")
-    return {
-        folder / CI[name].folder / f"{CI[name].prefix}{path.name}": path.read_text(encoding="utf-8")
-        for path in sorted((Path(__file__).parent / "ci" / name).iterdir())
-        if path.is_file()
+    configs = _configs(args)
+    for config in args.config:
+        if not (folder / config).is_file():
+            raise UsageError(f"--config {config}: there is no such file in {folder.absolute()}")
+        if Path(config).is_absolute() or not config.isprintable():
+            raise UsageError(f"--config {config}: give its path from the top of the repository")
+    values = {
+        "package": json.dumps(requirement(folder)),
+        "profile": json.dumps(requirement(folder, "profile")),
+        "package_word": shlex.quote(requirement(folder)),
+        "config": " ".join(f"--config {shlex.quote(config)}" for config in configs),
+        "names": " and ".join(configs),
+        "baseline": args.ci_baseline or "merge-base",
     }
+    return {
+        folder / CI[name].folder / f"{CI[name].prefix}{path.name}": _filled(path, values)
+        for path in sorted((Path(__file__).parent / "ci_files" / name).iterdir())
+        if path.is_file() and (values["baseline"] == "merge-base" or path.name not in _MERGE_BASE_ONLY)
+    }
+
+
+def _filled(path: Path, values: dict[str, str]) -> str:
+    """The braces in these files are the scheduler's, so that ours are `@@ value @@` and `#% if`."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        variable_start_string="@@", variable_end_string="@@", block_start_string="#%%", block_end_string="%%#",
+        comment_start_string="@#", comment_end_string="#@", line_statement_prefix="#%", keep_trailing_newline=True,
+        undefined=StrictUndefined, autoescape=False,
+    )  # fmt: skip
+    return environment.from_string(path.read_text(encoding="utf-8")).render(values)

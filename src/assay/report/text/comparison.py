@@ -222,6 +222,7 @@ def _join_parts(parts: Sequence[str], width: int) -> list[str]:
 
 _LOUD = (Verdict.REGRESSED, Verdict.IMPROVED)
 _MARKUP = str.maketrans({char: f"&#{ord(char)};" for char in "\\`*[]<>|#@~&"})
+_PARTED = re.compile(r"&#(64|35);|:(?=//)|www(?=\.)", re.IGNORECASE)
 _HEAD = ("entry", "metric", "A", "B", "change", "interval", "runs", "verdict")
 
 
@@ -301,8 +302,9 @@ def _markdown_table(rows: Sequence[Row]) -> str:
 
 
 def _escape(text: str) -> str:
-    """A metric may be called anything: nothing of it may become markup, a link or a mention."""
-    return printable(text).replace("\t", " ").translate(_MARKUP)
+    """A metric may be called anything: nothing of it may become markup, a link or a mention. GitHub and GitLab look for
+    addresses, names and numbers once more in what was rendered, so that a space of no width has to part them."""
+    return _PARTED.sub(r"\g<0>&#8203;", printable(text).replace("\t", " ").translate(_MARKUP))
 
 
 def _code(text: str) -> str:
