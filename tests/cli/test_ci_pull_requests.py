@@ -356,7 +356,7 @@ def test_the_commit_that_adds_the_benchmarks_is_let_through(workplace: Workplace
     assert "gate.yaml does not exist in that revision" in comment["body"]
     configs = ("--config", "assay.yaml", "--config", "gate.yaml")
     refused = subprocess.run(
-        workplace.argv("ab", *["--config", "assay.yaml", "--config", "gate.yaml", "--a"], f"rev={base}", "--b", f"rev={head}"),
+        workplace.argv("ab", *configs, "--a", f"rev={base}", "--b", f"rev={head}"),
         cwd=project.origin, env=workplace.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert refused.returncode == 2

@@ -26,6 +26,7 @@ COMMANDS = {
     "logs": "",
     "compare": "",
     "ab": "",
+    "ci": "",
     "calibrate": "",
     "sinks": "list status flush test dashboard",
     "history": "list show import export",
