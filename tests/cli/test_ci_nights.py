@@ -86,6 +86,7 @@ def test_a_night_of_github(place: Workplace) -> None:
     assert main(["init", str(place.folder), "--ci"]) == 0
     jobs = yaml.safe_load((place.folder / ".github/workflows/assay-nightly.yml").read_text())["jobs"]
     variables = {"GITHUB_RUN_ID": "17", "GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output.txt"}
+    variables |= {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(place.write("event.json", "{}"))}
 
     bash(place, *steps(jobs["plan"]), cwd=runner(place, "plan"), **variables)
     said = (place.folder / "plan/output.txt").read_text()
