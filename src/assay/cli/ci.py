@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlencode
 
 from assay.cli.arguments import results_dir, results_dir_argument
 from assay.errors import AssayError, DataError, UsageError
+from assay.files.checked_fields import Written
+from assay.files.json_text import parse_json
+from assay.sinks.http_target import HttpTarget
+from assay.sinks.sink import SinkFailure
 
 if TYPE_CHECKING:
-    from assay.files.checked_fields import Written
     from assay.record import SessionFolder
-    from assay.sinks.review_comment import Review
 
 LONGEST = 60_000
 """Characters of a comment. GitHub takes 65,536."""
@@ -48,7 +53,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Job:
+class CiJob:
     """The CI job that this process runs in."""
 
     environment: Mapping[str, str]
@@ -83,7 +88,6 @@ class Job:
         return get("CI_JOB_URL", "")
 
     def event(self) -> Written:
-        from assay.files.checked_fields import Written
         from assay.files.json_text import read_json
         from assay.files.reading import MB, ReadLimit
 
@@ -94,8 +98,6 @@ class Job:
 
     def review(self) -> Review | None:
         """Where to comment; None if the job isn't about a pull or merge request."""
-        from assay.sinks.review_comment import github_pull_request, github_review, github_target, gitlab_review
-
         if self.gitlab:
             return gitlab_review(self.environment) if "CI_MERGE_REQUEST_IID" in self.environment else None
         if not self.github:
@@ -108,7 +110,7 @@ class Job:
 def run(args: Namespace) -> int:
     from assay.report.quantity import printable
 
-    job = Job(os.environ)
+    job = CiJob(os.environ)
     try:
         shown = _read(args)
     except AssayError as error:
@@ -198,7 +200,7 @@ def _annotate(level: Level, headline: str) -> None:
     print(f"::{level} title=Assay::{said}")
 
 
-def _summarise(job: Job, shown: Shown) -> None:
+def _summarise(job: CiJob, shown: Shown) -> None:
     from assay.files.writing import open_append
 
     path = job.environment.get("GITHUB_STEP_SUMMARY")
@@ -207,9 +209,8 @@ def _summarise(job: Job, shown: Shown) -> None:
             summary.write(f"{shown.markdown}\n")
 
 
-def _post(job: Job, shown: Shown) -> int:
+def _post(job: CiJob, shown: Shown) -> int:
     from assay.report.quantity import printable
-    from assay.sinks.sink import SinkFailure
 
     try:
         review = job.review()
@@ -225,14 +226,14 @@ def _post(job: Job, shown: Shown) -> int:
     return 0
 
 
-def _body(job: Job, shown: Shown) -> str:
+def _body(job: CiJob, shown: Shown) -> str:
     told = [f"{_COLOURS[shown.level]} **Assay**" + (f" · [the job and its log]({job.link})" if job.link else "")]
     if job.posts_only:
         told.append("Measured by the pull request's own job, in a fork.")
     return "\n\n".join([*told, shown.markdown])
 
 
-def _advice(job: Job, status: int | None) -> str:
+def _advice(job: CiJob, status: int | None) -> str:
     if status not in (401, 403, 404):
         return "The verdict stands all the same"
     if job.gitlab:
@@ -242,3 +243,104 @@ def _advice(job: Job, status: int | None) -> str:
     return (
         "A fork's token is read-only; the workflow of assay-comment.yml posts for it, once it is on the default branch"
     )
+
+
+# One comment on a pull request (GitHub) or merge request (GitLab) that is updated, never repeated.
+
+_PAGE = 100
+_MOST_PAGES = 30
+_JSON = {"Content_Type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Review:
+    """The comments of one pull or merge request."""
+
+    target: HttpTarget
+    comments: str
+    """The path of the list of comments."""
+    edited: str
+    """The path below which each comment is edited by its number."""
+    edit: str = "PATCH"
+    author: tuple[str, str] = ("user", "login")
+    """Where a comment has its author's name; the second is where an account has its own."""
+    nobody: str = ""
+    """Who the author is if the token belongs to no account that may be asked for."""
+
+    def put(self, key: str, body: str) -> bool:
+        """Update the comment of this key, or create it. Return whether it was there."""
+        marker = f"<!-- assay: {re.sub(r'[^A-Za-z0-9 _.]', '_', key)} -->"
+        data = json.dumps({"body": f"{marker}\n{body}"}).encode()
+        number = self._find(marker)
+        if number is None:
+            self.target.send("POST", self.comments, data, **_JSON)
+        else:
+            self.target.send(self.edit, f"{self.edited}/{number}", data, **_JSON)
+        return number is not None
+
+    def _find(self, marker: str) -> int | None:
+        """Our own only: anyone may write a comment that begins with our marker, and could edit what we put there."""
+        me = self._me()
+        for comment in pages(self.target, self.comments):
+            author = comment.object(self.author[0]).text(self.author[1], "")
+            if author == me and comment.text("body", "").startswith(marker):
+                return comment.whole("id")
+        return None
+
+    def _me(self) -> str:
+        try:
+            return Written(_answer(self.target, "/user")).text(self.author[1])
+        except (SinkFailure, DataError):
+            if not self.nobody:
+                raise
+            return self.nobody
+
+
+def github_target(environment: Mapping[str, str]) -> HttpTarget:
+    url = environment.get("GITHUB_API_URL", "https://api.github.com")
+    token = environment.get("GITHUB_TOKEN", "")
+    return HttpTarget(url, {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"})
+
+
+def github_review(target: HttpTarget, repository: str, number: int) -> Review:
+    issues = f"/repos/{repository}/issues"
+    return Review(target, f"{issues}/{number}/comments", f"{issues}/comments", nobody="github-actions[bot]")
+
+
+def github_pull_request(target: HttpTarget, repository: str, event: Written) -> int | None:
+    """The pull request that an event is about. A `workflow_run` of a fork doesn't name it, and what the fork's job left
+    can't be believed, so GitHub is asked which open pull request has the commit that was measured."""
+    if "pull_request" in event:
+        return event.object("pull_request").whole("number")
+    if "workflow_run" not in event:
+        return None
+    run = event.object("workflow_run")
+    owner = run.object("head_repository").object("owner").text("login")
+    query = urlencode({"state": "open", "head": f"{owner}:{run.text('head_branch')}"})
+    for pull in pages(target, f"/repos/{repository}/pulls?{query}"):
+        if pull.object("head").text("sha") == run.text("head_sha"):
+            return pull.whole("number")
+    return None
+
+
+def gitlab_review(environment: Mapping[str, str]) -> Review:
+    target = HttpTarget(environment["CI_API_V4_URL"], {"PRIVATE-TOKEN": environment.get("ASSAY_GITLAB_TOKEN", "")})
+    project = environment.get("CI_MERGE_REQUEST_PROJECT_ID") or environment["CI_PROJECT_ID"]
+    notes = f"/projects/{project}/merge_requests/{environment['CI_MERGE_REQUEST_IID']}/notes"
+    return Review(target, notes, notes, edit="PUT", author=("author", "username"))
+
+
+def pages(target: HttpTarget, path: str) -> Iterator[Written]:
+    """Each object of a list that is answered in pages."""
+    joint = "&" if "?" in path else "?"
+    for page in range(1, _MOST_PAGES + 1):
+        answer = _answer(target, f"{path}{joint}per_page={_PAGE}&page={page}")
+        if not isinstance(answer, list):
+            raise DataError(f"{path.partition('?')[0]}: the answer is no list")
+        yield from map(Written, answer)
+        if len(answer) < _PAGE:
+            return
+
+
+def _answer(target: HttpTarget, path: str) -> Any:
+    return parse_json(target.send("GET", path), path.partition("?")[0], own=True)
