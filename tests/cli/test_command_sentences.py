@@ -8,7 +8,7 @@ import pytest
 from sentence_catalogue import Cases, assert_all_are_there, assert_golden, assert_plain, said
 
 from assay.cli import doctor_sentences, plan_sentences
-from assay.document import sentences as document_sentences
+from assay.document import sentences
 
 GOLDEN = Path(__file__).parent / "golden" / "sentences.txt"
 
@@ -37,11 +37,11 @@ CASES: Cases = {
         "extra": [("assay-bench", "ray", []), ("assay-bench", "ray", ["ray", "pyarrow"])],
         "no_extras_known": [("assay-bench",)],
     },
-    document_sentences: {
+    sentences: {
         "wrong_value": [
             ("model_type", "Input should be a valid dictionary or instance of EntryConfig", ["name"]),
             ("dict_type", "Input should be a valid dictionary"),
-            *((kind, "") for kind in sorted(document_sentences._KINDS)),
+            *((kind, "") for kind in sorted(sentences._KINDS)),
             ("greater_than_equal", "Input should be greater than or equal to 0"),
             ("value_error", "Value error, a name may hold letters"),
         ],

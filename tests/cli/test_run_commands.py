@@ -11,7 +11,7 @@ import pytest
 from workplace import Workplace
 
 from assay.api.run_inputs import RunInputs
-from assay.cli import run as command
+from assay.cli import run
 from assay.cli.run import _inputs
 from assay.errors import UsageError
 
@@ -20,7 +20,7 @@ SECRET = "hunter2-and-more"
 
 def parsed(*words: str, after: list[str]) -> Namespace:
     parser = ArgumentParser()
-    command.arguments(parser)
+    run.arguments(parser)
     args = parser.parse_args(list(words))
     args.after = after
     return args

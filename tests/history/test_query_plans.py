@@ -9,28 +9,27 @@ from pathlib import Path
 import pytest
 from history_rows import fill
 
-from assay.history import History
-from assay.history import database as queries
+from assay.history import History, database
 
 PAGE = "LIMIT 50 OFFSET 0"
 QUESTIONS = {
-    "latest runs": f"{queries.RUN} ORDER BY run.started DESC, run.id DESC {PAGE}",
-    "latest runs of an entry": f"{queries.RUN} WHERE run.entry = 'e' ORDER BY run.started DESC, run.id DESC {PAGE}",
-    "latest failures": f"{queries.RUN} WHERE run.outcome = 'failed' ORDER BY run.started DESC, run.id DESC {PAGE}",
-    "latest sessions": f"{queries.SESSION} ORDER BY session.started DESC, session.id DESC {PAGE}",
-    "session by name": f"{queries.SESSION} WHERE session.name = 's'",
-    "series of an entry": f"{queries.SERIES} WHERE series.entry = 'e'",
-    "series by id": f"{queries.SERIES} WHERE series.id = 1",
-    "series of a fingerprint": queries.SERIES_OF.replace("?", "'f'"),
-    "tags of an entry": queries.ENTRY_TAGS.replace("?", "'1'"),
-    "trend": queries.TREND.replace("?", "1"),
-    "levels": queries.LEVELS.replace("?", "1"),
-    "last comparable": queries.LAST_COMPARABLE.replace("?", "'1'"),
-    "runs of a series in a session": re.sub(r"\?\d", "'1'", queries.RUNS_OF_SERIES_IN_SESSION),
-    "previous session": queries.PREVIOUS_SESSION.replace("?", "'1'"),
-    "newest runs": queries.NEWEST_RUNS.replace("?", "'1'"),
-    "records of a session": queries.RECORDS_OF_SESSION.replace("?", "'1'"),
-    "comparison of two sessions": queries.COMPARISON.replace("?", "'1'"),
+    "latest runs": f"{database.RUN} ORDER BY run.started DESC, run.id DESC {PAGE}",
+    "latest runs of an entry": f"{database.RUN} WHERE run.entry = 'e' ORDER BY run.started DESC, run.id DESC {PAGE}",
+    "latest failures": f"{database.RUN} WHERE run.outcome = 'failed' ORDER BY run.started DESC, run.id DESC {PAGE}",
+    "latest sessions": f"{database.SESSION} ORDER BY session.started DESC, session.id DESC {PAGE}",
+    "session by name": f"{database.SESSION} WHERE session.name = 's'",
+    "series of an entry": f"{database.SERIES} WHERE series.entry = 'e'",
+    "series by id": f"{database.SERIES} WHERE series.id = 1",
+    "series of a fingerprint": database.SERIES_OF.replace("?", "'f'"),
+    "tags of an entry": database.ENTRY_TAGS.replace("?", "'1'"),
+    "trend": database.TREND.replace("?", "1"),
+    "levels": database.LEVELS.replace("?", "1"),
+    "last comparable": database.LAST_COMPARABLE.replace("?", "'1'"),
+    "runs of a series in a session": re.sub(r"\?\d", "'1'", database.RUNS_OF_SERIES_IN_SESSION),
+    "previous session": database.PREVIOUS_SESSION.replace("?", "'1'"),
+    "newest runs": database.NEWEST_RUNS.replace("?", "'1'"),
+    "records of a session": database.RECORDS_OF_SESSION.replace("?", "'1'"),
+    "comparison of two sessions": database.COMPARISON.replace("?", "'1'"),
 }
 SORTED_BY_INDEX = ("latest runs", "latest runs of an entry", "latest failures", "latest sessions", "trend", "levels")
 

@@ -25,7 +25,7 @@ from assay.loadgen.colocation.colocation import Colocation, GroupOutcome
 from assay.loadgen.colocation.colocation_config import ColocationConfig
 from assay.loadgen.colocation.pipeline_worker import as_run
 from assay.loadgen.colocation.read_config import read_config
-from assay.loadgen.driver import receiver as reception
+from assay.loadgen.driver import receiver
 from assay.loadgen.schedulers.scheduler import draw, endless
 from assay.stages.synthetic import NoOp
 
@@ -110,7 +110,7 @@ def test_a_trace_begins_again_a_mean_gap_after_its_end(tmp_path: Path, times: st
 
 
 def test_a_long_schedule_is_handed_to_the_sender_process_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "_AHEAD", 100)
+    monkeypatch.setattr(receiver, "_AHEAD", 100)
     load = LoadGen(
         Graph.chain([NoOp()]), ConstantLoadScheduler(rate=50_000), Stop(max_queries=20_000), sender="process"
     )

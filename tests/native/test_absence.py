@@ -10,7 +10,7 @@ import pytest
 from workplace import Workplace
 
 from assay.errors import UsageError
-from assay.native import library as native
+from assay.native import library
 
 FIXTURE = Path("tests/fixtures/audio/alm/sample_input.jsonl")
 SESSION = """
@@ -24,10 +24,10 @@ entries:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looked for again, and forgotten afterwards."""
-    native._found.cache_clear()
-    monkeypatch.delenv(native.LIMIT, raising=False)
+    library._found.cache_clear()
+    monkeypatch.delenv(library.LIMIT, raising=False)
     yield  # type: ignore[misc]
-    native._found.cache_clear()
+    library._found.cache_clear()
 
 
 @pytest.mark.slow
@@ -51,10 +51,10 @@ def test_runs_with_and_without_it_do_not_share_a_fingerprint(tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("fresh")
 def test_a_library_that_is_missing_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "PATH", tmp_path / "libassay.so")
-    assert native.library() is None
-    assert native.kernel() == "none"
-    said = native.absence() or ""
+    monkeypatch.setattr(library, "PATH", tmp_path / "libassay.so")
+    assert library.library() is None
+    assert library.kernel() == "none"
+    said = library.absence() or ""
     assert said.startswith(f"the compiled library is missing ({tmp_path / 'libassay.so'})")
     assert "install it again" in said
 
@@ -62,16 +62,16 @@ def test_a_library_that_is_missing_is_said_to_be(tmp_path: Path, monkeypatch: py
 @pytest.mark.usefixtures("fresh")
 def test_a_library_of_another_machine_is_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "libassay.so").write_bytes(b"\x7fELF" + bytes(100))
-    monkeypatch.setattr(native, "PATH", tmp_path / "libassay.so")
-    assert native.library() is None
-    assert (native.absence() or "").startswith("the compiled library cannot be loaded (")
+    monkeypatch.setattr(library, "PATH", tmp_path / "libassay.so")
+    assert library.library() is None
+    assert (library.absence() or "").startswith("the compiled library cannot be loaded (")
 
 
 @pytest.mark.usefixtures("fresh")
 def test_a_level_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(native.LIMIT, "sse9")
+    monkeypatch.setenv(library.LIMIT, "sse9")
     with pytest.raises(UsageError, match="ASSAY_NATIVE=sse9: it is none, scalar, avx2 or avx512"):
-        native.library()
+        library.library()
 
 
 def test_a_program_can_warn(tmp_path: Path) -> None:

@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.native import near_duplicates as minhash
+from assay.native import near_duplicates
 from assay.native.library import LEVELS, library
-from assay.stages.text import minhash as plain_minhash
-from assay.stages.text.minhash import BANDS
+from assay.stages.text.minhash import BANDS, plain_band_keys, plain_signatures
 from assay.stages.text.text_column import TextColumn
 
 GOLDEN = {
@@ -55,7 +54,7 @@ def at_level(level: int, column: TextColumn) -> np.ndarray:
     try:
         if reached != level:
             pytest.fail(f"this processor has no {LEVELS[level]}")
-        made = minhash.signatures(column.data, column.starts, column.ends, column.escaped)
+        made = near_duplicates.signatures(column.data, column.starts, column.ends, column.escaped)
     finally:
         loaded.assay_limit_level(len(LEVELS) - 1)
     assert made is not None
@@ -71,13 +70,13 @@ def highest() -> int:
 @pytest.mark.parametrize("kind", GOLDEN)
 def test_signatures_are_those_of_the_numba_kernel(kind: str) -> None:
     column = TextColumn.packed(texts(kind))
-    plain = plain_minhash.signatures(column)
+    plain = plain_signatures(column)
     assert hashlib.sha256(plain.tobytes()).hexdigest()[:16] == GOLDEN[kind]
     for level in range(highest() + 1):
         assert (at_level(level, column) == plain).all(), LEVELS[level]
-    keys = minhash.band_keys(plain, BANDS)
+    keys = near_duplicates.band_keys(plain, BANDS)
     assert keys is not None
-    assert (keys == plain_minhash.band_keys(plain, BANDS)).all()
+    assert (keys == plain_band_keys(plain, BANDS)).all()
 
 
 @settings(max_examples=150, deadline=None)
@@ -89,14 +88,14 @@ def test_text_inside_json_has_the_signature_of_the_text(drawn: list[str]) -> Non
         inside = TextColumn.packed([json.dumps(text, ensure_ascii=ascii_only)[1:-1].encode() for text in drawn])
         escaped = TextColumn(inside.data, inside.starts, inside.ends, np.ones(len(drawn), np.uint8))
         for level in range(highest() + 1):
-            assert (at_level(level, escaped) == plain_minhash.signatures(plain)).all()
+            assert (at_level(level, escaped) == plain_signatures(plain)).all()
 
 
 def test_ranges_outside_of_the_block_are_refused() -> None:
     data = np.zeros(10, np.uint8)
     for start, end in ((-1, 3), (0, 11), (5, 4)):
         with pytest.raises(ValueError, match="outside"):
-            minhash.signatures(data, np.array([start]), np.array([end]), None)
+            near_duplicates.signatures(data, np.array([start]), np.array([end]), None)
 
 
 def test_without_the_library_the_numbers_are_the_same() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.process import limits as memory_group
+from assay.process import limits
 from assay.process.limits import MemoryGroup
 
 
@@ -27,9 +27,9 @@ def mount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             Path(path, name).write_text("max\n")
         Path(path, "memory.events").write_text("low 0\nhigh 0\nmax 7\noom 1\noom_kill 0\n")
 
-    monkeypatch.setattr(memory_group, "_MOUNT", str(tmp_path / "fs"))
-    monkeypatch.setattr(memory_group, "_OWN", str(tmp_path / "cgroup"))
-    monkeypatch.setattr(memory_group.os, "mkdir", mkdir)  # type: ignore[attr-defined]
+    monkeypatch.setattr(limits, "_MOUNT", str(tmp_path / "fs"))
+    monkeypatch.setattr(limits, "_OWN", str(tmp_path / "cgroup"))
+    monkeypatch.setattr(limits.os, "mkdir", mkdir)  # type: ignore[attr-defined]
     return own
 
 
@@ -62,5 +62,5 @@ def test_a_group_that_does_not_hand_memory_down_is_not_used(mount: Path) -> None
 
 @pytest.mark.parametrize("own", ["", "3:cpu,cpuacct:/x\n", "0::/elsewhere\n"])
 def test_a_machine_without_such_groups_has_no_limit_by_the_kernel(mount: Path, own: str) -> None:
-    Path(memory_group._OWN).write_text(own)
+    Path(limits._OWN).write_text(own)
     assert MemoryGroup.make(100) is None

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from assay.history import History
 from assay.record import Outcome, SessionInfo
-from assay.server import cache as kept_board
+from assay.server import cache
 from assay.server.app import dashboard
 from assay.server.attention import load_acknowledged
 from assay.server.cache import ChangeCounter, KeptBoard, KeptPage, KeptPages
@@ -31,7 +31,7 @@ FAILED = {"matter": "failed", "entry": "removal_ray", "machine": MACHINE.machine
 
 @pytest.fixture(autouse=True)
 def _made_while_the_reader_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_board, "_QUICK_S", 1e9)
+    monkeypatch.setattr(cache, "_QUICK_S", 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_the_first_screen_follows_the_history(tmp_path: Path) -> None:
 
 
 def test_a_slow_board_is_made_while_the_last_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_board, "_QUICK_S", 0.2)
+    monkeypatch.setattr(cache, "_QUICK_S", 0.2)
     kept, going_on = KeptBoard(), threading.Event()
     kept.get(1, lambda: StatusBoard(tags=("first",)))
     kept._took_s = 9.0

@@ -25,7 +25,7 @@ from history_rows import fill
 from workplace import Workplace
 
 from assay.history import History
-from assay.server import cache as kept_comparisons
+from assay.server import cache
 from assay.server.cache import KeptComparisons
 
 ENTRIES, CLIENTS = 50, 16
@@ -155,7 +155,7 @@ def _memory_mb(pid: int) -> float:
 
 def test_a_comparison_is_made_once_however_many_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """And while others are forgotten: an answer is never one that another client has just thrown away."""
-    monkeypatch.setattr(kept_comparisons, "_MOST", 1)
+    monkeypatch.setattr(cache, "_MOST", 1)
     kept, made = KeptComparisons(), Counter[int]()
 
     def ask_for(number: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.doctor import _gpus
-from assay.session import machine as capture
+from assay.session import machine
 from assay.session.machine import Nvidia
 
 LIBRARY = r"""
@@ -67,8 +67,8 @@ def test_a_driver_that_refuses_an_answer_is_told_and_stops_nothing(tmp_path: Pat
 
 def test_without_a_driver_nothing_is_recorded_and_the_reason_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    monkeypatch.setattr(capture, "MODULE", Path("/no/such/file"))
-    found = capture.nvidia.__wrapped__()
+    monkeypatch.setattr(machine, "MODULE", Path("/no/such/file"))
+    found = machine.nvidia.__wrapped__()
     assert found == Nvidia(problem="nvidia-ml-py is not installed: pip install 'assay-bench[gpu]'")
     assert _gpus(found).detail == (
         "none found (nvidia-ml-py is not installed: pip install 'assay-bench[gpu]'), no driver;"
@@ -87,9 +87,9 @@ def test_the_kernels_module_tells_the_driver_where_python_cannot(
     said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    monkeypatch.setattr(capture, "MODULE", tmp_path / "version")
+    monkeypatch.setattr(machine, "MODULE", tmp_path / "version")
     (tmp_path / "version").write_text(said)
-    assert capture.nvidia.__wrapped__().driver == "535.161.08"
+    assert machine.nvidia.__wrapped__().driver == "535.161.08"
 
 
 def test_doctor_names_gpu_driver_and_cuda() -> None:

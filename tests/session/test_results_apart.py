@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.session.results import program_results as results_apart
+from assay.session.results import program_results
 from assay.session.results.program_results import read_results, results_of
 
 YEARS = b"\x80\x04}N\x85" + b"2\x86" * 60 + b"Ns."
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_pickle_that_never_ends_costs_a_warning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results_apart, "SECONDS", 1.0)
+    monkeypatch.setattr(program_results, "SECONDS", 1.0)
     (folder / "tasks.pkl").write_bytes(YEARS)
     results = results_of(folder, required=True)
     assert results.warnings == ["its tasks could not be read: that took longer than 1 s; they were left out"]
@@ -31,8 +31,8 @@ def test_a_pickle_that_never_ends_costs_a_warning(folder: Path, monkeypatch: pyt
 
 
 def test_results_that_need_too_much_memory_make_the_run_invalid(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results_apart, "MEMORY", 64 << 20)
-    monkeypatch.setattr(results_apart, "MEMORY_PER_BYTE", 0)
+    monkeypatch.setattr(program_results, "MEMORY", 64 << 20)
+    monkeypatch.setattr(program_results, "MEMORY_PER_BYTE", 0)
     (folder / "metrics.json").write_text(json.dumps({"rows": list(range(4_000_000))}))
     results = results_of(folder, required=True)
     assert results.problems == ["its results could not be read: that took more memory than 64 MB"]
@@ -44,7 +44,7 @@ def test_read_apart_or_at_once_the_results_are_the_same(folder: Path, monkeypatc
     (folder / "tasks.jsonl").write_text("\n".join([*lines, "broken"]))
     at_once = results_of(folder, required=True)
     assert repr(at_once) == repr(read_results(folder, required=True))
-    monkeypatch.setattr(results_apart, "SMALL", 10)
+    monkeypatch.setattr(program_results, "SMALL", 10)
     assert repr(results_of(folder, required=True)) == repr(at_once)
 
 
@@ -52,7 +52,7 @@ def test_small_plain_files_start_no_process(folder: Path, monkeypatch: pytest.Mo
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(results_apart.subprocess, "Popen", refuse)  # type: ignore[attr-defined]
+    monkeypatch.setattr(program_results.subprocess, "Popen", refuse)  # type: ignore[attr-defined]
     (folder / "tasks.jsonl").write_text('{"stage": "s", "metrics": {"t": 1}}')
     (folder / "tasks.pkl").write_bytes(PLAIN)  # beside the lines it is not read
     assert results_of(folder, required=True).metrics["rows"] == 5

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.cli import main as command_line
+from assay.cli import main
 
 Cases = Mapping[ModuleType, Mapping[str, Sequence[tuple[Any, ...]]]]
 """Arguments, or pairs of arguments and options, by module and function."""
@@ -73,4 +73,4 @@ def commands(sentences: Said) -> list[str]:
 
 def assert_accepted(command: str) -> None:
     words = command.split()[1:]
-    command_line._parser(command_line._find_command(words)).parse_args(words)
+    main._parser(main._find_command(words)).parse_args(words)

@@ -38,7 +38,7 @@ def plain_values(given: Any, name: str) -> list[Any]:
 
 def plain_numbers(given: Any, name: str) -> list[float]:
     """NaN where a value is missing."""
-    return [_number_plain_values(value, f"{name}[{at}]") for at, value in enumerate(plain_values(given, name))]
+    return [_as_number(value, f"{name}[{at}]") for at, value in enumerate(plain_values(given, name))]
 
 
 def first_not_finite(values: Iterable[float], name: str) -> str:
@@ -50,7 +50,7 @@ def _own(value: Any) -> Any:
     return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
 
 
-def _number_plain_values(value: Any, where: str) -> float:
+def _as_number(value: Any, where: str) -> float:
     if value is None or type(value).__name__ in _MISSING:
         return nan
     if not isinstance(value, str | bytes | bytearray):

@@ -151,7 +151,7 @@ class TimeDistribution:
 
 
 _MOST_METRICS = 200
-_MOST_KINDS_SERVING_POINT = 20
+_MOST_ERROR_KINDS = 20
 _MOST_NOTES = 20
 _MOST_OBJECTIVES = 20
 _REASONS = ("failed", "saturated", "client_bottleneck", "undelivered")
@@ -228,9 +228,7 @@ class ServingPoint:
             client_cpu_share=client.at_least_0("cpu_share"),
             counted_by=written.text("counted_by"),
             metrics={name: value for name, value in numbers.items() if value is not None},
-            errors=tuple(
-                (str(kind)[:60], errors.count(kind)) for kind in list(errors.written)[:_MOST_KINDS_SERVING_POINT]
-            ),
+            errors=tuple((str(kind)[:60], errors.count(kind)) for kind in list(errors.written)[:_MOST_ERROR_KINDS]),
             histograms=tuple(one for one in found if one is not None),
             series=LoadSeries.read(written.inner("over_time")),
             notes=written.sentences("notes", _MOST_NOTES),

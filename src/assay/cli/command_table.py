@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Protocol
 
-if TYPE_CHECKING:
-
     class CommandModule(Protocol):
         """What the file of a command provides."""
 

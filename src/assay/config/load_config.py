@@ -13,8 +13,7 @@ from assay.config.service import with_default_service
 from assay.config.session_config import SessionConfig
 from assay.document.validation import validate
 from assay.document.yaml_file import read_yaml
-from assay.document.yaml_node import Path as Place
-from assay.document.yaml_node import YamlNode
+from assay.document.yaml_node import KeyPath, YamlNode
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Config:
     lenient: bool = False
     """Variables that are not set are empty, with a warning."""
     warnings: tuple[str, ...] = ()
-    emptied: tuple[tuple[Place, str], ...] = ()
+    emptied: tuple[tuple[KeyPath, str], ...] = ()
     """Where such a variable stands, and its name."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from assay.document.yaml_node import Path, YamlNode, path_text
+from assay.document.yaml_node import KeyPath, YamlNode, path_text
 from assay.errors import UsageError
 from assay.names import unknown
 
@@ -26,7 +26,7 @@ def merge(earlier: YamlNode, later: YamlNode) -> YamlNode:
     return later
 
 
-def duplicates(node: YamlNode, path: Path = ()) -> list[str]:
+def duplicates(node: YamlNode, path: KeyPath = ()) -> list[str]:
     """Problems: two items of one list with one name, in one file. Which of them counts would be a guess."""
     problems: list[str] = []
     identity = _identity(node)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.document.yaml_node import Path, YamlNode, path_text
+from assay.document.yaml_node import KeyPath, YamlNode, path_text
 from assay.names import quote, unknown
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([-+])([^}]*))?\}")
@@ -23,10 +23,10 @@ class Variables:
         self._lenient = lenient
         self.problems: list[str] = []
         self.warnings: list[str] = []
-        self.emptied: list[tuple[Path, str]] = []
+        self.emptied: list[tuple[KeyPath, str]] = []
         """Where an unset variable was taken as empty, and its name."""
 
-    def text(self, text: str, where: str, path: Path = ()) -> str:
+    def text(self, text: str, where: str, path: KeyPath = ()) -> str:
         def value(match: re.Match[str]) -> str:
             name, kind, other = match[1], match[2], match[3]
             if kind == "+":
@@ -48,7 +48,7 @@ class Variables:
 
         return _VARIABLE.sub(value, text)
 
-    def substitute(self, node: YamlNode, path: Path = ()) -> YamlNode:
+    def substitute(self, node: YamlNode, path: KeyPath = ()) -> YamlNode:
         if node.is_mapping:
             children = {
                 key: child if key in TOKENISED else self.substitute(child, (*path, key))

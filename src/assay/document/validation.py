@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from assay.document.sentences import wrong_value
-from assay.document.yaml_node import Mark, Path, YamlNode, path_text
+from assay.document.yaml_node import KeyPath, Mark, YamlNode, path_text
 from assay.errors import ConfigError
 from assay.names import unknown
 
@@ -20,7 +20,7 @@ def validate(model: type[M], node: YamlNode) -> M:
         raise ConfigError(problems(error, node, model)) from None
 
 
-def problems(error: ValidationError, node: YamlNode, model: type[BaseModel], at: Path = ()) -> list[str]:
+def problems(error: ValidationError, node: YamlNode, model: type[BaseModel], at: KeyPath = ()) -> list[str]:
     """Problems in the order they stand in the files. What is used at several places (an anchor, a default for all
     entries) and is wrong there in one way is said once, for the shortest path."""
     found = [_problem(item, node, model, at) for item in error.errors(include_url=False)]
@@ -30,7 +30,7 @@ def problems(error: ValidationError, node: YamlNode, model: type[BaseModel], at:
     return [f"{mark}: {path}: {message}" for (mark, message), path in first.items()]
 
 
-def _problem(item: Any, root: YamlNode, model: type[BaseModel], at: Path) -> tuple[Mark, str, str]:
+def _problem(item: Any, root: YamlNode, model: type[BaseModel], at: KeyPath) -> tuple[Mark, str, str]:
     path = _find_steps(item["loc"], root)
     node = root.at(path)
     if item["type"] == "extra_forbidden":
@@ -46,7 +46,7 @@ def _problem(item: Any, root: YamlNode, model: type[BaseModel], at: Path) -> tup
     return node.mark, path_text((*at, *path)), message
 
 
-def _find_steps(loc: tuple[Any, ...], root: YamlNode) -> Path:
+def _find_steps(loc: tuple[Any, ...], root: YamlNode) -> KeyPath:
     """pydantic puts names of union members between the steps; those are not in the file."""
     path: list[str | int] = []
     node = root
@@ -59,13 +59,13 @@ def _find_steps(loc: tuple[Any, ...], root: YamlNode) -> Path:
     return tuple(path)
 
 
-def _keys(model: type[BaseModel], path: Path) -> list[str] | None:
+def _keys(model: type[BaseModel], path: KeyPath) -> list[str] | None:
     """None where the model does not tell."""
     found = _model(model, path)
     return sorted(field.alias or name for name, field in found.model_fields.items()) if found else None
 
 
-def _model(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
+def _model(model: type[BaseModel], path: KeyPath) -> type[BaseModel] | None:
     """The model of what stands at a place; None where that is not told."""
     current: Any = model
     for step in path:
@@ -79,7 +79,7 @@ def _model(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
     return current if isinstance(current, type) and issubclass(current, BaseModel) else None
 
 
-def _keys_needed(model: type[BaseModel], path: Path) -> list[str]:
+def _keys_needed(model: type[BaseModel], path: KeyPath) -> list[str]:
     """Keys that a mapping at that place must have."""
     found = _model(model, path)
     return [field.alias or name for name, field in found.model_fields.items() if field.is_required()] if found else []

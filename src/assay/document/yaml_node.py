@@ -5,12 +5,12 @@ import select
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path as PathConfigText
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import ConfigError
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 class Mark(NamedTuple):
@@ -63,7 +63,7 @@ class YamlNode:
             return [child.plain() for child in self.value]
         return self.value
 
-    def at(self, path: Path) -> YamlNode:
+    def at(self, path: KeyPath) -> YamlNode:
         """The node at `path`, or the nearest above it."""
         node = self
         for step in path:
@@ -73,7 +73,7 @@ class YamlNode:
             node = child
         return node
 
-    def scalars(self, path: Path = ()) -> Iterator[tuple[Path, YamlNode]]:
+    def scalars(self, path: KeyPath = ()) -> Iterator[tuple[KeyPath, YamlNode]]:
         if isinstance(self.value, dict):
             for name, child in self.value.items():
                 yield from child.scalars((*path, name))
@@ -94,7 +94,7 @@ def _child(node: YamlNode, step: str | int) -> YamlNode | None:
     return child
 
 
-def path_text(path: Path) -> str:
+def path_text(path: KeyPath) -> str:
     """`entries[2].timeout_s`"""
     text = ""
     for step in path:
@@ -107,7 +107,7 @@ MOST_BYTES = 64 * 2**20
 _BLOCK = 2**20
 
 
-def read_config(path: PathConfigText) -> str:
+def read_config(path: Path) -> str:
     """A file that the user names. It may be a pipe (`--config <(make-config)`), but one that nobody writes to, a device
     or a folder is refused: nothing here waits for ever."""
     try:
@@ -126,7 +126,7 @@ def read_config(path: PathConfigText) -> str:
         raise ConfigError([f"{str(path)!r}: is not a path: it has a null character"]) from None
 
 
-def _read(descriptor: int, path: PathConfigText) -> bytes:
+def _read(descriptor: int, path: Path) -> bytes:
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISDIR(mode):
         raise ConfigError([f"{path}: is a directory, not a file"])

@@ -104,7 +104,7 @@ class IdTable:
             self._offsets[at] = end
         self._slots = int64s(slots_for(len(ids)))
         where = (self._content, address(self._offsets), len(ids))
-        self._different = _library_id_table().assay_ids_fill(*where, self._key, address(self._slots), len(self._slots))
+        self._different = _id_library().assay_ids_fill(*where, self._key, address(self._slots), len(self._slots))
 
     def __len__(self) -> int:
         return int(self._different)
@@ -113,7 +113,7 @@ class IdTable:
         """A byte for each value (`Fields.column`): 1 if it is in the set, 0 if not, ASK; and how many are ASK."""
         rows, room = len(kinds), longest(values)
         found, scratch = bytearray(rows), bytearray(room)
-        left = _library_id_table().assay_ids_find(
+        left = _id_library().assay_ids_find(
             *(address(block), len(block), address(values), address(kinds), rows, self.kind),
             *(self._content, address(self._offsets), self._key, address(self._slots), len(self._slots)),
             *(address(scratch), room, address(found)),
@@ -124,7 +124,7 @@ class IdTable:
 
 
 @cache
-def _library_id_table() -> ctypes.CDLL:
+def _id_library() -> ctypes.CDLL:
     number, pointer, size, text = ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
     values = (pointer, size, pointer, pointer, number, ctypes.c_int)
     return require(

@@ -77,16 +77,14 @@ def _load() -> tuple[ctypes.CDLL, NDArray[Any]] | None:
 
 # Pairs of documents that share a key, by the compiled core (`c/pairs/`); None from each function without it.
 
-_POINTER_PAIRS, _COUNT_PAIRS = ctypes.c_void_p, ctypes.c_int64
-
 
 class _Part(ctypes.Structure):
     """`struct key_part` of key_part.h."""
 
     _fields_ = (
-        ("keys", _POINTER_PAIRS),
-        ("rows", _POINTER_PAIRS),
-        ("starts", _POINTER_PAIRS),
+        ("keys", _POINTER),
+        ("rows", _POINTER),
+        ("starts", _POINTER),
         ("split", ctypes.c_uint64),
     )
 
@@ -97,7 +95,7 @@ def partition(
     """Keys (a row a document) by bucket and within it by document, the row of each, and where each bucket starts."""
     import numpy as np
 
-    if (loaded := _load_pairs()) is None:
+    if (loaded := _load_pair_library()) is None:
         return None
     keys = np.ascontiguousarray(keys, np.uint64)
     ordered, rows = np.empty(keys.size, np.uint64), np.empty(keys.size, np.uint32)
@@ -118,7 +116,7 @@ def find_pairs(
     """Pairs of documents that share a key of buckets [first, last); a part is the split and what `partition` gave."""
     import numpy as np
 
-    if (loaded := _load_pairs()) is None:
+    if (loaded := _load_pair_library()) is None:
         return None
     held = (_Part * max(len(parts), 1))()
     room = 0
@@ -138,13 +136,11 @@ def confirm(
     """Which pairs agree in at least `least` of the numbers of their proofs: an array a split, a row a document."""
     import numpy as np
 
-    if (loaded := _load_pairs()) is None:
+    if (loaded := _load_pair_library()) is None:
         return None
     alike = np.zeros(len(first), np.bool_)
     width = next((proof.shape[1] for proof in proofs if proof is not None), 0)
-    addresses = (_POINTER_PAIRS * max(len(proofs), 1))(
-        *(None if proof is None else proof.ctypes.data for proof in proofs)
-    )
+    addresses = (_POINTER * max(len(proofs), 1))(*(None if proof is None else proof.ctypes.data for proof in proofs))
     first, second = (np.ascontiguousarray(side, np.uint64) for side in (first, second))
     loaded.assay_pairs_confirm(
         addresses, width, first.ctypes.data, second.ctypes.data, len(first), least, alike.ctypes.data
@@ -153,21 +149,21 @@ def confirm(
 
 
 @cache
-def _load_pairs() -> ctypes.CDLL | None:
+def _load_pair_library() -> ctypes.CDLL | None:
     if (loaded := library()) is not None:
-        part, room = ctypes.POINTER(_Part), (_POINTER_PAIRS, _POINTER_PAIRS, _COUNT_PAIRS)
+        part, room = ctypes.POINTER(_Part), (_POINTER, _POINTER, _COUNT)
         declare(
             loaded,
             {
-                "assay_pairs_buckets": (_COUNT_PAIRS, ()),
+                "assay_pairs_buckets": (_COUNT, ()),
                 "assay_pairs_partition": (
-                    _COUNT_PAIRS,
-                    (_POINTER_PAIRS, _COUNT_PAIRS, _COUNT_PAIRS, _POINTER_PAIRS, _POINTER_PAIRS, _POINTER_PAIRS),
+                    _COUNT,
+                    (_POINTER, _COUNT, _COUNT, _POINTER, _POINTER, _POINTER),
                 ),
-                "assay_pairs_shared": (_COUNT_PAIRS, (part, _COUNT_PAIRS, _COUNT_PAIRS, _COUNT_PAIRS, *room)),
+                "assay_pairs_shared": (_COUNT, (part, _COUNT, _COUNT, _COUNT, *room)),
                 "assay_pairs_confirm": (
-                    _COUNT_PAIRS,
-                    (_POINTER_PAIRS, _COUNT_PAIRS, *room, _COUNT_PAIRS, _POINTER_PAIRS),
+                    _COUNT,
+                    (_POINTER, _COUNT, *room, _COUNT, _POINTER),
                 ),
             },
         )

@@ -9,9 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
 
-# Joules of one GPU since the first reading: from its energy counter, or where it has none from power over time.
-
-if TYPE_CHECKING:
     Source = Literal["", "counter", "power"]
 
 

@@ -49,7 +49,7 @@ def render_colocation(folder: Path) -> str:
         text = page.render(
             shown=shown,
             kind=_KINDS.get(result.kind, "pipelines side by side"),
-            environment=_environment_colocation_page(folder),
+            environment=_known_environment(folder),
             plots=[plot.to_json() for plot in shown.plots],
             scripts=page_scripts(),
             version=__version__,
@@ -60,7 +60,7 @@ def render_colocation(folder: Path) -> str:
     return text
 
 
-def _environment_colocation_page(folder: Path) -> Environment | None:
+def _known_environment(folder: Path) -> Environment | None:
     try:
         return SessionFolder(folder).environment()
     except DataError:

@@ -12,7 +12,6 @@ from typing import Any
 from assay.errors import AssayError
 from assay.files.writing import write_atomic
 from assay.server import compare_page, home_page, series_page, session_pages
-from assay.server import session_pages as entry_pages
 from assay.server.address import Listed, publishing
 from assay.server.app import STATIC, render
 from assay.server.session_store import Store
@@ -98,7 +97,7 @@ class Site:
         store = self._store
         shown = session_pages.SessionsPage(Listed(tuple(sessions), 0, False), ())
         yield _SitePage("sessions.html", "sessions.html", "/sessions", {}, lambda: shown)
-        yield _SitePage("entries.html", "entries.html", "/entries", {}, lambda: entry_pages.entries(store, {}))
+        yield _SitePage("entries.html", "entries.html", "/entries", {}, lambda: session_pages.entries(store, {}))
         for number, row in enumerate(sessions):
             asked = {"name": row.name}
             yield self._page(f"session-{number + 1}.html", "session.html", "/session", asked, session_pages.session)
@@ -107,7 +106,7 @@ class Site:
             asked = {"base": before.name, "head": sessions[0].name}
             yield self._page("compare.html", "compare.html", "/compare", asked, compare_page.compare)
         for number, name in enumerate(names):
-            yield self._page(f"entry-{number + 1}.html", "entry.html", "/entry", {"name": name}, entry_pages.entry)
+            yield self._page(f"entry-{number + 1}.html", "entry.html", "/entry", {"name": name}, session_pages.entry)
         for id in series:
             yield self._page(f"series-{id}.html", "series.html", "/series", {"id": str(id)}, series_page.series)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.config.entry import Entry
 from assay.config.plan import Plan
-from assay.process import gpus as gpu
+from assay.process import gpus
 from assay.session import machine
 from assay.session.capture_environment import AskedInterpreter, ask_interpreter
 from assay.session.machine_watch import Neighbours
@@ -47,7 +47,7 @@ def gpu_warnings(plan: Plan) -> Iterator[str]:
     """Warnings about what the files ask of GPUs, where there is none."""
     recorded = plan.gpu_stats_recorder is not None and plan.gpu_stats_recorder.interval_s > 0
     watched = any(entry.gpu_mem_use_warning_threshold is not None for entry in plan.entries)
-    reason = gpu.absence() if recorded or watched else None
+    reason = gpus.absence() if recorded or watched else None
     if reason is None:
         return
     if recorded:

@@ -178,19 +178,13 @@ def _case(record: Record) -> str:
         reasons = "; ".join(record.reasons) or str(record.outcome)
         told = f"<{element} message={_attribute(reasons[:1000])}"
         told += (
-            "/>\n"
-            if element == "skipped"
-            else f" type={_attribute(record.outcome)}>{_text_junit_sink(reasons)}</{element}>\n"
+            "/>\n" if element == "skipped" else f" type={_attribute(record.outcome)}>{_xml_text(reasons)}</{element}>\n"
         )
-    log = (
-        f"<system-out>{_text_junit_sink(f'log: {record.stdouterr_file}')}</system-out>\n"
-        if record.stdouterr_file
-        else ""
-    )
+    log = f"<system-out>{_xml_text(f'log: {record.stdouterr_file}')}</system-out>\n" if record.stdouterr_file else ""
     return f"{head}<properties>\n{properties}</properties>\n{told}{log}</testcase>\n"
 
 
-def _text_junit_sink(value: object) -> str:
+def _xml_text(value: object) -> str:
     return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", str(value)))
 
 

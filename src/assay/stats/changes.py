@@ -161,7 +161,7 @@ FEWEST = 8
 CONFIRMED = 5
 """Values at a new level after which it hardly ever turns out to have been noise."""
 _LOW_PRICE = 3.0
-_SPIKE_CHANGE_POINTS = 2.0
+_CLIP_SIGMAS = 2.0
 _TAIL = 3.0
 _FEW = 8
 """Values from which on a level is believed; with fewer, one spike among them could have made it."""
@@ -191,7 +191,7 @@ def find_changes(series: ArrayLike, *, price: float = PRICE, floor: float = FLOO
     scaled, logs = _scale(values)
     sigma = white_sigma(scaled)
     centre = running_median(scaled)
-    clipped = np.clip(scaled, centre - _SPIKE_CHANGE_POINTS * sigma, centre + _SPIKE_CHANGE_POINTS * sigma)
+    clipped = np.clip(scaled, centre - _CLIP_SIGMAS * sigma, centre + _CLIP_SIGMAS * sigma)
     cuts, noise, full = _cuts(scaled, clipped, sigma, price)
     least = np.log1p(floor) if logs else floor
     cuts = _merge_small(scaled, cuts, least, relative=not logs)
@@ -231,7 +231,7 @@ def _cuts(scaled: Floats, clipped: Floats, sigma: float, price: float) -> tuple[
     while cuts:
         parts = Segments.of(clipped, cuts)
         order = np.argsort(parts.gains, kind="stable")
-        reach = max(float(parts.heights[order[0]]), _SPIKE_CHANGE_POINTS * sigma)
+        reach = max(float(parts.heights[order[0]]), _CLIP_SIGMAS * sigma)
         noise = noise_around(scaled - np.repeat(parts.levels, parts.lengths), len(cuts), reach)
         full = price * noise.long_run * size
         if parts.gains[order[0]] >= full:

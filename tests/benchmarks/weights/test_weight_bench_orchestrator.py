@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from assay.benchmarks.weight_probes.machine import Machine
-from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite, orchestrator
-from assay.benchmarks.weights import profile as suite_registry
+from assay.benchmarks.weights import BenchmarkOrchestrator, BenchmarkProfile, BenchmarkSuite, orchestrator, profile
 from assay.benchmarks.weights.profile import Profile
 from assay.benchmarks.weights.results import ResultsFolder
 from assay.benchmarks.weights.settings import SuiteSettings
@@ -104,20 +103,20 @@ def test_requirements_of_the_system_are_checked() -> None:
 
 
 def entry(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name, value, suite_registry.GROUP)
+    return EntryPoint(name, value, profile.GROUP)
 
 
 def test_an_installed_package_brings_its_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite_registry, "entry_points", lambda group: [entry("mine", f"{__name__}:CustomBenchmark")])
-    assert isinstance(suite_registry.load_suites()["mine"], CustomBenchmark)
+    monkeypatch.setattr(profile, "entry_points", lambda group: [entry("mine", f"{__name__}:CustomBenchmark")])
+    assert isinstance(profile.load_suites()["mine"], CustomBenchmark)
 
 
 @pytest.mark.parametrize("value", ["no_such_module_at_all:Suite", "json:JSONDecoder"])
 def test_one_that_does_not_load_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr(suite_registry, "entry_points", lambda group: [entry("mine", value)])
+    monkeypatch.setattr(profile, "entry_points", lambda group: [entry("mine", value)])
     with pytest.warns(UserWarning, match="weight suite 'mine'"):
-        suites = suite_registry.load_suites()
-    assert list(suites) == list(suite_registry.BUNDLED)
+        suites = profile.load_suites()
+    assert list(suites) == list(profile.BUNDLED)
 
 
 def test_results_follow_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from tests.stages.alm.curation import pipeline, total
 
 from assay.errors import DataError
 from assay.pipeline.executors.executor import LocalExecutor
-from assay.stages.alm import manifest_reader as line_blocks
+from assay.stages.alm import manifest_reader
 from assay.stages.alm.recording import describe
 
 GOOD = Path("tests/fixtures/audio/alm/sample_input.jsonl").read_text(encoding="utf-8").splitlines()
@@ -106,7 +106,7 @@ def test_a_line_too_long_is_named_and_can_be_skipped(
 ) -> None:
     import gzip
 
-    monkeypatch.setattr(line_blocks, "LONGEST_LINE", 4 * 2**20)
+    monkeypatch.setattr(manifest_reader, "LONGEST_LINE", 4 * 2**20)
     huge = entry(segments=[segment(text="x" * (5 * 2**20))])
     manifest = tmp_path / name
     with gzip.open(manifest, "wt") if name.endswith("gz") else manifest.open("w") as out:

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
 from assay.errors import DataError
-from assay.native import near_duplicates as pairs
+from assay.native import near_duplicates
 from assay.pipeline import Pipeline
 from assay.stages.text.documents import DocumentReader
 from assay.stages.text.duplicate_pairs import (
@@ -148,7 +148,7 @@ def test_compiled_pairs_are_those_of_numpy(drawn: list[list[int]], splits: int, 
         )
         assert (ordered >> np.uint64(52) == np.repeat(np.arange(BUCKETS), np.diff(starts))).all()
     for first, last in ((0, BUCKETS), (0, 1), (1, BUCKETS)):
-        found, plain = pairs.find_pairs(parts, first, last), plain_shared(parts, first, last)
+        found, plain = near_duplicates.find_pairs(parts, first, last), plain_shared(parts, first, last)
         assert found is not None
         assert len(found[0]) == len(plain)
         assert {*zip(*map(list, found), strict=True)} == {*zip(plain.first, plain.second, strict=True)}
@@ -160,7 +160,7 @@ def test_compiled_confirmation_is_that_of_numpy() -> None:
     first = rng.integers(0, 20, 300).astype(np.uint64)
     second = rng.integers(0, 30, 300).astype(np.uint64) | np.uint64(2 << 32)
     for least in (0, 15, 17, 33, 34):
-        found = pairs.confirm(proofs, first, second, least)
+        found = near_duplicates.confirm(proofs, first, second, least)
         assert found is not None
         assert (found == plain_confirm(proofs, Pairs(first, second), least)).all()
 

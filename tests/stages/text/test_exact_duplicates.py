@@ -11,7 +11,7 @@ import pytest
 
 from assay.benchmarks import dedup_benchmark
 from assay.benchmarks.data.documents import TRUTH, Corpus, write_documents
-from assay.stages.text import exact_duplicates as repeats
+from assay.stages.text import exact_duplicates
 
 
 def found(folder: Path, out: Path, *more: str) -> tuple[dict[str, Any], list[tuple[Any, Any]]]:
@@ -40,7 +40,7 @@ def test_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_ranges_of_digests_and_more_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "DOCUMENTS_A_RANGE", 50)
+    monkeypatch.setattr(exact_duplicates, "DOCUMENTS_A_RANGE", 50)
     write_documents(tmp_path, Corpus(documents=300, files=3, exact=0.3, seed=12))
     assert len(compared(tmp_path / "documents", tmp_path, monkeypatch, "--workers", "2")) > 50
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from assay.errors import DataError
 from assay.pipeline import Split
-from assay.stages.text import documents as document_files
-from assay.stages.text import documents as json_lines
+from assay.stages.text import documents
 from assay.stages.text.documents import JsonLines, JsonlWriter, read_documents
 from assay.stages.text.id_set import IdSet
 
@@ -23,7 +22,7 @@ from assay.stages.text.id_set import IdSet
 @pytest.fixture(params=["scanner", "strict parser"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "strict parser":
-        monkeypatch.setattr(json_lines, "library", lambda: None)
+        monkeypatch.setattr(documents, "library", lambda: None)
         monkeypatch.setattr("assay.stages.text.id_set.library", lambda: None)
     return str(request.param)
 
@@ -81,7 +80,7 @@ def test_only_what_is_left_travels(way: str) -> None:
 def test_lines_longer_than_a_block_and_without_an_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool, way: str
 ) -> None:
-    monkeypatch.setattr(document_files, "BYTES", 64)
+    monkeypatch.setattr(documents, "BYTES", 64)
     texts = ["x" * size for size in (1, 63, 64, 65, 500, 3, 129)]
     content = "\n".join(json.dumps({"text": text}) for text in texts).encode()
     path = tmp_path / ("in.jsonl.gz" if compressed else "in.jsonl")

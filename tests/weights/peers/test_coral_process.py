@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
-from assay.weights.peers import coral as coral_process
-from assay.weights.peers import coral as coral_store
+from assay.weights.peers import coral
 from assay.weights.peers.coral import CoralStore
 
 STAND_IN = """
@@ -45,9 +44,9 @@ for line in sys.stdin:
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CoralStore]:
     worker = tmp_path / "worker.py"
     worker.write_text(STAND_IN)
-    monkeypatch.setattr(coral_process, "WORKER", worker)
-    process = coral_process.CoralProcess(Path(sys.executable))
-    monkeypatch.setattr(coral_store, "coral_process", lambda: process)
+    monkeypatch.setattr(coral, "WORKER", worker)
+    process = coral.CoralProcess(Path(sys.executable))
+    monkeypatch.setattr(coral, "coral_process", lambda: process)
     yield CoralStore(tmp_path / "repository")
     process.end()
 

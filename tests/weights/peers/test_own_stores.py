@@ -8,10 +8,10 @@ import pytest
 
 from assay.benchmarks.weight_scenarios.scenario_data import scenario_data
 from assay.benchmarks.weight_scenarios.version_chain import VersionChain, run_chain
-from assay.benchmarks.weights import stores as kinds
+from assay.benchmarks.weights import stores
 from assay.benchmarks.weights.stores import list_installed_stores, store_kind
 from assay.errors import AssayError
-from assay.weights.peers import own_store as module
+from assay.weights.peers import own_store
 
 STORE = """
 import pickle
@@ -92,10 +92,13 @@ def test_what_is_no_store_is_one_message(here: Path, name: str, said: str) -> No
 
 
 def test_a_package_offers_stores_by_entry_points(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered = [EntryPoint("vault", "my_stores:Pickles", module.GROUP), EntryPoint("bad", "bad_stores:S", module.GROUP)]
-    monkeypatch.setattr(module, "entry_points", lambda group: offered)
+    offered = [
+        EntryPoint("vault", "my_stores:Pickles", own_store.GROUP),
+        EntryPoint("bad", "bad_stores:S", own_store.GROUP),
+    ]
+    monkeypatch.setattr(own_store, "entry_points", lambda group: offered)
     sys.path.insert(0, str(here))
     assert store_kind("vault").open(here / "s").commit({}) == "0"
     with pytest.warns(UserWarning, match=r"store bad \(bad_stores:S\) does not load: ModuleNotFoundError"):
         assert list_installed_stores()[-1] == "vault"
-    assert kinds.store_kind("vault").lossy is False
+    assert stores.store_kind("vault").lossy is False

@@ -145,7 +145,7 @@ def _mark(written: Fields) -> PolicyMark | None:
 
 
 _MOST_BESIDE = 64
-_MOST_STAGES_KEPT_CONTRAST = 200
+_MOST_CONTRAST_STAGES = 200
 _MOST_WINDOWS = 1000
 
 
@@ -187,7 +187,7 @@ def _side(written: Fields, name: str) -> KeptContrastSide:
     side = written.inner(name)
     windows = written.each("windows", _MOST_WINDOWS, lambda one: stretch(one.inner(name)))
     seconds = math.fsum(end - begin for begin, end in windows)
-    stages = side.each("stages", _MOST_STAGES_KEPT_CONTRAST, StageWindow.read_flat)
+    stages = side.each("stages", _MOST_CONTRAST_STAGES, StageWindow.read_flat)
     return KeptContrastSide(side.inner("latency").count("count"), seconds, stages)
 
 

@@ -275,11 +275,11 @@ def run_json(run: ColocatedRun) -> dict[str, Any]:
         },
         "warnings": [*([run.outcome.problem] if run.outcome.problem else []), *overlap.warnings],
         "decisions": [decision.to_json() for decision in run.outcome.decisions],
-        "pipelines": [_pipeline_run_json(pipeline, overlap) for pipeline in pipelines],
+        "pipelines": [_outcome_json(pipeline, overlap) for pipeline in pipelines],
     }
 
 
-def _pipeline_run_json(pipeline: PipelineOutcome, overlap: Overlap) -> dict[str, Any]:
+def _outcome_json(pipeline: PipelineOutcome, overlap: Overlap) -> dict[str, Any]:
     written = pipeline_json(pipeline)
     begin, end = overlap.span(pipeline)
     return {

@@ -12,7 +12,7 @@ import numpy as np
 
 import assay
 from assay.errors import AssayError
-from assay.loadgen import sender as ch
+from assay.loadgen import sender
 from assay.loadgen.driver.pacing import Turn
 from assay.loadgen.schedulers.scheduler import Arrivals
 from assay.loadgen.sender import Channel
@@ -36,7 +36,7 @@ class Reception:
         self._endless = count is None
         self._channel = Channel(folder / f"channel-{os.getpid()}-{monotonic_ns()}", ENDLESS if count is None else count)
         self._draw_on()
-        self._channel.page[ch.DEPTH] = queue_depth or 0
+        self._channel.page[sender.DEPTH] = queue_depth or 0
         self._event = os.eventfd(0, os.EFD_NONBLOCK)
         environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parent.parent)}
         self._sender = subprocess.Popen(
@@ -45,55 +45,55 @@ class Reception:
             env=environment,
             stdin=subprocess.DEVNULL,
         )
-        while not self._channel.page[ch.READY]:
+        while not self._channel.page[sender.READY]:
             self._alive()
             sleep(0.001)
 
     def turns(self, start_at: int, board: Board) -> Iterator[Turn]:
         mine, page = self._channel, board.page
         shared = mine.page
-        shared[ch.START_AT] = start_at
+        shared[sender.START_AT] = start_at
         count = len(mine.arrivals)
         for query in range(count):
-            if shared[ch.DRAWN] - shared[ch.HEAD] < _AHEAD and shared[ch.DRAWN] < count:
+            if shared[sender.DRAWN] - shared[sender.HEAD] < _AHEAD and shared[sender.DRAWN] < count:
                 self._draw_on()
-            while shared[ch.HEAD] <= query:
-                shared[ch.COMPLETED] = page[COMPLETED] + page[FAILED]
-                if page[STOP] or (shared[ch.FINISHED] and shared[ch.HEAD] <= query):
-                    shared[ch.STOP] = 1
+            while shared[sender.HEAD] <= query:
+                shared[sender.COMPLETED] = page[COMPLETED] + page[FAILED]
+                if page[STOP] or (shared[sender.FINISHED] and shared[sender.HEAD] <= query):
+                    shared[sender.STOP] = 1
                     return
                 self._wait(query)
             if page[STOP]:
-                shared[ch.STOP] = 1
+                shared[sender.STOP] = 1
                 return
-            page[SENT] = shared[ch.HEAD]
-            page[HELD] = shared[ch.HELD]
-            shared[ch.COMPLETED] = page[COMPLETED] + page[FAILED]
+            page[SENT] = shared[sender.HEAD]
+            page[HELD] = shared[sender.HELD]
+            shared[sender.COMPLETED] = page[COMPLETED] + page[FAILED]
             yield query, start_at + mine.arrivals[query], mine.sent[query]
-        page[HELD] = shared[ch.HELD]
+        page[HELD] = shared[sender.HELD]
         if self._endless:
             raise AssayError(f"it has sent {count:,} queries, the most that a sender process can without an end")
 
     def _draw_on(self) -> None:
         shared, count = self._channel.page, len(self._channel.arrivals)
         arrivals = np.frombuffer(self._channel.arrivals, np.int64)
-        while (drawn := shared[ch.DRAWN]) < min(shared[ch.HEAD] + _AHEAD, count):
+        while (drawn := shared[sender.DRAWN]) < min(shared[sender.HEAD] + _AHEAD, count):
             block = next(self._blocks)[: count - drawn]
             arrivals[drawn : drawn + len(block)] = block
-            shared[ch.DRAWN] = drawn + len(block)
+            shared[sender.DRAWN] = drawn + len(block)
 
     def tell_completed(self, board: Board) -> None:
         """Tells a sender that `queue_depth` holds back, without waiting for the next turn."""
-        self._channel.page[ch.COMPLETED] = board.page[COMPLETED] + board.page[FAILED]
+        self._channel.page[sender.COMPLETED] = board.page[COMPLETED] + board.page[FAILED]
 
     def _wait(self, query: int) -> None:
         shared = self._channel.page
         until = monotonic_ns() + _SPIN_NS
         while monotonic_ns() < until:
-            if shared[ch.HEAD] > query:
+            if shared[sender.HEAD] > query:
                 return
-        shared[ch.WAITING] = 1
-        if shared[ch.HEAD] > query or shared[ch.FINISHED]:
+        shared[sender.WAITING] = 1
+        if shared[sender.HEAD] > query or shared[sender.FINISHED]:
             return
         if select.select([self._event], [], [], _WAKE_MS / 1e3)[0]:
             os.eventfd_read(self._event)
@@ -102,11 +102,11 @@ class Reception:
 
     def _alive(self) -> None:
         code = self._sender.poll()
-        if code is not None and not self._channel.page[ch.FINISHED]:
+        if code is not None and not self._channel.page[sender.FINISHED]:
             raise AssayError(f"the sender process ended with {code} before its schedule did")
 
     def close(self) -> None:
-        self._channel.page[ch.STOP] = 1
+        self._channel.page[sender.STOP] = 1
         try:
             self._sender.wait(2)
         except subprocess.TimeoutExpired:

@@ -220,7 +220,7 @@ class Exchanges(Sequence[Exchange]):
 # bodies.npy   the bytes of all bodies, back to back; left out where only times are kept
 # run.json     start_ns, client, cpu_s, connections, notes
 
-_BLOCK_EXCHANGE_FILE = 1 << 18
+_SEARCHED_AT_ONCE = 1 << 18
 _PLAIN = ("start_ns", "client", "cpu_s", "connections", "notes")
 
 
@@ -236,8 +236,8 @@ def mask(exchanges: Exchanges, secrets: Iterable[bytes]) -> Exchanges:
 def _holds(bodies: NDArray[np.uint8], secret: bytes) -> bool:
     """Whether the bodies hold a secret. It looks block by block, each as long as a cache: a copy of all answers would
     cost more than reading them."""
-    blocks = range(0, len(bodies), _BLOCK_EXCHANGE_FILE)
-    return any(secret in bodies[at : at + _BLOCK_EXCHANGE_FILE + len(secret) - 1].tobytes() for at in blocks)
+    blocks = range(0, len(bodies), _SEARCHED_AT_ONCE)
+    return any(secret in bodies[at : at + _SEARCHED_AT_ONCE + len(secret) - 1].tobytes() for at in blocks)
 
 
 def save(exchanges: Exchanges, folder: Path, bodies: bool = True) -> None:

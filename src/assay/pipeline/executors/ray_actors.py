@@ -28,7 +28,7 @@ HELD = 2
 
 
 @dataclass
-class _MemberWorkerPool:
+class _PoolMember:
     process: ForkProcess
     connection: Connection
     held: list[int] = field(default_factory=list)
@@ -42,7 +42,7 @@ class WorkerPool:
         self.count = count
 
     def run(self, splits: Sequence[Split]) -> Iterator[SplitResult]:
-        members: list[_MemberWorkerPool] = []
+        members: list[_PoolMember] = []
         try:
             for index in range(self.count):
                 members.append(self._start(Worker(index, self.count), splits, members))
@@ -55,7 +55,7 @@ class WorkerPool:
             for member in members:
                 member.process.join()
 
-    def _start(self, worker: Worker, splits: Sequence[Split], earlier: list[_MemberWorkerPool]) -> _MemberWorkerPool:
+    def _start(self, worker: Worker, splits: Sequence[Split], earlier: list[_PoolMember]) -> _PoolMember:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         # A worker that inherits our ends of other workers' pipes would keep them open after we are gone.
@@ -63,9 +63,9 @@ class WorkerPool:
         process = context.Process(target=_work, args=(self.chain, worker, splits, theirs, not_its_own))
         process.start()
         theirs.close()
-        return _MemberWorkerPool(process, ours)
+        return _PoolMember(process, ours)
 
-    def _collect(self, members: list[_MemberWorkerPool], total: int) -> Iterator[SplitResult]:
+    def _collect(self, members: list[_PoolMember], total: int) -> Iterator[SplitResult]:
         waiting = iter(range(total))
         for _ in range(HELD):
             for member in members:
@@ -84,7 +84,7 @@ class WorkerPool:
                 due += 1
 
 
-def _give(member: _MemberWorkerPool, waiting: Iterator[int]) -> None:
+def _give(member: _PoolMember, waiting: Iterator[int]) -> None:
     index = next(waiting, None)
     if index is not None:
         member.held.append(index)
@@ -93,7 +93,7 @@ def _give(member: _MemberWorkerPool, waiting: Iterator[int]) -> None:
             member.connection.send(index)
 
 
-def _receive(member: _MemberWorkerPool) -> SplitResult:
+def _receive(member: _PoolMember) -> SplitResult:
     try:
         answer = member.connection.recv()
     except (EOFError, ConnectionResetError):

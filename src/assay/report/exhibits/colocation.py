@@ -149,7 +149,7 @@ def group_detail(
     return GroupDetail(
         anchor=anchor,
         title=" + ".join(members),
-        warnings=_warnings_group_detail(runs),
+        warnings=_run_warnings(runs),
         ticks=scale.ticks() if scale else (),
         stages=tuple(one for one in rows if one.rows),
         rounds=rounds,
@@ -163,7 +163,7 @@ def run_detail(result: ColocationResult, run: GroupRun, limits: PageLimits) -> R
     return RunDetail(run, line, lanes_svg(line) if line else Markup(""), over_time(run, limits.series))
 
 
-def _warnings_group_detail(runs: Sequence[GroupRun]) -> tuple[str, ...]:
+def _run_warnings(runs: Sequence[GroupRun]) -> tuple[str, ...]:
     """What a person must know, each sentence once; of several rounds with those it was so in."""
     found: dict[str, list[int]] = {}
     for run in runs:

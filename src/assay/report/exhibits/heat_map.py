@@ -216,23 +216,23 @@ def _milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else float(f"{seconds * 1e3:.4g}")
 
 
-_LEAST_POINTS_OVER_TIME = 3
+_LEAST_INTERVALS = 3
 Values = Sequence[float | None]
 
 
 def over_time(run: GroupRun, most: int) -> tuple[Plot, ...]:
     """Latency, throughput and what is in flight, at most so many a pipeline, all over the same stretch of time; its
     overlap is between the marks."""
-    known = [one for one in run.pipelines if len(one.series.t) >= _LEAST_POINTS_OVER_TIME]
+    known = [one for one in run.pipelines if len(one.series.t) >= _LEAST_INTERVALS]
     ends = [at for one in known for at in (one.series.t[0], one.series.t[-1])]
     marks = () if run.alone or run.overlap is None else (run.overlap.begin, run.overlap.end)
-    return tuple(plot for one in known for plot in _plots_over_time(one, (min(ends), max(ends)), marks)[:most])
+    return tuple(plot for one in known for plot in _time_plots(one, (min(ends), max(ends)), marks)[:most])
 
 
-def _plots_over_time(one: PipelineRun, ends: tuple[float, float], marks: tuple[float, ...]) -> list[Plot]:
+def _time_plots(one: PipelineRun, ends: tuple[float, float], marks: tuple[float, ...]) -> list[Plot]:
     series = one.series
     rate = [("answered", series.throughput)]
-    latency = [("p50", _milliseconds_over_time(series.p50_s)), ("p99", _milliseconds_over_time(series.p99_s))]
+    latency = [("p50", _each_in_ms(series.p50_s)), ("p99", _each_in_ms(series.p99_s))]
     waiting = [("in flight", series.in_flight)]
     kinds = (("latency", "ms", latency), ("throughput", "1/s", rate), ("queries in flight", "", waiting))
     return [
@@ -263,7 +263,7 @@ def _words(name: str, values: Values, unit: str) -> str:
     return f"{name}: median {quantity(_short(median(there)), unit)}, highest {quantity(_short(max(there)), unit)}"
 
 
-def _milliseconds_over_time(values: Values) -> Values:
+def _each_in_ms(values: Values) -> Values:
     return [None if value is None else value * 1e3 for value in values]
 
 

@@ -43,12 +43,12 @@ def _matrix(what: str, cells: dict[tuple[str, str], dict[str, float]]) -> Grid:
     table = []
     for who in rows:
         shown = {who: Cell("alone", number=True)}
-        shown |= {beside: _cell_slowdown(cells[who, beside]) for beside in columns if (who, beside) in cells}
+        shown |= {beside: _ratio_cell(cells[who, beside]) for beside in columns if (who, beside) in cells}
         table.append((Cell(who), *(shown.get(beside, Cell("–", number=True)) for beside in columns)))
     return Grid(_TITLES[what], ("", *columns), tuple(table), NOTE)
 
 
-def _cell_slowdown(cell: dict[str, float]) -> Cell:
+def _ratio_cell(cell: dict[str, float]) -> Cell:
     if "value" not in cell:
         return Cell("–", number=True)
     return slowdown_cell(cell["value"], cell.get("low"), cell.get("high"))

@@ -246,7 +246,7 @@ def _rows(point: ServingPoint, definitions: dict[str, str]) -> tuple[TimeRow, ..
 
 MOST_SETTINGS = 8
 """Lines that can be told apart in one chart."""
-_SHOWN_SETTINGS_CHART = (
+_CHARTED_METRICS = (
     ("ttft_s_p99", "Time to first token, p99"),
     ("tpot_s_p99", "Time per output token, p99"),
     ("latency_s_p99", "Whole answer, p99"),
@@ -262,7 +262,7 @@ def settings_charts(curves: Sequence[tuple[str, ServingCurve]]) -> tuple[Plot, .
         return ()
     x = tuple(sorted({point.rate for _, curve in alike for point in curve.points}))
     axis = axis_name(alike[0][1])
-    charts = ((title, _lines(alike, x, metric)) for metric, title in _SHOWN_SETTINGS_CHART)
+    charts = ((title, _lines(alike, x, metric)) for metric, title in _CHARTED_METRICS)
     return tuple(
         Plot(title, "ms", x, lines, f"against {axis}", axis)
         for title, lines in charts

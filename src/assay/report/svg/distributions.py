@@ -59,7 +59,7 @@ def _mark(shown: Distribution, name: str, value: float, step: float) -> str:
     )
 
 
-_WIDTH_DOTS, _HEIGHT_DOTS, _PAD = 120, 16, 5
+_DOTS_WIDTH, _DOTS_HEIGHT, _PAD = 120, 16, 5
 _MOST = 60
 
 
@@ -70,7 +70,7 @@ def dots_svg(values: Sequence[float], low: float, high: float, label: str, befor
     y = 11 if before else 8
 
     def x(value: float) -> float:
-        return _PAD + axis.share(value) * (_WIDTH_DOTS - 2 * _PAD)
+        return _PAD + axis.share(value) * (_DOTS_WIDTH - 2 * _PAD)
 
     def dots(side: Sequence[float], y: int) -> str:
         shown = side if len(side) <= _MOST else side[:: len(side) // _MOST + 1]
@@ -79,13 +79,13 @@ def dots_svg(values: Sequence[float], low: float, high: float, label: str, befor
 
     earlier = f'<path class="before" d="{dots(before, 4)}"/>' if before else ""
     return Markup(
-        f'<svg class="dots" role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDTH_DOTS} {_HEIGHT_DOTS}">'
+        f'<svg class="dots" role="img" aria-label="{escape(label)}" viewBox="0 0 {_DOTS_WIDTH} {_DOTS_HEIGHT}">'
         f'<rect x="{x(low):.1f}" y="{y - 4}" width="{max(1.0, x(high) - x(low)):.1f}" height="8" rx="2"/>'
         f'{earlier}<path d="{dots(values, y)}"/></svg>'
     )
 
 
-_WIDTH_TWO_DISTRIBUTIONS, _HEIGHT_TWO_DISTRIBUTIONS = 300, 34
+_PAIR_WIDTH, _PAIR_HEIGHT = 300, 34
 
 
 def two_distributions(alone: Sequence[float], beside: Sequence[float], scale: TimeScale, label: str) -> Markup:
@@ -96,14 +96,12 @@ def two_distributions(alone: Sequence[float], beside: Sequence[float], scale: Ti
     most = max([*alone, *beside], default=0.0)
     if not most > 0:
         return Markup("")
-    decades = "".join(
-        f"M{share * _WIDTH_TWO_DISTRIBUTIONS:.0f} 0v{_HEIGHT_TWO_DISTRIBUTIONS}" for share in scale.decades()
-    )
+    decades = "".join(f"M{share * _PAIR_WIDTH:.0f} 0v{_PAIR_HEIGHT}" for share in scale.decades())
     filled = f'<path class="alone" d="{_outline(alone, most)}z"/>' if any(alone) else ""
     line = f'<path class="beside" d="{_outline(beside, most)}"/>' if any(beside) else ""
     return Markup(
         f'<svg class="two-distributions" role="img" aria-label="{escape(printable(label))}: distribution of calls" '
-        f'viewBox="0 0 {_WIDTH_TWO_DISTRIBUTIONS} {_HEIGHT_TWO_DISTRIBUTIONS}" preserveAspectRatio="none">'
+        f'viewBox="0 0 {_PAIR_WIDTH} {_PAIR_HEIGHT}" preserveAspectRatio="none">'
         f'<path class="decades" d="{decades}"/>{filled}{line}</svg>'
     )
 
@@ -111,15 +109,13 @@ def two_distributions(alone: Sequence[float], beside: Sequence[float], scale: Ti
 def _outline(shares: Sequence[float], most: float) -> str:
     """Steps, from the first bin that holds something to the last."""
     held = [index for index, share in enumerate(shares) if share > 0]
-    width = _WIDTH_TWO_DISTRIBUTIONS / len(shares)
-    text, before = f"M{held[0] * width:.0f} {_HEIGHT_TWO_DISTRIBUTIONS}", float(_HEIGHT_TWO_DISTRIBUTIONS)
+    width = _PAIR_WIDTH / len(shares)
+    text, before = f"M{held[0] * width:.0f} {_PAIR_HEIGHT}", float(_PAIR_HEIGHT)
     for index in range(held[0], held[-1] + 1):
         # A bin with a single call among thousands must still be seen.
-        top = _HEIGHT_TWO_DISTRIBUTIONS - (
-            max(1.0, shares[index] / most * (_HEIGHT_TWO_DISTRIBUTIONS - 2)) if shares[index] else 0.0
-        )
+        top = _PAIR_HEIGHT - (max(1.0, shares[index] / most * (_PAIR_HEIGHT - 2)) if shares[index] else 0.0)
         if top != before:
             text += f"V{top:.0f}"
         text += f"H{(index + 1) * width:.0f}"
         before = top
-    return f"{text}V{_HEIGHT_TWO_DISTRIBUTIONS}"
+    return f"{text}V{_PAIR_HEIGHT}"

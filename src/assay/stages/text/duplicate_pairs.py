@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.native import near_duplicates as pairs
+from assay.native import near_duplicates
 from assay.pipeline import Batch, Collector, Source, Split, Stage
 from assay.stages.text.key_store import BUCKETS, SHIFT, KeyStore
 
@@ -54,7 +54,7 @@ class KeyRanges(Source):
         first, last = (BUCKETS * at // self._count() for at in (split.index, split.index + 1))
         if not (parts := self.store.buckets()):
             return None
-        found = pairs.find_pairs(parts, first, last)
+        found = near_duplicates.find_pairs(parts, first, last)
         return plain_shared(parts, first, last) if found is None else Pairs(*found)
 
     def _count(self) -> int:
@@ -101,7 +101,7 @@ class Confirm(Stage[Pairs, Pairs]):
         proofs = self.store.proofs(splits)
         width = next((proof.shape[1] for proof in proofs if proof is not None), 1)
         least = int(np.flatnonzero(np.arange(width + 1) / width >= self.share)[0])
-        alike = pairs.confirm(proofs, data.first, data.second, least)
+        alike = near_duplicates.confirm(proofs, data.first, data.second, least)
         if alike is None:
             alike = plain_confirm(proofs, data, least)
         return Pairs(data.first[alike], data.second[alike])

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from assay.native import near_duplicates as pairs
+from assay.native import near_duplicates
 from assay.pipeline import Batch, Collector, Split, Stage, Worker
 from assay.stages.text.document_ids import Ids, concat_ids, load_ids
 from assay.stages.text.document_rows import Rows
@@ -166,7 +166,7 @@ def partition(keys: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[A
     """Keys (a row a document) by bucket and within it by document, the row of each, and where each bucket starts."""
     import numpy as np
 
-    if (done := pairs.partition(keys, BUCKETS)) is not None:
+    if (done := near_duplicates.partition(keys, BUCKETS)) is not None:
         return done
     flat = keys.reshape(-1)
     buckets = flat >> np.uint64(64 - BUCKET_BITS)

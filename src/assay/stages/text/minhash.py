@@ -16,7 +16,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.native import near_duplicates as compiled
+from assay.native import near_duplicates
 from assay.stages.text.text_column import TextColumn
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _LOWERED = bytes(32 if byte in b"\t\n\r" else byte + 32 if 65 <= byte <= 90 else
 _SPACES = re.compile(rb"  +")
 
 
-def signatures_plain_minhash(texts: TextColumn) -> NDArray[np.uint32]:
+def plain_signatures(texts: TextColumn) -> NDArray[np.uint32]:
     import numpy as np
 
     rows = np.empty((len(texts), BINS), np.uint32)
@@ -89,7 +89,7 @@ def _turns() -> NDArray[np.uint16]:
     return turns
 
 
-def band_keys_plain_minhash(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64]:
+def plain_band_keys(rows: NDArray[np.uint32], bands: int) -> NDArray[np.uint64]:
     import numpy as np
 
     per_band = BINS // bands
@@ -115,11 +115,11 @@ BANDS = 32
 
 def signatures(texts: TextColumn) -> NDArray[np.uint32]:
     """One row of 256 numbers a document."""
-    rows = compiled.signatures(texts.data, texts.starts, texts.ends, texts.escaped)
-    return signatures_plain_minhash(texts) if rows is None else rows
+    rows = near_duplicates.signatures(texts.data, texts.starts, texts.ends, texts.escaped)
+    return plain_signatures(texts) if rows is None else rows
 
 
 def band_keys(rows: NDArray[np.uint32], bands: int = BANDS) -> NDArray[np.uint64]:
     """One key for each document and band: equal exactly where all bins of the band are (but for chance, 2^-64)."""
-    keys = compiled.band_keys(rows, bands)
-    return band_keys_plain_minhash(rows, bands) if keys is None else keys
+    keys = near_duplicates.band_keys(rows, bands)
+    return plain_band_keys(rows, bands) if keys is None else keys

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import DataError
-from assay.weights.codec import planes as leading
-from assay.weights.codec import short_stream as short
+from assay.weights.codec import planes, short_stream
 from assay.weights.codec.codec_methods import NEEDS_BASE, Method
 from assay.weights.codec.lossy import decode_lossy, residuals_of, undo_residuals
 from assay.weights.codec.planes import decode_planes, encode_leading, encode_planes, low_planes_are_noise
@@ -40,7 +39,7 @@ def encode_chunk(method: Method, bits: Tensor, base: Tensor | None, kind: Elemen
             method = Method.PLANES
         elif np.array_equal(bits[:_GLANCE], base[:_GLANCE]) and np.array_equal(bits, base):
             return Chunk(Method.SAME, memoryview(b""))
-    if method is Method.PLANES and kind.bits in leading.WIDTHS and low_planes_are_noise(bits, kind.exponent > 0):
+    if method is Method.PLANES and kind.bits in planes.WIDTHS and low_planes_are_noise(bits, kind.exponent > 0):
         method = Method.LEADING
     data = _encode(method, bits, base, kind, quick)
     if len(data) >= bits.nbytes:
@@ -93,9 +92,9 @@ def decode_chunk(method: int, data: memoryview, base: Tensor | None, kind: Eleme
             return
         if base is out and method not in _IN_PLACE:
             base = out.copy()
-    if method == _LEADING and kind.bits in leading.WIDTHS:
+    if method == _LEADING and kind.bits in planes.WIDTHS:
         decode_stream(data, None, kind, False, out)
-    elif method == Method.SHORT and kind.bits == short.WIDTH:
+    elif method == Method.SHORT and kind.bits == short_stream.WIDTH:
         decode_short(data, kind, out)
     elif method == Method.PLANES:
         decode_planes(data, kind.exponent > 0, out)

@@ -44,8 +44,8 @@ from assay.weights.codec.vector_operations import (
 
 # Makes residuals and symbols of elements and their bases, a register at a time.
 
-_ADDRESS_SYMBOL_LANES, _INT_SYMBOL_LANES = types.uint64, types.int64
-_ARGUMENTS_SYMBOL_LANES = (*[_ADDRESS_SYMBOL_LANES] * 5, *[_INT_SYMBOL_LANES] * 7)
+_ADDRESS, _INT = types.uint64, types.int64
+_SYMBOL_ARGUMENTS = (*[_ADDRESS] * 5, *[_INT] * 7)
 
 
 def _symbol_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -88,7 +88,7 @@ def _symbols(typing, arguments, width, planes, may_be_xor):  # type: ignore[no-u
     return types.int64(arguments, width, planes, may_be_xor), _symbol_lanes
 
 
-@njit(types.int64(*_ARGUMENTS_SYMBOL_LANES, _INT_SYMBOL_LANES, _INT_SYMBOL_LANES), nogil=True, cache=True)
+@njit(types.int64(*_SYMBOL_ARGUMENTS, _INT, _INT), nogil=True, cache=True)
 def symbol_lanes(bits, base, residuals, symbols, low, size, stride, m, e, lo, hi, xor, width, planes):  # type: ignore[no-untyped-def]
     """Addresses in, the number of elements done out: as many as fill whole registers. The `planes` lowest bytes of the
     residuals go to `low`, a plane each, `stride` bytes apart; the symbols are those of what is above."""
@@ -104,7 +104,6 @@ def symbol_lanes(bits, base, residuals, symbols, low, size, stride, m, e, lo, hi
     return _symbols(arguments, 32, 0, True) if xor else _symbols(arguments, 32, 0, False)
 
 
-_ADDRESS, _INT = types.uint64, types.int64
 _ARGUMENTS = (*[_ADDRESS] * 3, _INT, _ADDRESS)
 _ONE = all_lanes(I32, 1)
 
@@ -192,8 +191,7 @@ def encode_lanes(symbols, ranges, words, steps, states, width):  # type: ignore[
 
 # Codes elements and their bases as words, in one loop over all lanes, backwards: residual, context, and their code.
 
-_ADDRESS_DIFFERENCE_LANES, _INT_DIFFERENCE_LANES = types.uint64, types.int64
-_ARGUMENTS_DIFFERENCE_LANES = (*[_ADDRESS_DIFFERENCE_LANES] * 7, *[_INT_DIFFERENCE_LANES] * 7)
+_DIFFERENCE_ARGUMENTS = (*[_ADDRESS] * 7, *[_INT] * 7)
 
 
 def _difference_lanes(_numba: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -254,12 +252,12 @@ def _with_bits(words: SpilledWords, state: Any, length: Any, residual: Any) -> A
 
 
 @intrinsic(prefer_literal=True)
-def _encode_difference_lanes(typing, arguments, width, content, planes, may_be_xor):  # type: ignore[no-untyped-def]
+def _encode_difference(typing, arguments, width, content, planes, may_be_xor):  # type: ignore[no-untyped-def]
     return types.int64(arguments, width, content, planes, may_be_xor), _difference_lanes
 
 
 @njit(
-    types.int64(*_ARGUMENTS_DIFFERENCE_LANES, _INT_DIFFERENCE_LANES, _INT_DIFFERENCE_LANES, _INT_DIFFERENCE_LANES),
+    types.int64(*_DIFFERENCE_ARGUMENTS, _INT, _INT, _INT),
     nogil=True,
     cache=True,
 )
@@ -275,30 +273,28 @@ def difference_lanes(  # type: ignore[no-untyped-def]
     arguments = (bits, base, low, table, words, notes, states, steps, stride, m, e, lo, hi, xor)
     if content == FIXED:
         return (
-            _encode_difference_lanes(arguments, 16, FIXED, 0, False)
+            _encode_difference(arguments, 16, FIXED, 0, False)
             if width == 16
-            else _encode_difference_lanes(arguments, 32, FIXED, 2, False)
+            else _encode_difference(arguments, 32, FIXED, 2, False)
         )
     if width == 16:
         return (
-            _encode_difference_lanes(arguments, 16, NOISE, 0, True)
+            _encode_difference(arguments, 16, NOISE, 0, True)
             if xor
-            else _encode_difference_lanes(arguments, 16, NOISE, 0, False)
+            else _encode_difference(arguments, 16, NOISE, 0, False)
         )
     if planes == 2:
         return (
-            _encode_difference_lanes(arguments, 32, NOISE, 2, True)
+            _encode_difference(arguments, 32, NOISE, 2, True)
             if xor
-            else _encode_difference_lanes(arguments, 32, NOISE, 2, False)
+            else _encode_difference(arguments, 32, NOISE, 2, False)
         )
     if planes == 1:
         return (
-            _encode_difference_lanes(arguments, 32, NOISE, 1, True)
+            _encode_difference(arguments, 32, NOISE, 1, True)
             if xor
-            else _encode_difference_lanes(arguments, 32, NOISE, 1, False)
+            else _encode_difference(arguments, 32, NOISE, 1, False)
         )
     return (
-        _encode_difference_lanes(arguments, 32, NOISE, 0, True)
-        if xor
-        else _encode_difference_lanes(arguments, 32, NOISE, 0, False)
+        _encode_difference(arguments, 32, NOISE, 0, True) if xor else _encode_difference(arguments, 32, NOISE, 0, False)
     )

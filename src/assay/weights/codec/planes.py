@@ -28,8 +28,8 @@ from assay.weights.store import Tensor
 # Floats are rotated left by one bit first, so that the exponent leads and the sign lies with the noise.
 
 WIDTHS = (16, 32)
-_READ_LEADING = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
-_WRITE_LEADING = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
+_LEADING_IN = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)}
+_LEADING_OUT = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32)}
 _ALONE = Window(0, 1)
 
 
@@ -43,7 +43,7 @@ def encode_leading(bits: Tensor, kind: ElementType) -> Tensor:
     return encode_symbols(symbols, bits, _ALONE, LEADING, planes, room)
 
 
-@njit([types.void(_READ_LEADING[b], types.int64, _WRITE_LEADING[16]) for b in WIDTHS], nogil=True, cache=True)
+@njit([types.void(_LEADING_IN[b], types.int64, _LEADING_OUT[16]) for b in WIDTHS], nogil=True, cache=True)
 def _first_bytes(bits, rotated, symbols):  # type: ignore[no-untyped-def]
     width = nb.uint32(bits.itemsize * 8)
     skipped = nb.uint32(1 if rotated else 0)
@@ -51,7 +51,7 @@ def _first_bytes(bits, rotated, symbols):  # type: ignore[no-untyped-def]
         symbols[i] = nb.uint16((nb.uint32(bits[i]) >> (width - nb.uint32(8) - skipped)) & nb.uint32(0xFF))
 
 
-@njit([types.void(_READ_LEADING[b], types.int64, _WRITE_LEADING[8]) for b in WIDTHS], nogil=True, cache=True)
+@njit([types.void(_LEADING_IN[b], types.int64, _LEADING_OUT[8]) for b in WIDTHS], nogil=True, cache=True)
 def _other_bytes(bits, rotated, out):  # type: ignore[no-untyped-def]
     size = bits.shape[0]
     last = nb.uint32(bits.itemsize * 8 - 1)

@@ -244,7 +244,7 @@ def _put_others(places, first, low, is_float, out):  # type: ignore[no-untyped-d
 
 # The elements that differ from the base: distances between them and their XOR, by zstd.
 
-_HEADER_SPARSE = struct.Struct("<I")
+_SPARSE_COUNT = struct.Struct("<I")
 _READ = types.Array(types.uint8, 1, "C", readonly=True)
 _WRITE = {bits: types.Array(getattr(types, f"uint{bits}"), 1, "C") for bits in (8, 16, 32, 64)}
 
@@ -256,21 +256,21 @@ def encode_sparse(bits: Tensor, base: Tensor) -> bytes:
     distances = np.diff(places, prepend=-1).astype(np.uint32)
     values = (bits[places] ^ base[places]).view(np.uint8).reshape(places.size, bits.dtype.itemsize)
     columns = b"".join((distances.view(np.uint8).reshape(-1, 4).T.tobytes(), values.T.tobytes()))
-    return _HEADER_SPARSE.pack(places.size) + bytes(ZstdCompressor(level=3).compress(columns))
+    return _SPARSE_COUNT.pack(places.size) + bytes(ZstdCompressor(level=3).compress(columns))
 
 
 def decode_sparse(data: memoryview, base: Tensor, out: Tensor) -> None:
     """`base` may be `out`."""
     from zstandard import ZstdDecompressor, ZstdError
 
-    if len(data) < _HEADER_SPARSE.size:
+    if len(data) < _SPARSE_COUNT.size:
         raise DataError("a sparse difference ends before its header")
-    (count,) = _HEADER_SPARSE.unpack_from(data)
+    (count,) = _SPARSE_COUNT.unpack_from(data)
     width = out.dtype.itemsize
     if count > out.size:
         raise DataError(f"a sparse difference claims {count} changes of {out.size} elements")
     try:
-        columns = ZstdDecompressor().decompress(data[_HEADER_SPARSE.size :], max_output_size=count * (4 + width) or 1)
+        columns = ZstdDecompressor().decompress(data[_SPARSE_COUNT.size :], max_output_size=count * (4 + width) or 1)
     except ZstdError as error:
         raise DataError(f"a sparse difference cannot be read: {error}") from None
     if len(columns) != count * (4 + width):

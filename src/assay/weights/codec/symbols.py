@@ -38,7 +38,7 @@ MOST_CONTEXTS = 16
 RUNS, RUN = 32, 128
 """Places in a large chunk that are sampled, and elements at each: every place costs a wait for memory."""
 _RARE = 1 / 1024
-_READ_WINDOW = [types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)]
+_WINDOWED = [types.Array(getattr(types, f"uint{bits}"), 1, "C", readonly=True) for bits in (8, 16, 32)]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def window_of(base: Tensor, kind: ElementType) -> Window:
     return Window(lowest - 1, highest - lowest + 2)
 
 
-@njit([types.UniTuple(types.int64, 2)(read, types.int64, types.int64) for read in _READ_WINDOW], nogil=True, cache=True)
+@njit([types.UniTuple(types.int64, 2)(read, types.int64, types.int64) for read in _WINDOWED], nogil=True, cache=True)
 def _common(base, mantissa, mask):  # type: ignore[no-untyped-def]
     """The lowest and the highest exponent that is not rare; 0 does not count."""
     counts = np.zeros(256, np.int64)

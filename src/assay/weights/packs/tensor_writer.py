@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.weights.base_finder import FEWEST_ELEMENTS, BaseFinder, signature_of, sketch_of
-from assay.weights.codec import short_stream as short
+from assay.weights.codec import short_stream
 from assay.weights.codec.choose_method import FEW, alone_cost, cost_given, dense_method, share_of_changed
 from assay.weights.codec.chunk import encode_chunk
 from assay.weights.codec.codec_methods import CHUNK_ELEMENTS, NEEDS_BASE, Method
@@ -183,15 +183,15 @@ class TensorWriter:
             best = min(filter(None, (best, self._best_base(first, kind, alike))), key=lambda p: p.cost, default=None)
         if best is not None and best.cost < _WORTH_A_BASE * alone:
             return best
-        if fast and (best is None or kind.bits == short.WIDTH):
+        if fast and (best is None or kind.bits == short_stream.WIDTH):
             return self._quick(first, kind, method, alone)
         return CodingPlan(method, None, alone)
 
     def _quick(self, first: Tensor, kind: ElementType, method: Method, cost: float) -> CodingPlan:
         """The fast setting's plan for a tensor without a base: others may stand on it, so it is read whenever they
         are."""
-        if kind.bits == short.WIDTH:
-            method, cost = Method.SHORT, short.cost_of(sample_of(first), kind)
+        if kind.bits == short_stream.WIDTH:
+            method, cost = Method.SHORT, short_stream.cost_of(sample_of(first), kind)
         return (
             CodingPlan(method, None, cost)
             if cost <= _WORTH_CODING * kind.bits
