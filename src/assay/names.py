@@ -1,6 +1,6 @@
 """Names that users write: one phrase for a name that is not known, and one way from a name to a class.
 
-Every room may import this, so it imports nothing that takes time before it is needed.
+Every package may import this, so it imports nothing that takes time before it is needed.
 """
 
 from __future__ import annotations

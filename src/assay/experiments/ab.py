@@ -229,7 +229,7 @@ def _no_such(patterns: Sequence[str]) -> str:
 
 
 class _AsOneSession:
-    """Each block is a session to the room that runs it; to everyone who listens, the whole is one."""
+    """Each block is a session to the package that runs it; to everyone who listens, the whole is one."""
 
     def __init__(self, listen: Listener) -> None:
         self._to = listen

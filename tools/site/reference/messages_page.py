@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tools.site.reference.markdown import cell, page, prose, table
-from tools.site.reference.sources import room, trees
+from tools.site.reference.sources import package, trees
 
 SUMMARY = (
     "Every message of an error that you can cause, by the part of Assay that says it. `‹…›` stands for what it names: "
@@ -19,7 +19,7 @@ SUMMARY = (
 OF_USERS = {"ValueError"}
 """Classes of the standard library whose messages reach a user through a configuration's place."""
 CONFIGURED = ("config", "loadgen", "benchmarks", "sinks", "document")
-"""Rooms in which that is so."""
+"""Packages in which that is so."""
 UNKNOWN = "unknown"
 """`names.unknown`, which words every name that is not known."""
 LEAST_LETTERS = 8
@@ -29,7 +29,7 @@ _CALLS = {"str", "repr", "len", "listed", "quoted", "self", "f", "join", "map"}
 
 @dataclass(frozen=True, order=True)
 class Message:
-    room: str
+    package: str
     text: str
     """`‹name›` stands for a value."""
 
@@ -47,18 +47,18 @@ def messages_page() -> str:
 
 def _parts() -> Iterator[str]:
     found = messages()
-    for name in sorted({message.room for message in found}):
+    for name in sorted({message.package for message in found}):
         yield f"## {name}"
-        yield table(["message"], [[prose(cell(message.text))] for message in found if message.room == name])
+        yield table(["message"], [[prose(cell(message.text))] for message in found if message.package == name])
 
 
 @cache
 def messages() -> tuple[Message, ...]:
     found = {
-        Message(room(path), text)
+        Message(package(path), text)
         for path, tree in trees().items()
         for node in ast.walk(tree)
-        for text in _spoken(node, room(path))
+        for text in _spoken(node, package(path))
         if len(re.sub(r"‹[^›]*›|\W", "", text)) >= LEAST_LETTERS
     }
     return tuple(sorted(found))

@@ -97,7 +97,7 @@ def _service_rows(tree: ast.Module) -> Iterator[MetricRow]:
 
 
 def _service_row(name: str, value: ast.expr) -> Iterator[MetricRow]:
-    """Without a unit it is no metric but another mapping of the room."""
+    """Without a unit it is no metric but another mapping of the package."""
     unit, better = _lower(value)
     if unit:
         yield MetricRow("Services", name, unit, better)

@@ -17,7 +17,7 @@ def trees() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in found}
 
 
-def room(path: Path) -> str:
+def package(path: Path) -> str:
     """The folder of the package that a file is in; a file beside the folders is its own."""
     inside = path.relative_to(PACKAGE)
     return inside.parts[0] if len(inside.parts) > 1 else inside.stem

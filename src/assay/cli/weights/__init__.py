@@ -65,7 +65,7 @@ def run(args: Namespace) -> int:
         where = error.filename or getattr(args, "repo", "the repository")
         raise DataError(f"{where} cannot be used: {error.strerror or error}") from None
     except ImportError as error:
-        # Rooms below import what they need where they need it; this is the one place that can say what is missing.
+        # Packages below import what they need where they need it; this is the one place that can say what is missing.
         if lacking := missing("weights"):
             raise MissingExtra(f"What the weight store needs ({', '.join(lacking)})", "weights") from None
         # One that is there and cannot be imported is no help either; of another of Assay's own the fault is ours.
