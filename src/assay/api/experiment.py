@@ -9,6 +9,7 @@ from assay.api.listeners import Guarded
 from assay.api.results_dir import results_folder
 from assay.api.run_inputs import RunInputs, command_entry
 from assay.api.run_plan import run_plan
+from assay.config import DEFAULT_TIMEOUT_S
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.experiments.ab import AB, Budget, Found, Looked, Pair
@@ -31,7 +32,7 @@ class ExperimentInputs:
     lenient_config: bool = False
     commands: tuple[tuple[str, ...], ...] = ()
     """One, for both sides, or one for each."""
-    timeout_s: float = 7200.0
+    timeout_s: float = DEFAULT_TIMEOUT_S
     """Limit of a command's run."""
     budget: Budget = Budget()
     metrics: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from assay.api.results import Records
 from assay.api.results_dir import remember_results_dir
 from assay.api.run_inputs import RunInputs, restore_inputs
 from assay.api.run_plan import run_attached
+from assay.config import DEFAULT_TIMEOUT_S
 from assay.config.entry_name import check_tag
 from assay.config.plan import Plan
 from assay.errors import UsageError
@@ -141,7 +142,7 @@ def run(
     set: Mapping[str, Any] | Sequence[str] = (),
     runs: int = 10,
     warmup: int = 0,
-    timeout_s: float = 7200.0,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
     name: str | None = None,
     reason: str | None = None,
     tags: Sequence[str] = (),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from assay.api.command_lines import CommandLines, entry_name, escape_braces
 from assay.api.results_dir import results_folder
 from assay.compat.user_code import describe_used
+from assay.config import DEFAULT_TIMEOUT_S
 from assay.config.entry import BUNDLED, Entry, Parameter, Script
 from assay.config.entry_name import literal
 from assay.config.plan import Plan, make_plan
@@ -106,7 +107,7 @@ class RunInputs:
     """Arguments of load_benchmark.py, for `assay load`."""
     runs: int = 10
     warmup: int = 0
-    timeout_s: float = 7200.0
+    timeout_s: float = DEFAULT_TIMEOUT_S
     tags: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

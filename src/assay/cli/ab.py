@@ -12,6 +12,7 @@ from assay.cli.command_arguments import ExperimentProgress, commands_of, experim
 from assay.cli.compare import missing_base_argument, output_arguments, write
 from assay.errors import UsageError
 from assay.experiments.variant import HELP, Variant
+from assay.record import COMPARISON_FILE
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
@@ -108,5 +109,5 @@ def _keep(comparison: Comparison, folder: SessionFolder) -> None:
     from assay.files.writing import write_atomic
     from assay.report.session_page import comparison_page
 
-    write_atomic(folder.path / "comparison.json", encode(comparison.to_json(), indent=2))
+    write_atomic(folder.path / COMPARISON_FILE, encode(comparison.to_json(), indent=2))
     write_atomic(folder.path / "comparison.html", comparison_page(comparison))

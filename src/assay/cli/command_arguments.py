@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from assay.api.experiment import ExperimentInputs
 from assay.api.run import SessionRun
 from assay.cli.arguments import lenient_argument, results_dir_argument
+from assay.config import DEFAULT_TIMEOUT_S
 from assay.config.entry import Parameter
 from assay.errors import UsageError
 from assay.experiments.ab import Budget, Looked
@@ -24,7 +25,9 @@ def command_arguments(parser: ArgumentParser) -> None:
     command = parser.add_argument_group("commands, without YAML")
     command.add_argument("--runs", metavar="N", type=int, default=10, help="how often each (default: 10)")
     command.add_argument("--warmup", metavar="N", type=int, default=0, help="runs before, not counted (default: 0)")
-    command.add_argument("--timeout", metavar="SECONDS", type=float, default=7200.0, help="limit of each run")
+    command.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=DEFAULT_TIMEOUT_S, help="limit of each run"
+    )
     command.add_argument("--prepare", metavar="CMD", action="append", default=[],
                          help="untimed, before each run; once for all commands, or once for each")  # fmt: skip
     command.add_argument("--cleanup", metavar="CMD", action="append", default=[],
@@ -102,7 +105,9 @@ def experiment_arguments(parser: ArgumentParser, pairs: int) -> None:
     parser.add_argument("--pairs", type=int, default=pairs, metavar="N", help=f"at most so many (default: {pairs})")
     parser.add_argument("--block", type=int, default=10, metavar="N", help="pairs between two looks (default: 10)")
     parser.add_argument("--warmup", type=int, default=1, metavar="N", help="runs before, not counted (default: 1)")
-    parser.add_argument("--timeout", type=float, default=7200.0, metavar="SECONDS", help="limit of a command's run")
+    parser.add_argument(
+        "--timeout", type=float, default=DEFAULT_TIMEOUT_S, metavar="SECONDS", help="limit of a command's run"
+    )
     parser.add_argument("--session-name", metavar="NAME", help="the time is appended")
     parser.add_argument("--quiet", action="store_true", help="only the result")
     results_dir_argument(parser, writes=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.benchmarks.load_arguments import load_arguments, load_settings, load_words
 from assay.cli.arguments import results_dir_argument
+from assay.config import DEFAULT_TIMEOUT_S
 from assay.errors import UsageError
 
 _EPILOG = """examples:
@@ -31,7 +32,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--self-test", action="store_true", help="load a server that does nothing; no URL")
     session = parser.add_argument_group("session")
     session.add_argument("--runs", metavar="N", type=int, default=1, help="how often (default: 1)")
-    session.add_argument("--timeout", metavar="SECONDS", type=float, default=7200.0, help="limit of each run")
+    session.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=DEFAULT_TIMEOUT_S, help="limit of each run"
+    )
     session.add_argument("--session-name", metavar="NAME", help="the time is appended (default: load)")
     session.add_argument("--reason", metavar="TEXT", help="why this is run; kept with the results")
     results_dir_argument(parser, writes=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.cli.arguments import results_dir, results_dir_argument
 from assay.errors import UsageError
+from assay.record import REPORT_FILE
 
 if TYPE_CHECKING:
     from assay.record import SessionFolder
@@ -75,7 +76,7 @@ def _colocation(args: Namespace) -> int:
             "`assay compare` compares two such folders"
         )
     folder = Path(args.session)
-    return _put(render_colocation(folder), args, folder / "report.html")
+    return _put(render_colocation(folder), args, folder / REPORT_FILE)
 
 
 def _left_alone(folder: Path) -> Path | None:
@@ -90,7 +91,7 @@ def _results(args: Namespace, folder: Path) -> int:
 
     if args.against or args.format == "markdown" or (args.output and args.output.suffix == ".md"):
         raise UsageError(f"{args.session} is no session: its report is HTML; `assay compare` compares such folders")
-    return _put(render_results(folder), args, folder / "report.html")
+    return _put(render_results(folder), args, folder / REPORT_FILE)
 
 
 def _render(folder: SessionFolder, args: Namespace, markdown: bool) -> str:

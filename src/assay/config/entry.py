@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.config import DEFAULT_GRACE_S
 from assay.config.entry_name import ProgramLimits
 from assay.config.placeholders import Datasets, UsedDataset, render
 from assay.errors import UsageError
@@ -173,7 +174,7 @@ class Entry:
     """What it asks for, where `max_timeout_s` allows less."""
     job_timeout_s: float = 0.0
     """Limit for a job of a CI that runs this entry alone, in a container that it starts first."""
-    grace_s: float = 5.0
+    grace_s: float = DEFAULT_GRACE_S
     ray: RayConfig | None = None
     service: Service | None = None
     delete_scratch: bool = True

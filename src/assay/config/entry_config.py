@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from assay.config import DEFAULT_GRACE_S
 from assay.config.base_model import Limits, Model, ProgramVariables
 from assay.config.entry_name import check_entry_name, check_tag
 from assay.config.service_config import ServiceConfig
@@ -188,7 +189,9 @@ class EntryConfig(Model):
         description="Seconds each of its runs may take; default_timeout_s by default.",
         examples=[1800],
     )
-    grace_s: float = Field(default=5.0, ge=0, description="Seconds between SIGTERM and SIGKILL.", examples=[30])
+    grace_s: float = Field(
+        default=DEFAULT_GRACE_S, ge=0, description="Seconds between SIGTERM and SIGKILL.", examples=[30]
+    )
     ray: RayConfig | None = Field(
         default=None,
         description="A Ray cluster of its own, over the session's `ray:`; null: no cluster.",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from assay.names import unknown
+from assay.record import COMPARISON_FILE, ENVIRONMENT_FILE, LOG_FILE, REPORT_FILE, RESULTS_FILE, SESSION_FILE
 
 _LENGTH = 60
 _TAG = re.compile(rf"[^\W_][\w.:=+@/-]{{0,{_LENGTH - 1}}}")
@@ -54,7 +55,7 @@ def check_name(name: str) -> str:
 
 
 OWN_FILES = frozenset(
-    {"session.json", "session.log", "env.json", "results.jsonl", "report.html", "comparison.json", "artifacts"}
+    {SESSION_FILE, LOG_FILE, ENVIRONMENT_FILE, RESULTS_FILE, REPORT_FILE, COMPARISON_FILE, "artifacts"}
 )
 """What a session folder holds beside the folders of its entries."""
 

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from assay.config import DEFAULT_TIMEOUT_S
 from assay.config.base_model import Model
 from assay.config.entry_config import EntryConfig, MetricConfig, ObjectStoreSize, RayConfig, Tag
 from assay.config.entry_name import GPU_STATS_INTERVAL_S, check_template
@@ -75,7 +76,10 @@ class SessionConfig(Model):
         examples=["/raid/models"],
     )
     default_timeout_s: float = Field(
-        default=7200.0, gt=0, description="Seconds a run may take where its entry has no timeout_s.", examples=[1800]
+        default=DEFAULT_TIMEOUT_S,
+        gt=0,
+        description="Seconds a run may take where its entry has no timeout_s.",
+        examples=[1800],
     )
     max_timeout_s: float | None = Field(
         default=None, gt=0, description="Seconds that no run exceeds, whatever its entry asks for.", examples=[3600]

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from assay.record.session_folder import SessionFolder, SessionInfo
     from assay.record.task import Task, TaskPerf, TaskPerfUtils
 
+# Files of a session. They are named here, where reading the names costs nothing.
+SESSION_FILE = "session.json"
+LOG_FILE = "session.log"
+ENVIRONMENT_FILE = "env.json"
+RESULTS_FILE = "results.jsonl"
+REPORT_FILE = "report.html"
+COMPARISON_FILE = "comparison.json"
+
 __all__ = [
     "Environment",
     "Fingerprint",

@@ -11,6 +11,7 @@ from assay.files.checked_fields import Written
 from assay.files.json_text import encode, read_json, untag
 from assay.files.reading import SESSION
 from assay.files.writing import write_atomic
+from assay.record import RESULTS_FILE
 from assay.record.heartbeat import Claims, is_alive
 from assay.record.record import Outcome, Record
 from assay.record.results_file import read_records
@@ -237,7 +238,7 @@ class Jobs:
 
     def _parts(self) -> Iterator[tuple[str, Record]]:
         for name in self._names():
-            for record in read_records(self.folder / name / "results.jsonl"):
+            for record in read_records(self.folder / name / RESULTS_FILE):
                 yield name, record
 
     def _names(self) -> list[str]:

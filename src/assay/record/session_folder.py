@@ -11,6 +11,7 @@ from assay.files.checked_fields import Written
 from assay.files.json_text import encode, read_json, shorten, untag
 from assay.files.reading import SESSION, Unreadable
 from assay.files.writing import write_atomic
+from assay.record import COMPARISON_FILE, ENVIRONMENT_FILE, LOG_FILE, REPORT_FILE, RESULTS_FILE, SESSION_FILE
 from assay.record.environment import Environment
 from assay.record.jobs import Job, Jobs, StartedRun
 from assay.record.record import Outcome, Record
@@ -146,38 +147,38 @@ class SessionFolder:
 
     @property
     def results(self) -> Path:
-        return self.path / "results.jsonl"
+        return self.path / RESULTS_FILE
 
     @property
     def report(self) -> Path:
-        return self.path / "report.html"
+        return self.path / REPORT_FILE
 
     @property
     def log(self) -> Path:
-        return self.path / "session.log"
+        return self.path / LOG_FILE
 
     @staticmethod
     def is_one(path: Path) -> bool:
         """False, too, for what no file system could hold: such a name is nobody's session."""
-        return os.path.isfile(path / "session.json")
+        return os.path.isfile(path / SESSION_FILE)
 
     def info(self) -> SessionInfo:
-        written = self._read("session.json")
-        if "kind" not in written and (self.path / "comparison.json").is_file():
+        written = self._read(SESSION_FILE)
+        if "kind" not in written and (self.path / COMPARISON_FILE).is_file():
             written["kind"] = "ab"  # from before it was written down: only an A/B leaves that file
         try:
             info = SessionInfo.from_json(written)
         except DataError as error:
-            raise Unreadable(self.path / "session.json", str(error)) from None
+            raise Unreadable(self.path / SESSION_FILE, str(error)) from None
         if info.joined and info.status == "running":
             return replace(info, planned=Jobs(self.path).entries_planned())
         return info
 
     def write_info(self, info: SessionInfo) -> None:
-        write_atomic(self.path / "session.json", encode(info.to_json(), indent=2))
+        write_atomic(self.path / SESSION_FILE, encode(info.to_json(), indent=2))
 
     def environment(self) -> Environment:
-        return self._environment("env.json")
+        return self._environment(ENVIRONMENT_FILE)
 
     def _environment(self, name: str) -> Environment:
         try:
@@ -188,7 +189,7 @@ class SessionFolder:
             raise Unreadable(self.path / name, str(error)) from None
 
     def write_environment(self, environment: Environment) -> None:
-        write_atomic(self.path / "env.json", encode(environment.to_json(), indent=2))
+        write_atomic(self.path / ENVIRONMENT_FILE, encode(environment.to_json(), indent=2))
 
     def records(self) -> list[Record]:
         """Records in the order the runs ended. A run is there once, whatever was interrupted.
@@ -226,11 +227,11 @@ class JobFolder(SessionFolder):
 
     @property
     def results(self) -> Path:
-        return self.own / "results.jsonl"
+        return self.own / RESULTS_FILE
 
     @property
     def log(self) -> Path:
-        return self.own / "session.log"
+        return self.own / LOG_FILE
 
     @property
     def lock(self) -> Path | None:
@@ -240,7 +241,7 @@ class JobFolder(SessionFolder):
         return self._environment(f".jobs/{self.job.id}/env.json")
 
     def write_own_environment(self, environment: Environment) -> None:
-        write_atomic(self.own / "env.json", encode(environment.to_json(), indent=2))
+        write_atomic(self.own / ENVIRONMENT_FILE, encode(environment.to_json(), indent=2))
 
     def write_info(self, info: SessionInfo) -> None:
         """Writes the job's state: what ends is this job, not the session."""

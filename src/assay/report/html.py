@@ -9,7 +9,7 @@ from assay import __version__
 from assay.analysis.read_results import read_any_results
 from assay.errors import DataError, UsageError
 from assay.files.writing import write_atomic
-from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.record import REPORT_FILE, Environment, Record, SessionFolder, SessionInfo
 from assay.record.results_file import append_record
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _KINDS = {
 
 def write_colocation_page(folder: Path, to: Path | None = None) -> Path:
     """`report.html` beside `colocation.json`: one file that needs nothing else, like a session's."""
-    path = to or folder / "report.html"
+    path = to or folder / REPORT_FILE
     write_atomic(path, render_colocation(folder))
     return path
 

@@ -11,7 +11,7 @@ from typing import Any
 from assay.analysis.colocation.colocation_result import colocation_file
 from assay.analysis.serving import serving_file
 from assay.files.reading import LOG, SESSION, USAGE, Unreadable, inside, last_lines, read_text
-from assay.record import Record, SessionFolder, TaskPerf
+from assay.record import RESULTS_FILE, Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
 from assay.record.secrets import Masker
 
@@ -178,7 +178,7 @@ class RunFolder:
         if self._record.tasks:
             return self._record.tasks
         try:
-            own = (r for r in read_records(self.path / "results.jsonl") if r.run_id == self._record.run_id)
+            own = (r for r in read_records(self.path / RESULTS_FILE) if r.run_id == self._record.run_id)
             return next((record.tasks for record in own), ())
         except Unreadable:
             return ()

@@ -14,7 +14,7 @@ from assay.analysis.noise_floors import FILE_NAME as FLOORS
 from assay.errors import AssayError, DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME
-from assay.record import Environment, SessionFolder, SessionInfo
+from assay.record import ENVIRONMENT_FILE, RESULTS_FILE, SESSION_FILE, Environment, SessionFolder, SessionInfo
 from assay.report.session_view import SessionView
 from assay.server.attention import FILE_NAME as ACKNOWLEDGED
 from assay.server.attention import load_acknowledged
@@ -81,7 +81,7 @@ class Store:
             _stamp(self.results_dir / name / file)
             for name in sessions
             if _is_plain(name)
-            for file in ("session.json", "results.jsonl", "env.json")
+            for file in (SESSION_FILE, RESULTS_FILE, ENVIRONMENT_FILE)
         ]
         return (*self._changes(), _stamp(self.results_dir / ACKNOWLEDGED), *files)
 

@@ -18,7 +18,7 @@ from assay.files.json_text import encode
 from assay.files.reading import SESSION, check_own_folders, read_text
 from assay.files.writing import create_exclusive, touch, write_atomic
 from assay.names import quote
-from assay.record import Environment, Record, SessionFolder, SessionInfo
+from assay.record import ENVIRONMENT_FILE, SESSION_FILE, Environment, Record, SessionFolder, SessionInfo
 from assay.record.heartbeat import place, start_ticks
 from assay.record.jobs import NAME as JOBS
 from assay.record.jobs import Job, Jobs
@@ -190,7 +190,7 @@ def new_job(path: Path, command: Sequence[str], plan: Plan | None = None, expect
 def _make_session(folder: JobFolder, plan: Plan, environment: Environment, masker: Masker) -> None:
     """Makes the session, unless another job has. session.json comes last: a folder that has it is complete."""
     job = folder.job
-    create_exclusive(folder.path / "env.json", encode(environment.to_json(), indent=2))
+    create_exclusive(folder.path / ENVIRONMENT_FILE, encode(environment.to_json(), indent=2))
     info = SessionInfo(
         name=folder.path.name,
         started_at=job.started_at,
@@ -205,7 +205,7 @@ def _make_session(folder: JobFolder, plan: Plan, environment: Environment, maske
     )
     with suppress(FileExistsError):
         shutil.copytree(folder.own / "artifacts", folder.path / "artifacts")
-    create_exclusive(folder.path / "session.json", encode(info.to_json(), indent=2))
+    create_exclusive(folder.path / SESSION_FILE, encode(info.to_json(), indent=2))
 
 
 def _refuse_closed(path: Path) -> None:
@@ -300,7 +300,7 @@ def finish_session(folder: JobFolder, say: Callable[[str], None]) -> OpenSession
         planned=planned,
         plan={**info.plan, "entries": None, "entries_exact": list(_list_asked(jobs.all()))},
     )
-    write_atomic(folder.path / "env.json", encode(_environments(folder, environment), indent=2))
+    write_atomic(folder.path / ENVIRONMENT_FILE, encode(_environments(folder, environment), indent=2))
     write_atomic(session.results, "".join(f"{line}\n" for line in lines))
     write_atomic(session.log, _logs(folder))
     session.write_info(info)

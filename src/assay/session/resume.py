@@ -12,7 +12,7 @@ from assay.errors import AssayError, UsageError
 from assay.files.json_text import encode
 from assay.files.reading import check_own_folders
 from assay.files.writing import write_atomic
-from assay.record import Environment, Fingerprint, Outcome, Record, SessionFolder
+from assay.record import RESULTS_FILE, Environment, Fingerprint, Outcome, Record, SessionFolder
 from assay.record.jobs import NAME as JOBS
 from assay.record.results_file import append_record, read_records
 from assay.session.machine_watch import end_leftover_programs
@@ -87,7 +87,7 @@ def _rewrite(folder: SessionFolder, records: list[Record]) -> None:
 def keep_aside(folder: SessionFolder, record: Record) -> None:
     """Keeps a record in the entry's own file. What stands in a session folder is not to be believed: a name that could
     not be an entry's has no folder, and a link leads elsewhere."""
-    own = folder.path / record.name / "results.jsonl"
+    own = folder.path / record.name / RESULTS_FILE
     if not is_name(record.name) or own.parent.is_symlink() or _is_there(own, record):
         return
     own.parent.mkdir(exist_ok=True)

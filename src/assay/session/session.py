@@ -13,7 +13,7 @@ from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.errors import AssayError, UsageError
 from assay.process.spec import ProcessResult
-from assay.record import Outcome, Record, SessionFolder, SessionInfo
+from assay.record import ENVIRONMENT_FILE, RESULTS_FILE, SESSION_FILE, Outcome, Record, SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.record.session_folder import SessionKind, Status
 from assay.session.capture_environment import capture_environment
@@ -166,7 +166,7 @@ class Session:
         if self._kept.problem:
             self._kept.save(list(self._records.values()))
         try:
-            make_way(self._folder.path / "session.json")
+            make_way(self._folder.path / SESSION_FILE)
             self._reserve.writing(lambda: self._folder.write_info(self._info))
         except OSError as error:
             self._kept.problem = self._kept.problem or f"{error.strerror or error}: {error.filename or 'session.json'}"
@@ -240,14 +240,14 @@ class Session:
         if not self._info.joined:
             self._restore_folder()
         self._kept.keep(record, list(self._records.values()))
-        self._kept.keep_beside(workspace.session / record.name / "results.jsonl", record)
+        self._kept.keep_beside(workspace.session / record.name / RESULTS_FILE, record)
 
     def _restore_folder(self) -> None:
         """Writes the session's description anew where a program removed it: without it nobody would find the
         records."""
         for name, write in (
-            ("env.json", lambda: self._folder.write_environment(self._environment)),
-            ("session.json", lambda: self._folder.write_info(self._info)),
+            (ENVIRONMENT_FILE, lambda: self._folder.write_environment(self._environment)),
+            (SESSION_FILE, lambda: self._folder.write_info(self._info)),
         ):
             path = self._folder.path / name
             if not path.is_file() or path.is_symlink():

@@ -17,7 +17,7 @@ from typing import Any
 
 from assay.errors import MissingExtra
 from assay.files.json_text import encode
-from assay.record import Metric, Outcome, Record
+from assay.record import ENVIRONMENT_FILE, REPORT_FILE, SESSION_FILE, Metric, Outcome, Record
 from assay.sinks.delivery.courier import once
 from assay.sinks.sink import Key, Rejected, Sink, Unavailable
 
@@ -158,7 +158,7 @@ class MlflowSink(Sink):
         if "environment is there" not in self.context.memory:
             run = MlflowRun(self._client, self._parent)
             run.log(params=_flat(env_data), tags={"assay.host": str(env_data.get("host", ""))})
-            self._upload(self._parent, [self.context.folder / "env.json", *self._snapshots()])
+            self._upload(self._parent, [self.context.folder / ENVIRONMENT_FILE, *self._snapshots()])
             self.context.memory["environment is there"] = True
 
     def process_result(self, result: dict[str, Any]) -> None:
@@ -202,7 +202,7 @@ class MlflowSink(Sink):
         if closing and closing.changes:
             run.log(tags={"assay.changes": closing.changes})
         folder = self.context.folder
-        self._upload(self._parent, [folder / "session.json", folder / "report.html"])
+        self._upload(self._parent, [folder / SESSION_FILE, folder / REPORT_FILE])
         status = "FINISHED" if passed == records else "FAILED"
         if closing and closing.info.status == "interrupted":
             status = "KILLED"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.cli.extras import missing
 from assay.errors import MissingExtra
+from assay.record import REPORT_FILE
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -47,6 +48,6 @@ def _draw(folder: Path) -> None:
 
     if not is_results_folder(folder) or set(read_results_folder(folder).script_metrics) <= {"is_success"}:
         return
-    page = folder / "report.html"
+    page = folder / REPORT_FILE
     write_atomic(page, render_results(folder))
     print(f"report: {page}")
