@@ -37,14 +37,16 @@ def test_regression_between_two_output_folders(tmp_path: Path) -> None:
     unchanged = {row["metric"]: row for row in analyzer.compare_results(base, same)["rows"]}
     assert unchanged["compression_ratio"]["verdict"] == "equivalent"
     assert unchanged["commit_s"]["verdict"] == "inconclusive"
-    assert unchanged["commit_s"]["reason"].startswith("can't tell from one run on each side (16 samples within them")
+    assert unchanged["commit_s"]["reason"].startswith(
+        "can't tell from one run on each side; needs 3 more on each: 16 samples within them"
+    )
 
 
 def test_unknown_says_why(tmp_path: Path) -> None:
     analyzer = BenchmarkAnalyzer(tmp_path)
     few = analyzer.compare_results(_suite(tmp_path / "a", 1.0, n=3), _suite(tmp_path / "b", 1.0, n=3))
     assert few["regression_detected"] is None
-    assert "one run on each side (6 samples" in few["reason"]
+    assert "one run on each side; needs 3 more on each: 6 samples within them" in few["reason"]
     other = analyzer.compare_results(str(tmp_path / "a"), _suite(tmp_path / "c", 1.0, profile="full"))
     assert other["regression_detected"] is None
     assert "profile quick → full" in other["reason"]

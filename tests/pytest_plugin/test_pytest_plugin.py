@@ -108,7 +108,7 @@ def test_unchanged_tests_run_13_times_are_announced_never(tmp_path: Path) -> Non
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.count("report: ") == 13
-    assert "one run on each side (60 samples within them" in ran.stdout
+    assert "one run on each side; needs 3 more on each: 60 samples within them" in ran.stdout
     announced = [line for line in ran.stdout.splitlines() if line.startswith(("regressed:", "improved:"))]
     assert announced == []
 
