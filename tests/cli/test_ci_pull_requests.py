@@ -34,7 +34,10 @@ entries:
 """
 SPIN = """
 import time
+from pathlib import Path
 import assay
+
+TIMES = int(Path(__file__).with_name("work.txt").read_text())
 
 with assay.benchmark() as b:
     begun = time.process_time()
@@ -80,7 +83,8 @@ class Project:
         return done.stdout.strip()
 
     def commit(self, times: int, note: str = "") -> str:
-        self.write("spin.py", SPIN.replace("TIMES", str(times)))
+        self.write("spin.py", SPIN)
+        self.write("work.txt", str(times))
         self.write("note.txt", f"{note}\n")
         self.git("add", ".")
         self.git("commit", "--quiet", "--allow-empty", "-m", f"{times} times the work")
@@ -363,3 +367,62 @@ def test_the_commit_that_adds_the_benchmarks_is_let_through(workplace: Workplace
     assert refused.returncode == 2
     assert "gate.yaml does not exist in that revision, and each side runs the files of its own" in refused.stderr
     assert "--allow-missing-base" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_stored_baseline_is_read_by_pull_requests_and_written_by_pushes(workplace: Workplace, host: CodeHost) -> None:
+    project = Project(workplace, "--ci-baseline", "stored")
+    assert not (project.origin / ".github/workflows/assay-comment.yml").exists()
+    tools = workplace.folder / "bin"
+    venv = f'#!/bin/sh\nmkdir -p "$3/bin"\ncp {tools}/pip {tools}/assay "$3/bin"\n'
+    workplace.write("bin/python3", venv).chmod(0o755)
+    kept = workplace.folder / "kept"
+    variables = {"ASSAY_BASELINE": str(kept), "GITHUB_API_URL": host.url, "token": WRITING, "GITHUB_SHA": "abc"}
+    variables |= {"GITHUB_PATH": str(workplace.folder / "path"), "GITHUB_REF_NAME": "7/merge"}
+    pushed = project.github(
+        "pull-request", project.runner("main"), {"ref": "main"}, {**variables, "GITHUB_EVENT_NAME": "push"}
+    )
+    assert pushed["Measure"][0] == 0, pushed
+    [session] = (kept / "me/bench").glob("*/session.json")
+    before = (kept / "me/bench/history.sqlite").read_bytes()
+    project.git("switch", "--quiet", "--create", "topic")
+    head = project.commit(3)
+    event = {"pull_request": {"number": 7, "head": {"sha": head}}}
+    steps = project.github(
+        "pull-request", project.runner(head), event, {**variables, "GITHUB_EVENT_NAME": "pull_request"}
+    )
+    assert steps["Report"][1].startswith("::error title=Assay::"), steps
+    assert "1 entry regressed" in steps["Report"][1]
+    [comment] = host.comments
+    assert "🔴" in comment["body"]
+    assert "cpu\\_ms" in comment["body"]
+    assert (kept / "me/bench/history.sqlite").read_bytes() == before
+    assert [session] == list((kept / "me/bench").glob("*/session.json"))
+
+
+@pytest.mark.slow
+def test_a_merge_request_of_gitlab(workplace: Workplace, host: CodeHost) -> None:
+    project = Project(workplace, "gitlab")
+    head = project.commit(3)
+    jobs = yaml.safe_load((project.origin / ".gitlab/assay.yml").read_text())
+    job = jobs["assay-merge-request"]
+    variables = {
+        "GITLAB_CI": "true", "CI_API_V4_URL": host.url, "CI_PROJECT_ID": "11", "CI_MERGE_REQUEST_IID": "7",
+        "CI_JOB_NAME": "assay-merge-request", "CI_JOB_URL": "https://host.example/job/5",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": project.base, "CI_COMMIT_SHA": head, **jobs[".assay"]["variables"],
+    }  # fmt: skip
+    folder = project.runner(head)
+    before = "\n".join(jobs[".assay"]["before_script"])
+    code, told = project.bash(before + "\n" + "\n".join(job["script"]), folder, variables)
+    assert code == 3, told
+    after = "\n".join(job["after_script"])
+    code, told = project.bash(after, folder, variables)
+    assert code == 0, told
+    assert "ASSAY_GITLAB_TOKEN" in told
+    assert host.comments == []
+    for _ in "12":
+        assert project.bash(after, folder, {**variables, "ASSAY_GITLAB_TOKEN": WRITING})[0] == 0
+    [note] = host.comments
+    assert "cpu_ms" in note["body"]
+    assert "🔴" in note["body"]
+    assert "cpu_ms" in (folder / "verdict.md").read_text()

@@ -171,7 +171,7 @@ def _session(folder: SessionFolder) -> Shown:
     if (beside / FILE_NAME).is_file():
         with History.beside(beside, read_only=True) as history:
             comparison = what_changed(folder.records(), history)
-    band = SessionPage.of(folder, comparison, PageLimits(points=0, log_lines=0, metrics=0)).first.band
+    band = SessionPage.of(folder, comparison, PageLimits(points=2, log_lines=0, metrics=0)).first.band
     level: Level = "error" if band.tone == "bad" else "notice"
     if band.tone == "warn" or comparison is None or not comparison.compared:
         level = "warning" if level == "notice" else level
