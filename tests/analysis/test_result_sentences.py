@@ -114,7 +114,11 @@ CASES: Cases = {
         "no_number": [("in B",), ("on either side",)],
         "not_measured": [("in B", "sort-2", "timeout")],
         "other_parameters": [("workers 1 → 4",), ("",)],
-        "other_part": [("machine", "8 cores", "16 cores"), ("workload", "1.0", "2.0"), ("entry", "a", "b")],
+        "other_part": [
+            ("machine", "8 cores", "16 cores"), ("workload", "version 1", "version 2"), ("workload", "", "version 2"),
+            ("entry", "a", "b"),
+        ],
+        "new_series": [("sort", ["workload_version 1 → 2"])],
         "refusal": [(["different parameters: workers 1 → 4"],)],
         "not_exact_values": [("in A", "4 and 4.1")],
     },

@@ -146,6 +146,9 @@ def test_a_history_of_the_earlier_schema_is_brought_up_to_date(tmp_path: Path) -
     with sqlite3.connect(tmp_path / "history.sqlite") as db:
         db.execute("ALTER TABLE session DROP COLUMN kind")
         db.execute("DROP TABLE tag")
+        db.execute("DROP TABLE accepted")
+        db.execute("ALTER TABLE fingerprint DROP COLUMN project")
+        db.execute("ALTER TABLE run DROP COLUMN script")
         db.execute("PRAGMA user_version = 1")
     with History.beside(tmp_path, read_only=True) as history:
         assert {row.name: row.kind for row in history.sessions()} == {"night": "run", "again": "rerun", "hf": "import"}

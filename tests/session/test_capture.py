@@ -7,7 +7,14 @@ import pytest
 
 from assay.record import Fingerprint
 from assay.record.secrets import Masker
-from assay.session.capture_environment import GitState, capture_environment, fingerprint, freeze, git_state
+from assay.session.capture_environment import (
+    GitState,
+    capture_environment,
+    fingerprint,
+    freeze,
+    git_state,
+    script_digest,
+)
 
 
 def git(folder: Path, *words: str) -> None:
@@ -42,7 +49,6 @@ def made(**changes: object) -> Fingerprint:
         "args": ["--x", "1", "{scratch_dir}"],
         "settings": {},
         "params": {"x": 1, "output": "/results/s1/e/out"},
-        "script": None,
         "machine_class": "m",
         "folders": ["/results/s1"],
     }
@@ -54,16 +60,25 @@ def test_what_differs_in_every_run_is_not_in_the_fingerprint() -> None:
     assert other.key == made().key
 
 
-def test_what_decides_the_work_is(tmp_path: Path) -> None:
+def test_what_decides_the_work_is() -> None:
     assert made(args=["--x", "2"]).key != made().key
     assert made(params={"x": 2}).key != made(params={"x": 1}).key
     assert made(machine_class="n").differences(made()) == ["machine: n against m"]
+    assert made(project="search").differences(made()) == ["project: search against "]
+    assert made().workload == ""
+    assert made(params={"workload_version": 3}).workload == "version 3"
+    assert made(params={"workload_version": 3}, version="4").workload == "version 4"
+    assert made(version="4").params == made().params
+
+
+def test_a_script_has_a_digest_as_long_as_it_can_be_read(tmp_path: Path) -> None:
     script = tmp_path / "s.py"
     script.write_text("1")
-    first = made(script=script)
+    first = script_digest(script)
     script.write_text("2")
-    assert made(script=script).workload != first.workload
-    assert made(script=script, params={"workload_version": 3}).workload == "version 3"
+    assert len(first) == 12
+    assert script_digest(script) != first
+    assert script_digest(tmp_path) == script_digest(tmp_path / "none") == script_digest(None) == ""
 
 
 def test_secrets_are_known_by_name_and_by_value() -> None:

@@ -160,7 +160,7 @@ class _Table:
             if not _keep_measured(side):
                 return [said.not_measured(where, side[-1].run_id, str(side[-1].outcome).replace("_", " "))], []
         first, second = _keep_measured(base)[0], _keep_measured(head)[0]
-        differences = _differences(first, second)
+        differences = identity_differences(first, second)
         if self._across or not differences:
             return [], differences
         return [said.refusal(differences)], []
@@ -317,11 +317,13 @@ def _without_ratio(row: Row, before: Sample, after: Sample, paired: bool) -> Row
     return replace(row, verdict=verdict, reason=reason)
 
 
-def _differences(base: Record, head: Record) -> list[str]:
+def identity_differences(base: Record, head: Record) -> list[str]:
     """Why they are not comparable: in words, since a digest says only that something differs."""
     reasons = reasons_against(base, head)
     ours, theirs = base.fingerprint, head.fingerprint
-    parts = [part for part in ("entry", "workload", "machine") if getattr(ours, part) != getattr(theirs, part)]
+    parts = [
+        part for part in ("project", "entry", "workload", "machine") if getattr(ours, part) != getattr(theirs, part)
+    ]
     said_of = [said.other_part(part, getattr(ours, part), getattr(theirs, part)) for part in parts]
     if ours.params != theirs.params:
         said_of.insert(0, said.other_parameters(_list_changed_parameters(base.script_params, head.script_params)))

@@ -14,6 +14,7 @@ from assay.analysis.sentences.metric_words import SideNames
 from assay.analysis.sentences.note_sentences import condition, machine_busier
 from assay.errors import DataError
 from assay.files.reading import SESSION, Unreadable, read_text
+from assay.names import list_names
 from assay.record import Environment, Record, SessionFolder
 from assay.record.metric import Better
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 # What two environments differ in, most telling first. It stands beside a verdict and changes none.
 
-Kind = Literal["machine", "load", "system", "package"]
-KINDS: tuple[Kind, ...] = ("machine", "load", "system", "package")
+Kind = Literal["script", "machine", "load", "system", "package"]
+KINDS: tuple[Kind, ...] = ("script", "machine", "load", "system", "package")
+_SHORT = 7
+"""Letters of a digest that people are shown."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Difference:
     head: str | None
 
     def __str__(self) -> str:
+        if self.kind == "script":
+            return f"{self.what} changed: {(self.base or '')[:_SHORT]} → {(self.head or '')[:_SHORT]}"
         if self.base is None:
             return f"{self.what} {self.head} added"
         return f"{self.what} {self.base} removed" if self.head is None else f"{self.what} {self.base} → {self.head}"
@@ -52,11 +57,30 @@ def environment_differences(base: Environment, head: Environment) -> tuple[Diffe
 
 def also_different(differences: Sequence[Difference], most: int | None = 4) -> str:
     """One line for a person; nothing where nothing differs."""
-    if not differences:
-        return ""
-    shown = [str(difference) for difference in differences[:most]]
-    more = len(differences) - len(shown)
-    return f"Also different: {', '.join(shown)}" + (f" and {more} more" if more else "")
+    scripts = [str(difference) for difference in differences if difference.kind == "script"]
+    others = [str(difference) for difference in differences if difference.kind != "script"]
+    shown, said = others[:most], scripts[:most]
+    if more := len(scripts) - len(said):
+        said.append(f"{more} more scripts changed")
+    if shown:
+        more = len(others) - len(shown)
+        said.append(f"Also different: {', '.join(shown)}" + (f" and {more} more" if more else ""))
+    return ". ".join(said)
+
+
+def script_differences(base: Iterable[Record], head: Iterable[Record]) -> tuple[Difference, ...]:
+    """Benchmark scripts that changed between two sides, of entries on both. One that several entries share is told
+    once."""
+    before, after = ({run.name: run.script for run in side if run.script} for side in (base, head))
+    entries: dict[tuple[str, str], list[str]] = {}
+    for name in after:
+        if name in before and before[name] != after[name]:
+            entries.setdefault((before[name], after[name]), []).append(name)
+    alone = len(after) == 1
+    return tuple(
+        Difference("script", "benchmark script" if alone else f"benchmark script of {list_names(names)}", *pair)
+        for pair, names in entries.items()
+    )
 
 
 def _machine(base: Environment, head: Environment) -> Iterator[Difference]:
@@ -313,7 +337,9 @@ def with_surroundings(
     found = dict.fromkeys(difference for one in before for other in after for difference in one.against(other))
     both = _in_both(base, head)
     found |= dict.fromkeys(_of_interpreters(*both, before, after))
-    differences = sorted([*found, *load_differences(*both)], key=lambda one: KINDS.index(one.kind))
+    differences = sorted(
+        [*script_differences(*both), *found, *load_differences(*both)], key=lambda one: KINDS.index(one.kind)
+    )
     return replace(comparison, environment=tuple(differences))
 
 

@@ -91,6 +91,7 @@ def read_results_folder(path: Path) -> Record:
     read = read_tasks(path)
     written = datetime.fromtimestamp((path / VALUES).stat().st_mtime, UTC)
     lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}
+    version = lasting.pop("workload_version", None)
     seconds = next((_number(metrics[name]) for name in _SECONDS if name in metrics), 0.0)
     with_tasks, more, warnings = with_task_metrics(metrics, details, read.pipelines)
     return Record(
@@ -99,7 +100,7 @@ def read_results_folder(path: Path) -> Record:
         run_id=f"{path.name}/results/run-01",
         outcome=Outcome.FAILED if metrics.get("is_success") is False else Outcome.PASSED,
         started_at=written.isoformat(timespec="microseconds"),
-        fingerprint=Fingerprint("results", digest(lasting), "", ""),
+        fingerprint=Fingerprint("results", digest(lasting), "" if version is None else f"version {version}", ""),
         exec_time_s=seconds,
         script_params=params,
         script_metrics=with_tasks,

@@ -128,7 +128,10 @@ class Rules:
         declared = self.own_margin(run, metric)
         if declared is not None:
             return declared
-        return max(self.default_margin, self.floors.get((fingerprint, metric), 0.0))
+        known = (
+            self.floors.get((key, metric), 0.0) for key in (fingerprint, run.fingerprint.key_with_script(run.script))
+        )
+        return max(self.default_margin, *known)
 
     def with_margins(self, words: list[str]) -> Rules:
         """`5%`, `METRIC=5%` or `ENTRY:METRIC=5%`, as written after `--margin`."""

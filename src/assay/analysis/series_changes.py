@@ -12,14 +12,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from assay.analysis.compare_records import compare
-from assay.analysis.comparison import Comparison, Verdict
+from assay.analysis.compare_records import compare, identity_differences
+from assay.analysis.comparison import MEASURED, Comparison, Verdict
 from assay.analysis.conditions import with_surroundings
 from assay.analysis.evidence import HistoryPast
 from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.read_results import plain_numbers
 from assay.analysis.rules import Rules, direction
 from assay.analysis.sentences.metric_words import BEFORE_AND_NOW
+from assay.analysis.sentences.value_sentences import new_series
 from assay.errors import DataError, UsageError
 from assay.history import History, Point, Series
 from assay.record import Record
@@ -263,9 +264,9 @@ def _event(cluster: list[ChangePoint]) -> Event:
 def what_changed(records: Sequence[Record], history: History, *, rules: Rules | None = None) -> Comparison | None:
     """A session's records against the last comparable runs of each entry, whichever session they are from.
 
-    Called after every `assay run`: reads only what it needs and imports no scipy. None if nothing comparable was run
-    before. Without rules, the noise floors that `assay calibrate` measured count. `history` may already hold `records`:
-    only what started earlier is looked at.
+    Called after every `assay run`: reads only what it needs and imports no scipy. None if nothing of it was run before.
+    Notes say which entries begin a new series, and why. Without rules, the noise floors that `assay calibrate` measured
+    count. `history` may already hold `records`: only what started earlier is looked at.
     """
     counted = [record for record in records if record.counts]
     if not counted:
@@ -273,9 +274,10 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     before = min(record.started_at for record in counted)
     fingerprints = {record.fingerprint.key: record.fingerprint for record in counted}
     base = [run for fingerprint in fingerprints.values() for run in history.last_comparable(fingerprint, before)]
-    if not base:
-        return None
     known = {run.name for run in base}
+    began = _new_series([record for record in counted if record.name not in known], history, before)
+    if not base:
+        return Comparison("earlier sessions", counted[0].session, (), tuple(began)) if began else None
     sessions = list(dict.fromkeys(run.session for run in base))
     name = sessions[0] if len(sessions) == 1 else f"{len(sessions)} earlier sessions"
     notes: tuple[str, ...] = ()
@@ -292,7 +294,17 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     )
     folder = history.path.parent
     before_folders, now = [folder / session for session in sessions], [folder / counted[0].session]
-    return with_surroundings(replace(comparison, notes=(*comparison.notes, *notes)), base, head, before_folders, now)
+    return with_surroundings(
+        replace(comparison, notes=(*began, *comparison.notes, *notes)), base, head, before_folders, now
+    )
+
+
+def _new_series(records: Sequence[Record], history: History, before: str) -> list[str]:
+    """A sentence for each entry that was measured before as another series: with another version, other parameters."""
+    last = {record.name: record for record in records if record.outcome in MEASURED}
+    nearest = {name: history.nearest(record, before) for name, record in last.items()}
+    told = {name: identity_differences(run, last[name]) for name, run in nearest.items() if run is not None}
+    return [new_series(name, differences) for name, differences in told.items() if differences]
 
 
 def _load_rules(history: History) -> tuple[Rules, tuple[str, ...]]:

@@ -46,7 +46,7 @@ class HistoryLevels:
 
     def _level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
         now = record.metrics[metric].number if metric in record.metrics else None
-        sessions = self._recent(record) if baseline is None else [self._find_named(record, baseline)]
+        sessions = self._recent(record, metric) if baseline is None else [self._find_named(record, baseline)]
         levels = [median(values) for runs in sessions if (values := _values(runs, metric))]
         if now is None or not levels:
             return None
@@ -57,18 +57,11 @@ class HistoryLevels:
         worse = -change if _higher_is_better(record, metric) else change
         return EarlierLevel(value, worse, len(levels), _by_chance(levels, value))
 
-    def _recent(self, record: Record) -> list[tuple[Record, ...]]:
+    def _recent(self, record: Record, metric: str) -> list[tuple[Record, ...]]:
         """Passed runs of the sessions before this one, newest first: several, since one may have been lucky."""
-        found: list[tuple[Record, ...]] = []
-        before = record.started_at
-        while len(found) < RECENT:
-            runs = self._history.last_comparable(record.fingerprint, before=before)
-            if not runs:
-                break
-            before = min(run.started_at for run in runs)
-            if runs[0].session != record.session:
-                found.append(runs)
-        return found
+        # One more, since this session itself may be among them.
+        found = self._history.baseline(record.fingerprint, record.started_at, metric=metric, limit=RECENT + 1)
+        return [runs for runs in found if runs[0].session != record.session][:RECENT]
 
     def _find_named(self, record: Record, baseline: str) -> tuple[Record, ...]:
         records = find_session(baseline, self._results_dir).records()
@@ -116,7 +109,7 @@ class SessionChanges:
             records = [record for record in folder.records() if record.counts]
             with History.beside(folder.path.absolute().parent, read_only=True) as history:
                 before = min((record.started_at for record in records), default="")
-                if not records or history.previous_session(records, before) is None:
+                if not records or not history.runs_before(before)[0]:
                     return cls()
                 from assay.analysis import what_changed  # numpy comes with it: only where there is something to compare
 

@@ -192,6 +192,9 @@ class Entry:
     sink_data: Mapping[str, Any] = field(default_factory=dict)
     baseline: str | None = None
     canary: bool = False
+    workload_version: str | None = None
+    """Version of the work that the configuration gives; None: the program's own, if it has one."""
+    project: str = ""
     tags: tuple[str, ...] = ()
     is_setup: bool = False
     cwd: Path | None = None

@@ -271,6 +271,11 @@ class EntryConfig(Model):
         description="Session to hold max_regression against; the recent level by default.",
         examples=["release-1.4"],
     )
+    workload_version: int | str | None = Field(
+        default=None,
+        description="Change it when old and new results can't be compared: a new series starts.",
+        examples=[2],
+    )
     canary: bool = Field(
         default=False,
         description="Its code is fixed: what changes in it is the machine, and a comparison says so.",

@@ -177,6 +177,8 @@ class Resolver:
             sink_data=_by_sink(written.sink_data),
             baseline=written.baseline or session.baseline,
             canary=written.canary,
+            workload_version=None if written.workload_version is None else str(written.workload_version),
+            project=session.project,
             tags=tuple(dict.fromkeys(written.tags)),
             is_setup=key == "data_setups",
             datasets_used=tuple(datasets),

@@ -50,6 +50,12 @@ class GpuStatsRecorder(Model):
 class SessionConfig(Model):
     """Everything the files of a session say."""
 
+    project: str = Field(
+        default="",
+        max_length=100,
+        description="Entries of different projects are never compared, even if they have the same name.",
+        examples=["search"],
+    )
     results_dir: str = Field(
         default="results",
         description="Folder of all sessions, relative to the working folder.",

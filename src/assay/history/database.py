@@ -18,9 +18,10 @@ from typing import Any
 from assay.errors import DataError
 from assay.files.reading import check_database
 from assay.files.writing import create_database
+from assay.record.environment import Fingerprint, split_workload
 from assay.record.session_folder import BASELINES
 
-VERSION = 3
+VERSION = 4
 
 _TAGS = """CREATE TABLE tag (
     session INTEGER NOT NULL REFERENCES session (id),
@@ -30,6 +31,22 @@ _TAGS = """CREATE TABLE tag (
 ) WITHOUT ROWID;
 CREATE INDEX tag_by_word ON tag (tag, session)"""
 """What sessions (entry '') and entries are found by."""
+
+_ACCEPTED = """CREATE TABLE accepted (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    session TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    who TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    UNIQUE (fingerprint, metric, session)
+);
+CREATE INDEX accepted_by_entry ON accepted (entry)"""
+"""Levels that somebody accepted as the new baseline, by series. `metric` is '' for all of an entry; `session` a name,
+not an id: sessions may be imported anew. `started`: when the first accepted run began."""
 
 TABLES = f"""
 CREATE TABLE session (
@@ -54,12 +71,15 @@ CREATE INDEX session_by_commit ON session (git_commit, started);
 
 {_TAGS};
 
+{_ACCEPTED};
+
 CREATE TABLE fingerprint (
     key TEXT PRIMARY KEY,
     entry TEXT NOT NULL,
     params TEXT NOT NULL,
     workload TEXT NOT NULL,
-    machine TEXT NOT NULL
+    machine TEXT NOT NULL,
+    project TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX fingerprint_by_entry ON fingerprint (entry);
 
@@ -73,7 +93,8 @@ CREATE TABLE run (
     outcome TEXT NOT NULL,
     counts INTEGER NOT NULL,
     exec_time_s REAL NOT NULL,
-    git_commit TEXT
+    git_commit TEXT,
+    script TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX run_by_session ON run (session, started);
 CREATE INDEX run_by_fingerprint ON run (fingerprint, started);
@@ -114,6 +135,11 @@ UPDATE session SET kind = 'rerun' WHERE reason LIKE 'rerun of %';
 UPDATE session SET kind = 'import' WHERE reason LIKE 'imported from %'
 """,
     2: _TAGS,
+    3: f"""
+{_ACCEPTED};
+ALTER TABLE fingerprint ADD COLUMN project TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN script TEXT NOT NULL DEFAULT ''
+""",
 }
 """Statements that upgrade from the version that is the key to the next one."""
 
@@ -127,17 +153,27 @@ NEWEST_RUNS = """SELECT body.record FROM run JOIN body ON body.run = run.id
 RECORDS_OF_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
     WHERE run.session = (SELECT id FROM session WHERE name = ?) ORDER BY run.started, run.id"""
 
-LAST_COMPARABLE = f"""SELECT run.session FROM run JOIN session ON session.id = run.session
-    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed' AND {_ORDINARY}
-    ORDER BY run.started DESC LIMIT 1"""
+_BASELINE = f"""run.counts AND {_ORDINARY} AND (run.outcome = 'passed' OR run.outcome = 'missed' AND EXISTS (
+        SELECT 1 FROM accepted WHERE accepted.fingerprint = run.fingerprint AND accepted.session = session.name))"""
+"""Runs that may be a baseline. Of a session that somebody accepted, those too that missed a requirement."""
 
-RUNS_OF_SERIES_IN_SESSION = """SELECT body.record FROM run JOIN body ON body.run = run.id
-    WHERE run.fingerprint = ?1 AND +run.session = ?2 AND run.started < ?3 AND counts AND outcome = 'passed'
-    AND run.started >= (SELECT started FROM session WHERE id = ?2) ORDER BY run.started"""
+BASELINE_SESSIONS = f"""SELECT run.started, session.id, session.name FROM run JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ? AND run.started >= ? AND run.started < ? AND {_BASELINE}
+    ORDER BY run.started DESC"""
 
-PREVIOUS_SESSION = f"""SELECT session.started, session.name FROM run JOIN session ON session.id = run.session
-    WHERE run.fingerprint = ? AND run.started < ? AND run.counts AND run.outcome = 'passed' AND {_ORDINARY}
-    ORDER BY run.started DESC LIMIT 1"""
+RUNS_OF_SERIES_IN_SESSION = f"""SELECT body.record FROM run JOIN body ON body.run = run.id
+    JOIN session ON session.id = run.session
+    WHERE run.fingerprint = ?1 AND +run.session = ?2 AND run.started < ?3 AND {_BASELINE}
+    AND run.started >= session.started ORDER BY run.started"""
+
+ACCEPTED = """SELECT id, fingerprint, entry, metric, session, started, reason, who, at FROM accepted"""
+
+SAME_WORK = f"""SELECT run.run_id FROM fingerprint JOIN run ON run.fingerprint = fingerprint.key
+    JOIN session ON session.id = run.session
+    WHERE fingerprint.entry = ? AND fingerprint.project = ? AND run.started < ? AND run.counts AND {_ORDINARY}
+    AND run.outcome IN ('passed', 'missed')
+    ORDER BY fingerprint.machine = ? DESC, run.started DESC LIMIT 1"""
+"""The newest earlier run of an entry, whatever its parameters and version; if possible on this class of machine."""
 
 SESSION = """SELECT id, name, folder, started, finished, status, git_commit, git_branch, git_dirty, machine, host,
     reason, planned, kind FROM session"""
@@ -146,6 +182,7 @@ RUN = """SELECT run.run_id, session.name, run.entry, run.fingerprint, run.starte
     run.exec_time_s, run.git_commit FROM run JOIN session ON session.id = run.session"""
 
 TRACKS = """SELECT fingerprint.key, fingerprint.entry, fingerprint.params, fingerprint.workload, fingerprint.machine,
+    fingerprint.project,
     run.run_id, session.name, run.entry, run.fingerprint, run.started, run.outcome, run.counts, run.exec_time_s,
     run.git_commit
     FROM fingerprint JOIN run ON run.id = (SELECT latest.id FROM run AS latest
@@ -173,12 +210,14 @@ SERIES = """SELECT series.id, series.fingerprint, series.entry, series.metric, s
 
 SERIES_OF = f"{SERIES} WHERE series.fingerprint = ? ORDER BY series.id"
 
-TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_commit
+TREND = """SELECT point.started, point.value, run.run_id, session.name, run.git_commit, run.script
     FROM point JOIN run ON run.id = point.run JOIN session ON session.id = run.session
-    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
+    WHERE point.series = ? AND point.started >= ? AND point.started < ?
+    ORDER BY point.started DESC, point.run DESC LIMIT ?"""
 
 LEVELS = """SELECT run.session, point.value FROM point JOIN run ON run.id = point.run
-    WHERE point.series = ? AND point.started < ? ORDER BY point.started DESC, point.run DESC LIMIT ?"""
+    WHERE point.series = ? AND point.started >= ? AND point.started < ?
+    ORDER BY point.started DESC, point.run DESC LIMIT ?"""
 
 EXPORT = """SELECT session.name, run.run_id, run.entry, run.started, run.git_commit, run.outcome, run.fingerprint,
     fingerprint.params, fingerprint.workload, fingerprint.machine, series.metric, series.unit, series.better,
@@ -193,6 +232,43 @@ COMPARISON = """SELECT series.entry, series.metric, series.fingerprint, series.u
     WHERE run.session = (SELECT id FROM session WHERE name = ?)"""
 
 BUSY_S = 30.0
+
+_WITH_SCRIPTS = 3
+"""The last version in which the script's digest was part of a series' identity."""
+
+
+def _join_series(db: sqlite3.Connection) -> None:
+    """Joins series that differ only in the script's digest, which goes to the runs. The oldest keeps its id."""
+    rows = db.execute("SELECT key, entry, params, workload, machine FROM fingerprint").fetchall()
+    for key, *parts in rows:
+        version, script = split_workload(parts[2])
+        joined = Fingerprint(parts[0], parts[1], version, parts[3])
+        if joined.key == key:
+            continue
+        put_fingerprint(db, joined)
+        db.execute("UPDATE run SET fingerprint = ?, script = ? WHERE fingerprint = ?", (joined.key, script, key))
+        db.execute("DELETE FROM fingerprint WHERE key = ?", (key,))
+        for id, metric in db.execute("SELECT id, metric FROM series WHERE fingerprint = ?", (key,)).fetchall():
+            [(kept,)] = db.execute(
+                "SELECT coalesce(min(id), 0) FROM series WHERE fingerprint = ? AND metric = ?", (joined.key, metric)
+            ).fetchall()
+            if not kept:
+                db.execute("UPDATE series SET fingerprint = ? WHERE id = ?", (joined.key, id))
+                continue
+            db.execute("UPDATE point SET series = ? WHERE series = ?", (kept, id))
+            db.execute(
+                "UPDATE series SET (unit, better) = (SELECT coalesce(newer.unit, series.unit),"
+                " coalesce(newer.better, series.better) FROM series AS newer WHERE newer.id = ?) WHERE id = ?",
+                (id, kept),
+            )
+            db.execute("DELETE FROM series WHERE id = ?", (id,))
+
+
+def put_fingerprint(db: sqlite3.Connection, mark: Fingerprint) -> None:
+    db.execute(
+        "INSERT OR IGNORE INTO fingerprint (key, entry, params, workload, machine, project) VALUES (?, ?, ?, ?, ?, ?)",
+        (mark.key, mark.entry, mark.params, mark.workload, mark.machine, mark.project),
+    )
 
 
 class Database:
@@ -278,6 +354,8 @@ class Database:
             while (version := upgrading.execute("PRAGMA user_version").fetchone()[0]) in UPGRADES:
                 for statement in UPGRADES[version].split(";"):
                     upgrading.execute(statement)
+                if version == _WITH_SCRIPTS:
+                    _join_series(upgrading)
                 upgrading.execute(f"PRAGMA user_version = {version + 1}")
             upgrading.execute("COMMIT")
         finally:

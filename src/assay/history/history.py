@@ -11,19 +11,21 @@ from typing import Any, Self
 
 from assay.errors import DataError
 from assay.files.json_text import decode
+from assay.files.reading import storable
 from assay.history.database import (
+    ACCEPTED,
+    BASELINE_SESSIONS,
     COMPARISON,
     ENTRY_TAGS,
     ENVIRONMENTS,
     EXPORT,
     FOUND,
-    LAST_COMPARABLE,
     LEVELS,
     NEWEST_RUNS,
-    PREVIOUS_SESSION,
     RECORDS_OF_SESSION,
     RUN,
     RUNS_OF_SERIES_IN_SESSION,
+    SAME_WORK,
     SERIES,
     SERIES_OF,
     SESSION,
@@ -31,11 +33,24 @@ from assay.history.database import (
     TREND,
     Database,
 )
-from assay.history.rows import ExportRow, Point, RunRow, Series, SessionRow, SessionValue, Track, iso, microseconds
+from assay.history.rows import (
+    Accepted,
+    ExportRow,
+    Point,
+    RunRow,
+    Series,
+    SessionRow,
+    SessionValue,
+    Track,
+    iso,
+    microseconds,
+)
 from assay.history.write_records import put_record, put_session
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
 
 FILE_NAME = "history.sqlite"
+_EVER = -(2**62)
+_PAGE = 50
 
 
 @dataclass(frozen=True)
@@ -102,24 +117,101 @@ class History:
     def newest_runs(self, fingerprint: str, before: str, limit: int) -> list[Record]:
         return [_record(body) for (body,) in self._db.rows(NEWEST_RUNS, fingerprint, microseconds(before), limit)]
 
-    def last_comparable(self, fingerprint: Fingerprint, before: str) -> tuple[Record, ...]:
-        """The counted, passed runs with this fingerprint in the newest session that has any before `before`.
+    def baseline(
+        self, fingerprint: Fingerprint, before: str, *, metric: str | None = None, limit: int = 1
+    ) -> list[tuple[Record, ...]]:
+        """What runs that began at `before` are compared with: the counted, passed runs of the same series, session by
+        session, newest first, back to the newest level that was accepted.
 
-        Experiments and reruns are nobody's baseline."""
-        newest = self._db.rows(LAST_COMPARABLE, fingerprint.key, microseconds(before))
-        if not newest:
-            return ()
-        rows = self._db.rows(RUNS_OF_SERIES_IN_SESSION, fingerprint.key, newest[0][0], microseconds(before))
-        return tuple(_record(row[0]) for row in rows)
+        Whoever needs a baseline asks here. Experiments and reruns are nobody's. `metric`: levels that were accepted for
+        this metric alone count too. Runs of an accepted session count although they missed a requirement, unless the
+        metric they missed was not accepted. `limit`: number of sessions."""
+        key, until = fingerprint.key, microseconds(before)
+        accepted = self.accepted(key)
+        found: list[tuple[Record, ...]] = []
+        for session, name in self._baseline_sessions(key, self._since(key, metric, until), until):
+            rows = self._db.rows(RUNS_OF_SERIES_IN_SESSION, key, session, until)
+            covered = [one.metric for one in accepted if one.session == name]
+            runs = tuple(run for row in rows if _is_accepted(run := _record(row[0]), covered))
+            if runs:
+                found.append(runs)
+            if len(found) == limit:
+                break
+        return found
+
+    def _baseline_sessions(self, key: str, since: int, until: int) -> Iterator[tuple[int, str]]:
+        """Id and name of each, newest first. A page at a time: most callers want one session of a long history."""
+        told: set[int] = set()
+        while True:
+            rows = self._db.rows(f"{BASELINE_SESSIONS} LIMIT {_PAGE}", key, since, until)
+            for started, session, name in rows:
+                until = int(started)
+                if session not in told:
+                    told.add(session)
+                    yield int(session), str(name)
+            if len(rows) < _PAGE:
+                return
+
+    def last_comparable(self, fingerprint: Fingerprint, before: str) -> tuple[Record, ...]:
+        """The runs of the newest session of the baseline, or nothing."""
+        return next(iter(self.baseline(fingerprint, before)), ())
 
     def previous_session(self, records: Iterable[Record], before: str) -> SessionRow | None:
-        """The newest session begun before `before` in which something of `records` passed with the same fingerprint."""
-        keys = sorted({record.fingerprint.key for record in records})
-        best: tuple[int, str] | None = None
-        for key in keys:
-            for row in self._db.rows(PREVIOUS_SESSION, key, microseconds(before)):
-                best = max(best or (int(row[0]), str(row[1])), (int(row[0]), str(row[1])))
-        return None if best is None else self.session(best[1])
+        """The newest session begun before `before` that is a baseline of something of `records`."""
+        marks = {record.fingerprint.key: record.fingerprint for record in records}
+        last = [runs[0] for mark in marks.values() if (runs := self.last_comparable(mark, before))]
+        newest = max(last, key=lambda run: (microseconds(run.started_at), run.session), default=None)
+        return None if newest is None else self.session(newest.session)
+
+    def nearest(self, record: Record, before: str) -> Record | None:
+        """The newest earlier run of the entry in another series: says why a new series began."""
+        mark = record.fingerprint
+        rows = self._db.rows(SAME_WORK, mark.entry, mark.project, microseconds(before), mark.machine)
+        return self.record(str(rows[0][0])) if rows else None
+
+    # Accepted levels
+
+    def accepted(self, fingerprint: str | None = None) -> list[Accepted]:
+        """All, or those of one series, oldest first."""
+        where, values = _where(("accepted.fingerprint = ?", fingerprint))
+        rows = self._db.rows(f"{ACCEPTED} {where} ORDER BY at, id", *values)
+        return [
+            Accepted(row[0], row[1], row[2], row[3], row[4], iso(row[5]), row[6], row[7], iso(row[8])) for row in rows
+        ]
+
+    def accept(self, runs: Sequence[Record], metric: str, reason: str, who: str, at: str) -> list[Accepted]:
+        """Makes the level of these runs of one session the baseline of their series, of `metric` alone unless it is
+        empty. Accepting the same again changes reason and name."""
+        first: dict[str, Record] = {}
+        for run in sorted(runs, key=lambda run: microseconds(run.started_at)):
+            first.setdefault(run.fingerprint.key, run)
+        rows = [
+            (key, run.name, metric, run.session, microseconds(run.started_at), storable(reason), storable(who),
+             microseconds(at))
+            for key, run in first.items()
+        ]  # fmt: skip
+        with self._db.writing() as db:
+            db.executemany(
+                "INSERT INTO accepted (fingerprint, entry, metric, session, started, reason, who, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (fingerprint, metric, session) DO UPDATE SET"
+                " reason = excluded.reason, who = excluded.who, at = excluded.at",
+                rows,
+            )
+        names = {(key, metric, run.session) for key, run in first.items()}
+        return [one for one in self.accepted() if (one.fingerprint, one.metric, one.session) in names]
+
+    def take_back(self, id: int) -> Accepted | None:
+        """Forgets what was accepted; None where there is none of that number."""
+        found = next((one for one in self.accepted() if one.id == id), None)
+        if found is not None:
+            with self._db.writing() as db:
+                db.execute("DELETE FROM accepted WHERE id = ?", (id,))
+        return found
+
+    def _since(self, fingerprint: str, metric: str | None, until: int) -> int:
+        """When the newest accepted level began, of those known before `until`; the past may be asked about."""
+        begun = [microseconds(one.started_at) for one in self.accepted(fingerprint) if one.metric in ("", metric)]
+        return max((at for at in begun if at < until), default=_EVER)
 
     def session(self, name: str) -> SessionRow | None:
         rows = self._db.rows(f"{SESSION} WHERE session.name = ?", name)
@@ -213,17 +305,25 @@ class History:
         rows = self._db.rows("SELECT id FROM series WHERE fingerprint = ? AND metric = ?", fingerprint, metric)
         return int(rows[0][0]) if rows else None
 
-    def points(self, series: int, *, before: str | None = None, limit: int = 1000) -> list[Point]:
-        """The newest `limit` values, oldest first."""
+    def points(
+        self, series: int, *, before: str | None = None, limit: int = 1000, since_accepted: bool = False
+    ) -> list[Point]:
+        """The newest `limit` values, oldest first; with `since_accepted` from the newest accepted level on."""
         until = microseconds(before) if before else 2**62
-        return [_point(row) for row in reversed(self._db.rows(TREND, series, until, limit))]
+        since = self._accepted_in(series, until) if since_accepted else _EVER
+        return [_point(row) for row in reversed(self._db.rows(TREND, series, since, until, limit))]
+
+    def _accepted_in(self, series: int, until: int) -> int:
+        rows = self._db.rows("SELECT fingerprint, metric FROM series WHERE id = ?", series)
+        return self._since(str(rows[0][0]), str(rows[0][1]), until) if rows else _EVER
 
     def values_by_session(self, series: int, *, before: str | None = None, limit: int = 1000) -> list[list[float]]:
-        """The newest `limit` values, those of one session together, oldest session first. A comparison asks it of each
-        of its metrics, so it gives no more than the numbers."""
+        """The newest `limit` values from the newest accepted level on, those of one session together, oldest session
+        first. A comparison asks it of each of its metrics, so it gives no more than the numbers."""
         until = microseconds(before) if before else 2**62
+        since = self._accepted_in(series, until)
         sessions: dict[int, list[float]] = {}
-        for session, value in reversed(self._db.rows(LEVELS, series, until, limit)):
+        for session, value in reversed(self._db.rows(LEVELS, series, since, until, limit)):
             sessions.setdefault(session, []).append(value)
         return list(sessions.values())
 
@@ -240,7 +340,7 @@ class History:
         return self._db.plan(sql)
 
     def fingerprint(self, key: str) -> Fingerprint | None:
-        rows = self._db.rows("SELECT entry, params, workload, machine FROM fingerprint WHERE key = ?", key)
+        rows = self._db.rows("SELECT entry, params, workload, machine, project FROM fingerprint WHERE key = ?", key)
         return Fingerprint(*(str(part) for part in rows[0])) if rows else None
 
     def _session(self, row: tuple[Any, ...]) -> SessionRow:
@@ -287,12 +387,18 @@ def _record(body: Any) -> Record:
         ) from None
 
 
+def _is_accepted(run: Record, metrics: Sequence[str]) -> bool:
+    """Whether it passed, or what it missed was accepted; `metrics`: those accepted in its session, '' for all."""
+    missed = {result.metric for result in run.requirements if not result.ok}
+    return run.success or "" in metrics or missed <= set(metrics)
+
+
 def _run(row: tuple[Any, ...]) -> RunRow:
     return RunRow(row[0], row[1], row[2], row[3], iso(row[4]), row[5], bool(row[6]), row[7], row[8])
 
 
 def _track(row: tuple[Any, ...]) -> Track:
-    return Track(row[0], row[1], row[2], row[3], row[4], _run(row[5:]))
+    return Track(row[0], row[1], row[2], row[3], row[4], row[5], _run(row[6:]))
 
 
 def _series(row: tuple[Any, ...]) -> Series:
@@ -300,4 +406,4 @@ def _series(row: tuple[Any, ...]) -> Series:
 
 
 def _point(row: tuple[Any, ...]) -> Point:
-    return Point(iso(row[0]), row[1], row[2], row[3], row[4])
+    return Point(iso(row[0]), *row[1:])

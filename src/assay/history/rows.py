@@ -107,6 +107,7 @@ class Track:
     params: str
     workload: str
     machine: str
+    project: str
     latest: RunRow
 
 
@@ -132,6 +133,28 @@ class Point:
     run_id: str
     session: str
     git_commit: str | None
+    script: str = ""
+    """Digest of the benchmark script."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A level that somebody accepted as the baseline of a series, from a session on."""
+
+    id: int
+    fingerprint: str
+    entry: str
+    metric: str
+    """Empty: every metric of the entry."""
+    session: str
+    started_at: str
+    """When the first accepted run began."""
+    reason: str
+    who: str
+    at: str
+
+    def covers(self, metric: str) -> bool:
+        return self.metric in ("", metric)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ import sqlite3
 import zlib
 from pathlib import Path
 
-from assay.files.json_text import encode
+from assay.files.json_text import decode, encode
 from assay.files.reading import storable
+from assay.history.database import put_fingerprint
 from assay.history.rows import microseconds
 from assay.record import Environment, Outcome, Record, SessionInfo
 from assay.record.session_folder import EXPERIMENTS
@@ -72,18 +73,19 @@ def put_record(db: sqlite3.Connection, session: int, record: Record) -> bool:
         "SELECT run.id, body.record FROM run JOIN body ON body.run = run.id WHERE run_id = ?", (record.run_id,)
     ).fetchone()
     if found:
-        if zlib.decompress(found[1]) == zlib.decompress(body):
+        if _is_same(zlib.decompress(found[1]), zlib.decompress(body)):
             return False
         _remove(db, found[0])
     started = microseconds(record.started_at)
-    key = _put_fingerprint(db, record)
+    key = record.fingerprint.key
+    put_fingerprint(db, record.fingerprint)
     of_session, kind = db.execute("SELECT git_commit, kind FROM session WHERE id = ?", (session,)).fetchone()
     git_commit = record.git_commit or of_session
     inserted = db.execute(
-        "INSERT INTO run (run_id, session, entry, fingerprint, started, outcome, counts, exec_time_s, git_commit)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO run (run_id, session, entry, fingerprint, started, outcome, counts, exec_time_s, git_commit,"
+        " script) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (record.run_id, session, record.name, key, started, str(record.outcome), record.counts,
-         record.exec_time_s, git_commit),
+         record.exec_time_s, git_commit, record.script),
     )  # fmt: skip
     run = int(inserted.lastrowid or 0)
     db.execute("INSERT INTO body (run, record) VALUES (?, ?)", (run, body))
@@ -92,14 +94,9 @@ def put_record(db: sqlite3.Connection, session: int, record: Record) -> bool:
     return True
 
 
-def _put_fingerprint(db: sqlite3.Connection, record: Record) -> str:
-    mark = record.fingerprint
-    key = mark.key
-    db.execute(
-        "INSERT OR IGNORE INTO fingerprint (key, entry, params, workload, machine) VALUES (?, ?, ?, ?, ?)",
-        (key, mark.entry, mark.params, mark.workload, mark.machine),
-    )
-    return key
+def _is_same(known: bytes, body: bytes) -> bool:
+    """Whether both are one record; the one that is known may be written in an older form."""
+    return known == body or encode(Record.from_json(decode(known)).to_json(with_tasks=False)).encode() == body
 
 
 def _put_points(db: sqlite3.Connection, run: int, key: str, started: int, record: Record) -> None:

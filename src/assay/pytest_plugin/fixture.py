@@ -175,7 +175,7 @@ class MeasuredTest:
     """Unix seconds."""
     seconds: float
     """All of the test that the fixture was there for."""
-    workload: str
+    script: str
     """Digest of the test's source."""
     group: str | None = None
     params: Mapping[str, str] = field(default_factory=dict)

@@ -83,7 +83,7 @@ RESULTS_PATH = "benchmark-results-path"
 class Benchmark:
     """What a benchmark's author holds inside `with assay.benchmark() as b`."""
 
-    def __init__(self, argv: Sequence[str] | None = None) -> None:
+    def __init__(self, argv: Sequence[str] | None = None, workload_version: int | str | None = None) -> None:
         words = _own_words() if argv is None else list(argv)
         if not {"--help", "-h"}.isdisjoint(words):
             _print_help()
@@ -91,7 +91,7 @@ class Benchmark:
         path = self._words.take(RESULTS_PATH)
         self.results_path = None if path is None else Path(path)
         """None when the program is run alone, without `--benchmark-results-path`: results are then printed."""
-        self._params: dict[str, Any] = {}
+        self._params: dict[str, Any] = {} if workload_version is None else {"workload_version": workload_version}
         self._asked: list[str] = []
         self._handed: list[str] = []
         self._metrics: dict[str, Metric] = {}
@@ -199,9 +199,11 @@ class Benchmark:
 
 
 @contextmanager
-def benchmark(argv: Sequence[str] | None = None) -> Iterator[Benchmark]:
-    """Writes the result files when the block ends, `is_success: false` among them if it raises."""
-    running = Benchmark(argv)
+def benchmark(argv: Sequence[str] | None = None, *, workload_version: int | str | None = None) -> Iterator[Benchmark]:
+    """Writes the result files when the block ends, `is_success: false` among them if it raises.
+
+    Change `workload_version` when old and new results can't be compared: a new series starts."""
+    running = Benchmark(argv, workload_version)
     try:
         yield running
     except BaseException as error:

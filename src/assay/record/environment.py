@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from assay.files.checked_fields import Written
@@ -98,19 +99,25 @@ class Environment:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What must be equal for two records to be comparable. Each part is kept, so that a difference can be named."""
+    """Which series a record belongs to: what must be equal for two records to be comparable. Everything else (commit,
+    script, packages, load) is context. Each part is kept, so that a difference can be named."""
 
     entry: str
     params: str
     """Digest of the parameters that decide the work."""
     workload: str
-    """Version of the work: what the program says it is, otherwise a digest of the script."""
+    """`version 2`, if the author versions the work with `workload_version`; empty otherwise."""
     machine: str
     """Class of machine: processor, cores, memory, accelerators."""
+    project: str = ""
 
     @property
     def key(self) -> str:
-        return digest(asdict(self))
+        return digest({name: part for name, part in asdict(self).items() if part or name != "project"})
+
+    def key_with_script(self, script: str) -> str:
+        """The key that versions before 0.2 gave a record without a `workload_version`: the script was part of it."""
+        return self.key if self.workload else replace(self, workload=f"script {script}").key
 
     def differences(self, other: Fingerprint) -> list[str]:
         mine, theirs = asdict(self), asdict(other)
@@ -121,7 +128,17 @@ class Fingerprint:
 
     @classmethod
     def from_json(cls, written: Written) -> Fingerprint:
-        return cls(**{part: written.text(part, "") for part in ("entry", "params", "workload", "machine")})
+        parts = {name: written.text(name, "") for name in ("entry", "params", "workload", "machine", "project")}
+        return cls(**{**parts, "workload": split_workload(parts["workload"])[0]})
+
+
+_DIGEST = re.compile(r"(?:script )?([0-9a-f]{12})|script unreadable|command [0-9a-f]{12}")
+
+
+def split_workload(written: str) -> tuple[str, str]:
+    """Version of the work, and digest of the script: older records have either of them in one field."""
+    found = _DIGEST.fullmatch(written)
+    return (written, "") if found is None else ("", found[1] or "")
 
 
 def digest(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.files.checked_fields import Written
-from assay.record.environment import Fingerprint, PythonEnvironment
+from assay.record.environment import Fingerprint, PythonEnvironment, split_workload
 from assay.record.metric import Metric, parse_metrics, plain, together
 from assay.record.task import TaskPerf
 
@@ -165,6 +165,8 @@ class Record:
     """Python of an entry with an interpreter of its own; None: the session's."""
     host: str = ""
     """Name of the machine it ran on."""
+    script: str = ""
+    """Digest of the benchmark script, reported where it changes; empty where there is none."""
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -218,6 +220,7 @@ class Record:
             "usage": self.usage.to_json(),
             "started_at": self.started_at,
             "fingerprint": self.fingerprint.to_json(),
+            "script": self.script,
             "repeat": self.repeat,
             "attempt": self.attempt,
             "warmup": self.warmup,
@@ -239,13 +242,14 @@ class Record:
     def from_json(cls, written: Mapping[str, Any]) -> Record:
 
         current = Written(upgrade(written))
+        fingerprint = current.object("fingerprint")
         return cls(
             name=current.text("name"),
             session=current.text("session"),
             run_id=current.text("run_id"),
             outcome=Outcome(current.one_of("outcome", tuple(Outcome))),
             started_at=current.moment("started_at"),
-            fingerprint=Fingerprint.from_json(current.object("fingerprint")),
+            fingerprint=Fingerprint.from_json(fingerprint),
             exec_time_s=current.number("exec_time_s", 0.0),
             returncode=current.whole_or_none("returncode"),
             command=current.text("command", ""),
@@ -273,6 +277,7 @@ class Record:
             if "environment" in current
             else None,
             host=current.text("host", ""),
+            script=current.text("script", "") or split_workload(fingerprint.text("workload", ""))[1],
             schema_version=current.whole("schema_version"),
         )
 

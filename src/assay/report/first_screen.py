@@ -115,7 +115,8 @@ def _bad(entries: Sequence[EntryPage]) -> list[tuple[str, int]]:
 def _changes(changes: Comparison | None) -> str:
     """What is known of changes: "nothing could be told" is not the same as "nothing regressed"."""
     if changes is None or not changes.compared:
-        return "nothing earlier to compare with" if changes is None else "nothing could be compared"
+        told = changes is not None and changes.rows
+        return "nothing could be compared" if told else "nothing earlier to compare with"
     improved = len({row.entry for row in changes.of(Verdict.IMPROVED)})
     better = f", {improved} improved" if improved else ""
     unsure = changes.counts[Verdict.INCONCLUSIVE]

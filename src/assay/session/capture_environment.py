@@ -169,11 +169,14 @@ def fingerprint(
     args: Sequence[str],
     settings: Mapping[str, Any],
     params: Mapping[str, Any],
-    script: Path | None,
     machine_class: str,
     folders: Sequence[str],
+    version: str | None = None,
+    project: str = "",
 ) -> Fingerprint:
-    """`args` still hold their placeholders, and params that name a folder of this run are left out."""
+    """`args` still hold their placeholders, and params that name a folder of this run are left out. `version`: what the
+    configuration says of the workload; it goes before what the program says."""
+    version = str(params[VERSION]) if version is None and VERSION in params else version
     lasting = {
         name: value
         for name, value in params.items()
@@ -182,20 +185,23 @@ def fingerprint(
     return Fingerprint(
         entry=entry,
         params=digest({"args": list(args), "settings": settings, "params": lasting}),
-        workload=_workload(params, script, args),
+        workload="" if version is None else f"version {version}",
         machine=machine_class,
+        project=project,
     )
 
 
-def _workload(params: Mapping[str, Any], script: Path | None, args: Sequence[str]) -> str:
-    if VERSION in params:
-        return f"version {params[VERSION]}"
-    if script is None:
-        return f"command {digest(list(args))}"
+_LARGEST_SCRIPT = 10_000_000
+
+
+def script_digest(script: Path | None) -> str:
+    """Empty where there is no script, or none that can be read."""
     try:
-        return f"script {hashlib.sha256(script.read_bytes()).hexdigest()[:12]}"
+        if script is None or not script.is_file() or script.stat().st_size > _LARGEST_SCRIPT:
+            return ""
+        return hashlib.sha256(script.read_bytes()).hexdigest()[:12]
     except OSError:
-        return "script unreadable"
+        return ""
 
 
 def capture_environment(

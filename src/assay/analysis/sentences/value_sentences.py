@@ -104,9 +104,16 @@ def other_parameters(changed: str) -> str:
 
 
 def other_part(part: str, base: str, head: str) -> str:
-    """Says that a part of the fingerprint differs: entry, workload (the program), machine."""
-    names = {"workload": "program", "machine": "kind of machine", "entry": "entry"}
+    """Says that a part of the fingerprint differs: project, entry, workload_version, machine."""
+    if part == "workload":
+        before, after = (word.removeprefix("version ") or "none" for word in (base, head))
+        return f"workload_version {before} → {after}"
+    names = {"machine": "kind of machine"}
     return f"different {names.get(part, part)}: {base} → {head}"
+
+
+def new_series(entry: str, differences: Sequence[str]) -> str:
+    return f"{entry}: {'; '.join(differences)}: a new series; nothing to compare with yet"
 
 
 def refusal(differences: Sequence[str]) -> str:

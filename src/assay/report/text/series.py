@@ -91,7 +91,9 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
         f"  {_range(values, series.unit)}",
     ]
     if fingerprint is not None:
-        parts = f"params {fingerprint.params}, workload {fingerprint.workload}, {fingerprint.machine}"
+        project = f"project {fingerprint.project}, " if fingerprint.project else ""
+        version = f"workload_{fingerprint.workload}, " if fingerprint.workload else ""
+        parts = f"{project}params {fingerprint.params}, {version}{fingerprint.machine}"
         lines.append(f"  {series.fingerprint}: {printable(parts)}")
     for change in series_changes(series, points):
         levels = f"{quantity(change.before, series.unit)} → {quantity(change.after, series.unit)}"

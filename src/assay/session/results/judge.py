@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from assay.process.spec import ProcessResult, unended_warnings
 from assay.record import Environment, Outcome, Record, TaskPerf, Usage
 from assay.record.metric import Metric, apart, together
 from assay.record.secrets import Masker
-from assay.session.capture_environment import fingerprint
+from assay.session.capture_environment import fingerprint, script_digest
 from assay.session.results.program_results import ProgramResults, results_of
 from assay.session.results.requirements import EarlierLevels, check
 from assay.session.service.scraped_metrics import with_service_metrics
@@ -57,6 +58,7 @@ def _after_traceback(lines: list[str]) -> list[str]:
 FULL_MB = 0.5
 LONGEST_REASON = 500
 LINES_OF_LOG = 5
+_SCRIPTS = (".py", ".sh", ".js", ".rb", ".pl", ".R", ".jl")
 
 
 def judge(
@@ -123,6 +125,7 @@ def _judge_results(
         canary=entry.canary,
         environment=execution.python.environment if execution.python else None,
         host=environment.host,
+        script=script_digest(_script(execution)),
         margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
         unjudged=tuple(name for name, rule in entry.metrics.items() if not rule.judged),
     )
@@ -246,7 +249,20 @@ def _fingerprint(execution: Execution, params: Mapping[str, Any], environment: E
         folders += address.passing
         params = {name: value for name, value in params.items() if str(value) != str(address.port)}
     args = (*entry.program[1:], *entry.args) if entry.script is None else entry.args
-    return fingerprint(entry.name, args, settings, params, entry.script, environment.machine_class, folders)
+    return fingerprint(
+        entry.name, args, settings, params, environment.machine_class, folders, entry.workload_version, entry.project
+    )  # fmt: skip
+
+
+def _script(execution: Execution) -> Path | None:
+    """The entry's script; of a command the first word that names a file, after the program: `python bench.py`."""
+    entry = execution.run.entry
+    if entry.script is not None:
+        return entry.script
+    folder = entry.cwd or Path.cwd()
+    words = (word for word in (*entry.program[1:], *entry.args) if not word.startswith("-") and "\0" not in word)
+    files = (folder / word for word in words if Path(word).suffix in _SCRIPTS)
+    return next((file for file in files if os.path.isfile(file)), None)
 
 
 def _files(execution: Execution) -> dict[str, str]:
