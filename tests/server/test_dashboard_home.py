@@ -178,7 +178,7 @@ def test_every_commit_is_counted_and_a_new_file_too(tmp_path: Path) -> None:
             fill(history, sessions=1, entries=1, metrics=1, seed=number)
         seen.append(counter.value())
     assert counter.value() == seen[-1]
-    History.forget(tmp_path)
+    History.start_anew(tmp_path)
     with History.beside(tmp_path) as history:
         fill(history, sessions=2, entries=1, metrics=1)
     assert len({*seen, counter.value()}) >= 3

@@ -51,6 +51,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("show", "what a session measured"),
     Command("logs", "what an entry printed, also while it runs"),
     Command("compare", "what changed between two sessions, and whether to believe it"),
+    Command("accept", "make an intended change the new baseline"),
     Command("ab", "run two variants in random pairs until it is clear which is better"),
     Command("ci", "show a verdict in CI: annotation, step summary, pull-request comment"),
     Command("calibrate", "run A against A and store the noise floor"),

@@ -67,7 +67,8 @@ def _show(args: Namespace) -> int:
                 else unknown("entry", args.entry, entries, of="the history")
             )
         for series in found:
-            print(trend(series, history.fingerprint(series.fingerprint), history.points(series.id, limit=args.last)))
+            mark, points = history.fingerprint(series.fingerprint), history.points(series.id, limit=args.last)
+            print(trend(series, mark, points, accepted=history.accepted(series.fingerprint)))
     return 0
 
 
@@ -77,7 +78,7 @@ def _import(args: Namespace) -> int:
 
     folder = results_dir(args)
     if args.rebuild:
-        History.forget(folder)
+        History.start_anew(folder)
     refused = 0
     with History.beside(folder) as history:
         for one in Import(folder).sources(args.paths):

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from assay.errors import DataError
+from assay.errors import DataError, UsageError
 from assay.files.json_text import decode
 from assay.files.reading import storable
 from assay.history.database import (
@@ -45,8 +47,10 @@ from assay.history.rows import (
     iso,
     microseconds,
 )
-from assay.history.write_records import put_record, put_session
+from assay.history.write_records import MEASURED, put_record, put_session
+from assay.names import quote, unknown
 from assay.record import Environment, Fingerprint, Record, SessionFolder, SessionInfo
+from assay.record.session_folder import BASELINES
 
 FILE_NAME = "history.sqlite"
 _EVER = -(2**62)
@@ -71,10 +75,22 @@ class History:
     def beside(cls, results_dir: Path, *, read_only: bool = False) -> History:
         return cls(results_dir / FILE_NAME, read_only=read_only)
 
-    @staticmethod
-    def forget(results_dir: Path) -> None:
+    @classmethod
+    def start_anew(cls, results_dir: Path) -> None:
+        """Forgets all but what was accepted, which no session folder has. A database that cannot be read is deleted."""
+        path, fresh = results_dir / FILE_NAME, results_dir / f"{FILE_NAME}.new"
+        rows: list[tuple[Any, ...]] = []
+        with suppress(DataError), cls(path, read_only=True) as known:
+            rows = known._db.rows(ACCEPTED)
         for suffix in ("", "-wal", "-shm"):
-            (results_dir / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
+            fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)
+        if rows:
+            with cls(fresh) as history, history._db.writing() as db:
+                db.executemany("INSERT INTO accepted VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        for suffix in ("-wal", "-shm") if rows else ("-wal", "-shm", ""):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        if rows:
+            os.replace(fresh, path)
 
     def __enter__(self) -> Self:
         return self
@@ -199,6 +215,32 @@ class History:
             )
         names = {(key, metric, run.session) for key, run in first.items()}
         return [one for one in self.accepted() if (one.fingerprint, one.metric, one.session) in names]
+
+    def accept_level(self, folder: SessionFolder, entry: str, metric: str, reason: str, who: str) -> list[Accepted]:
+        """Accepts what a session measured of an entry, or of one of its metrics. Raises `UsageError` that says what
+        there is to accept."""
+        info = folder.info()
+        reason = " ".join(reason.split())
+        if not reason:
+            raise UsageError("say why the change is intended: --reason TEXT")
+        if info.kind not in BASELINES:
+            raise UsageError(f"{info.name} is no session of `assay run` (kind {info.kind}): accept one with --session")
+        if info.status == "running":
+            raise UsageError(f"{info.name} is still running: accept its level when it has ended")
+        counted = [run for run in folder.records() if run.counts]
+        runs = [run for run in counted if run.name == entry]
+        if not runs:
+            raise UsageError(unknown("entry", entry, sorted({run.name for run in counted}), of=info.name))
+        measured = [run for run in runs if run.outcome in MEASURED]
+        if not measured:
+            raise UsageError(
+                f"{info.name} measured nothing of {entry}: {runs[-1].outcome.words}; accept another session"
+            )
+        known = dict.fromkeys(name for run in measured for name in run.metrics)
+        if metric and metric not in known:
+            raise UsageError(unknown("metric", metric, known, of=quote(entry)))
+        self.add_session(folder)
+        return self.accept(measured, metric, reason, who, datetime.now(UTC).isoformat())
 
     def take_back(self, id: int) -> Accepted | None:
         """Forgets what was accepted; None where there is none of that number."""

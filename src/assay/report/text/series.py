@@ -13,7 +13,7 @@ from assay.analysis.conditions import also_different
 from assay.analysis.sentences.metric_words import MetricWords
 from assay.analysis.series_changes import ChangePoint, series_changes
 from assay.history import Point, Series
-from assay.history.rows import SessionRow
+from assay.history.rows import Accepted, SessionRow
 from assay.record import Fingerprint
 from assay.report.quantity import percent, printable, quantity
 from assay.report.text.screen import text_table
@@ -82,7 +82,13 @@ def series_table(series: Sequence[Series]) -> str:
     return text_table(rows, right=(2, 3)) + "\n"
 
 
-def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Point], newest: int = 10) -> str:
+def trend(
+    series: Series,
+    fingerprint: Fingerprint | None,
+    points: Sequence[Point],
+    newest: int = 10,
+    accepted: Sequence[Accepted] = (),
+) -> str:
     values = [point.value for point in points]
     better = f", {series.better} is better" if series.better else ""
     lines = [
@@ -95,6 +101,7 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
         version = f"workload_{fingerprint.workload}, " if fingerprint.workload else ""
         parts = f"{project}params {fingerprint.params}, {version}{fingerprint.machine}"
         lines.append(f"  {series.fingerprint}: {printable(parts)}")
+    lines += [f"  {printable(accepted_words(one))}" for one in accepted if one.covers(series.metric)]
     for change in series_changes(series, points):
         levels = f"{quantity(change.before, series.unit)} → {quantity(change.after, series.unit)}"
         what = f"{change.verdict or 'changed'} {change_sessions(change)}: {levels}, {change_words(change)}"
@@ -109,6 +116,10 @@ def trend(series: Series, fingerprint: Fingerprint | None, points: Sequence[Poin
             f"  {printable(point.session)}"
         )
     return "\n".join(lines) + "\n"
+
+
+def accepted_words(one: Accepted) -> str:
+    return f"accepted as the baseline from {one.session} on, by {one.who} on {one.at[:10]}: {one.reason}"
 
 
 def _range(values: Sequence[float], unit: str | None) -> str:
