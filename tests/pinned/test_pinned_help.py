@@ -25,6 +25,7 @@ COMMANDS = {
     "show": "",
     "logs": "",
     "compare": "",
+    "accept": "",
     "ab": "",
     "ci": "",
     "calibrate": "",

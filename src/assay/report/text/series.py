@@ -98,7 +98,7 @@ def trend(
     ]
     if fingerprint is not None:
         project = f"project {fingerprint.project}, " if fingerprint.project else ""
-        version = f"workload_{fingerprint.workload}, " if fingerprint.workload else ""
+        version = f"workload {fingerprint.workload}, " if fingerprint.workload else ""
         parts = f"{project}params {fingerprint.params}, {version}{fingerprint.machine}"
         lines.append(f"  {series.fingerprint}: {printable(parts)}")
     lines += [f"  {printable(accepted_words(one))}" for one in accepted if one.covers(series.metric)]
