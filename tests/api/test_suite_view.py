@@ -9,8 +9,7 @@ from typing import TextIO
 import pytest
 from small_terminal import SmallTerminal
 
-from assay.api.console import Console
-from assay.api.suite_view import SuiteView
+from assay.api.console import Console, SuiteView
 from assay.benchmarks.weights.bench_plan import SuiteProgress
 from assay.record.secrets import Masker
 

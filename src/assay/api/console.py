@@ -325,3 +325,19 @@ class Summary:
             [(name, runs)] = planned.items()
             return f"{done[name]} of {runs} run{'s' if runs > 1 else ''} done"
         return f"{sum(done[name] >= runs for name, runs in planned.items())} of {len(planned)} done"
+
+
+class SuiteView:
+    """Weight suites on a terminal: one live line, which goes before a table is printed. Elsewhere lines, as always."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def __call__(self, text: str) -> None:
+        from assay.benchmarks.weights.bench_plan import print_line  # only where suites run
+        from assay.report.text.screen import middle_cut
+
+        if not self._console.live:
+            print_line(text)
+        else:
+            self._console.show([middle_cut(text, (self._console.screen.width or 80) - 1)] if text else ())

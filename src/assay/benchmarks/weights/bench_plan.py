@@ -24,7 +24,7 @@ class SuiteProgress:
 
     Estimates of a kind (a suite) are corrected by how those of its kind have turned out so far; until each kind that
     is left has been seen, it is said to take at least so long. `assay weights bench` shows it on a terminal by
-    `assay.api.suite_view`.
+    `assay.api.console`.
     """
 
     def __init__(

@@ -19,8 +19,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     if lacking := missing("weights"):  # before any folder is made
         raise MissingExtra(f"What the suites need ({', '.join(lacking)})", "weights")
-    from assay.api.console import Console
-    from assay.api.suite_view import SuiteView
+    from assay.api.console import Console, SuiteView
     from assay.benchmarks.weights import program
     from assay.benchmarks.weights.results import new_folder_name
     from assay.cli.arguments import keep_environment
