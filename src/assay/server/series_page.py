@@ -177,8 +177,12 @@ def _repository(store: Store, points: Sequence[Point]) -> Path:
 def _environment_changes(history: History, points: Sequence[Point]) -> Iterator[EnvironmentChange]:
     first = {point.session: point.started_at for point in reversed(points)}
     known = history.environments(list(first))
+    scripts = {point.session: point.script for point in points}
+    old = dict(zip(list(known)[1:], [scripts[name] for name in known], strict=False))
     for (_, before), (session, after) in pairwise(known.items()):
         found = environment_differences(before, after)
+        if old[session] and scripts[session] and old[session] != scripts[session]:
+            found = (Difference("script", "benchmark script", old[session], scripts[session]), *found)
         if found:
             yield EnvironmentChange(first[session], session, found)
 

@@ -110,7 +110,8 @@ class StatusBoardMaker:
 
     def _trend(self, history: History, series: Series, used: set[int]) -> Trend | None:
         used.add(series.id)
-        key = (series.points, series.latest_at, series.latest, series.unit, series.better)
+        accepted = tuple(one.id for one in history.accepted(series.fingerprint))
+        key = (accepted, series.points, series.latest_at, series.latest, series.unit, series.better)
         kept = self._trends.get(series.id)
         if kept is None or kept[0] != key:
             kept = self._trends[series.id] = (key, trend(history, series))

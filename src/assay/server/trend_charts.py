@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup, escape
 
@@ -76,7 +76,12 @@ def trend(history: History, series: Series) -> Trend | None:
     points = history.points(series.id, limit=_LOOK_BACK)
     if len(points) == _LOOK_BACK and len({point.session for point in points}) < SHOWN:
         points = history.points(series.id, limit=_MOST)
-    return trend_of(series, points)
+    made = trend_of(series, points)
+    since = history.points(series.id, limit=len(points), since_accepted=True)
+    if made is None or len(since) == len(points):
+        return made
+    steps = series_changes(series, since)
+    return replace(made, last_step=steps[-1] if steps else None)
 
 
 def trend_of(series: Series, points: Sequence[Point]) -> Trend | None:
