@@ -9,7 +9,7 @@ import numpy as np
 from tests.analysis.records import noisy, record, side
 
 from assay.analysis import Verdict, compare, summary_lines, what_changed
-from assay.analysis.noise_floors import NoiseFloor, save_floors
+from assay.analysis.rules import NoiseFloor, save_floors
 from assay.history import History
 from assay.record import Environment, Outcome, Record, SessionInfo
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from other_environment import other_python, version_of
 
-from assay.analysis.noise_floors import load_floors
+from assay.analysis.rules import load_floors
 from assay.cli.main import main
 
 SCRIPT = """

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from session_factory import MadeRun, make_session
 
-from assay.analysis.noise_floors import FILE_NAME, load_floors
 from assay.analysis.read_results import read_results_folder
+from assay.analysis.rules import FILE_NAME, load_floors
 from assay.benchmarks.dedup_benchmark import recalls
 from assay.errors import DataError
 from assay.history.importers import import_file

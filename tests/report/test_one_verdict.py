@@ -12,7 +12,7 @@ from session_factory import START, MadeRun, make_session
 
 import assay
 from assay.analysis import BenchmarkAnalyzer, Comparison, what_changed
-from assay.analysis.noise_floors import NoiseFloor, save_floors
+from assay.analysis.rules import NoiseFloor, save_floors
 from assay.cli.main import main
 from assay.history import History
 from assay.server.compare_page import compare as compared_page

@@ -10,7 +10,6 @@ from assay.config.plan import make_plan
 from assay.record import Outcome, SessionFolder
 from assay.record.secrets import Masker
 from assay.session.events import Event, RunFinished, RunSampled, RunStarted, SessionFinished, SessionStarted
-from assay.session.results.requirements import NoEarlierLevels
 from assay.session.session import Session, start_session
 
 CONFIG = """
@@ -50,7 +49,7 @@ def test_events_come_in_order_and_each_record_is_on_disk_before_it_is_told(tmp_p
         if not isinstance(event, RunSampled):
             heard.append(word(event))
 
-    Session(plan, session, listen, NoEarlierLevels(), os.environ).run()
+    Session(plan, session, listen, os.environ).run()
     assert heard == [
         "session started, 6 runs",
         "started good, warm-up 1 of 1",

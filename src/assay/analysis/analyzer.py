@@ -19,7 +19,13 @@ from assay.record import Record
 
 
 def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
-    """What changed, in a few lines of plain text: regressions first, then improvements, then what could not be told."""
+    """What changed, in a few lines of plain text: regressions first, then improvements, then what could not be told,
+    then what else differs."""
+    return [*reason_lines(comparison, most), *context_lines(comparison)]
+
+
+def reason_lines(comparison: Comparison, most: int = 12) -> list[str]:
+    """The same without what else differs."""
     changed = [
         *comparison.regressed,
         *comparison.of(Verdict.IMPROVED),
@@ -36,9 +42,13 @@ def summary_lines(comparison: Comparison, most: int = 12) -> list[str]:
     }
     if rest:
         lines.append(said.rest(comparison.base, rest, compared=comparison.compared, changes=bool(changed)))
-    lines += _why_not(comparison)
+    return [*lines, *_why_not(comparison), *comparison.notes]
+
+
+def context_lines(comparison: Comparison) -> list[str]:
+    """What else differs, in a line."""
     besides = also_different(comparison.environment, most=3)
-    return [*lines, *comparison.notes, *([besides] if besides else [])]
+    return [besides] if besides else []
 
 
 def _line(row: Row) -> str:

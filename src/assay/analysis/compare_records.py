@@ -15,8 +15,7 @@ from assay.analysis.conditions import load_effect, unequal_conditions
 from assay.analysis.difference_judgement import is_signed_night, judge_signed, judge_signed_night
 from assay.analysis.evidence import Evidence, HistoryPast, NoPast, Past, Runs, Sample, evidence, fewest, sample
 from assay.analysis.judgement import apply_canaries, is_declared_exact, judge_evidence, judge_exact, values, varying
-from assay.analysis.noise_floors import load_floors, margins
-from assay.analysis.rules import MetricRule, Rules, direction
+from assay.analysis.rules import MetricRule, Rules, direction, load_floors, margins
 from assay.analysis.sentences import value_sentences as said
 from assay.analysis.sentences.metric_words import A_AND_B, SideNames
 from assay.analysis.sentences.note_sentences import not_exact

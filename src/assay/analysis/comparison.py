@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.analysis.sentences import conclusion_sentences as conclusion
 from assay.analysis.sentences import verdict_sentences as said
 from assay.analysis.sentences.metric_words import MetricWords
+from assay.analysis.verdict import comparison_verdict
 from assay.errors import DataError
 from assay.record import Outcome, Record
 from assay.record.metric import Better
@@ -357,6 +358,7 @@ class Comparison:
             "exit_code": self.exit_code(strict=strict),
             "failures": [failure.to_json() for failure in self.failures],
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
+            "verdict": comparison_verdict(self).to_json(),
             "notes": list(self.notes),
             "environment": [difference.to_json() for difference in self.environment],
             "rows": [row.to_json() for row in self.rows],

@@ -16,9 +16,8 @@ from assay.analysis.compare_records import compare, identity_differences
 from assay.analysis.comparison import MEASURED, Comparison, Verdict
 from assay.analysis.conditions import with_surroundings
 from assay.analysis.evidence import HistoryPast
-from assay.analysis.noise_floors import load_floors, margins
 from assay.analysis.read_results import plain_numbers
-from assay.analysis.rules import Rules, direction
+from assay.analysis.rules import Rules, direction, load_floors, margins
 from assay.analysis.sentences.metric_words import BEFORE_AND_NOW
 from assay.analysis.sentences.value_sentences import new_series
 from assay.errors import DataError, UsageError

@@ -313,8 +313,11 @@ class Summary:
         from assay.api.session_changes import session_text  # what it imports is not needed to start a run
 
         history = self._history
-        known = (None, None) if history is None else (history.comparison, history.last)
-        return session_text(self._folder, *known, screen, after_lines)
+        if history is None:
+            return session_text(self._folder, None, None, screen, after_lines)
+        return session_text(
+            self._folder, history.comparison, history.last, screen, after_lines, verdict=history.verdict
+        )
 
     def _count_done(self, event: SessionFinished) -> str:
         """`1 of 3 done`: entries; of a single one its runs."""

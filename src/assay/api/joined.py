@@ -2,21 +2,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.api.console import Console, Progress
-from assay.api.listeners import HISTORY_TROUBLE, Guarded, JobListener
+from assay.api.listeners import Guarded, JobListener
 from assay.api.run import SessionRun
 from assay.api.run_inputs import RunInputs
 from assay.api.run_plan import Attached, run_plan
-from assay.api.session_changes import HistoryLevels
 from assay.config.plan import Plan
 from assay.errors import UsageError
 from assay.files.writing import touch
 from assay.history.find_session import SessionNotFound
-from assay.history.history import History
 from assay.names import unknown
 from assay.record import Record, SessionFolder
 from assay.record.heartbeat import Heartbeat
@@ -34,9 +33,11 @@ from assay.session.joined import (
     session_path,
 )
 from assay.session.results.masked_records import session_masker
-from assay.session.results.requirements import EarlierLevels, NoEarlierLevels
 from assay.session.workspace import OpenSession
 from assay.sinks.delivery.delivery import Delivery
+
+if TYPE_CHECKING:
+    from assay.analysis.verdict import VerdictDocument
 
 
 def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> SessionRun:
@@ -59,13 +60,13 @@ def finish_joined(name: str, results_dir: Path, command: Sequence[str]) -> Sessi
         for entry in folder.jobs.open_entries():
             console.note(f"finished without {entry.words}")
     done = finished.session.folder
-    return SessionRun(plan, done, tuple(done.records()), regressed=finished.regressed)
+    return SessionRun(plan, done, tuple(done.records()), verdict=finished.verdict)
 
 
 @dataclass(frozen=True)
 class Finished:
     session: OpenSession
-    regressed: bool
+    verdict: VerdictDocument | None
 
 
 def finish(folder: JobFolder, console: Console, masker: Masker) -> Finished | None:
@@ -88,7 +89,7 @@ def finish(folder: JobFolder, console: Console, masker: Masker) -> Finished | No
         attached.listen(SessionStarted(finished.folder, finished.info, finished.environment, len(records)))
         attached.listen(SessionFinished(finished.folder, finished.info, tuple(records)))
     touch(folder.jobs.all_told)
-    return Finished(finished, attached.regressed)
+    return Finished(finished, attached.verdict)
 
 
 def _refuse(path: Path) -> None:
@@ -117,7 +118,7 @@ def run_joined(
             _say_what_is_open(folder, console)
         console.say_troubles()
     own = tuple(record for record in records if record.name in folder.job.planned)
-    return SessionRun(plan, folder, own, interrupted, finished is not None and finished.regressed)
+    return SessionRun(plan, folder, own, interrupted, None if finished is None else finished.verdict)
 
 
 def _plan(inputs: RunInputs, expect: Sequence[str]) -> Plan:
@@ -140,14 +141,12 @@ def _run(plan: Plan, session: JoinedSession, console: Console) -> tuple[list[Rec
         progress(event)
 
     others = OtherJobs(session.folder, console.say)
-    with ExitStack() as closing, Interrupts() as interrupts:
-        past = _past(plan, console, closing)
+    with Interrupts() as interrupts:
         while True:
             run_plan(
                 plan,
                 OpenSession(session.folder, session.environment, session.info),
                 listen=listen,
-                past=past,
                 interrupts=interrupts,
                 elsewhere=others,
             )
@@ -163,19 +162,6 @@ def _prepare_sinks(folder: JobFolder, plan: Plan, console: Console) -> None:
         Delivery(folder.path, plan.sinks).prepare()
     except OSError as error:
         console.trouble(f"the sinks could not be written down, and will be told nothing: {error}")
-
-
-def _past(plan: Plan, console: Console, closing: ExitStack) -> EarlierLevels:
-    """The past, for requirements. Jobs only read the history, and only if they must: SQLite cannot have writers on
-    several hosts."""
-    required = [requirement for entry in plan.entries for requirement in entry.requirements]
-    if all(requirement.max_regression is None for requirement in required):
-        return NoEarlierLevels()
-    try:
-        history = closing.enter_context(History.beside(plan.results_dir, read_only=True))
-    except HISTORY_TROUBLE:
-        return NoEarlierLevels()
-    return HistoryLevels(history, plan.results_dir, console.trouble)
 
 
 def _say_what_is_open(folder: JobFolder, console: Console) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.errors import AssayError
+from assay.errors import AssayError, DataError
 from assay.history.history import History
 from assay.history.rows import SessionRow
 from assay.record import Environment, Record, SessionFolder, SessionInfo
@@ -21,6 +21,7 @@ from assay.sinks.delivery.delivery import Delivery
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
+    from assay.analysis.verdict import VerdictDocument
     from assay.api.console import Console
 
 
@@ -62,6 +63,8 @@ class HistoryListener:
         ran."""
         self.last: SessionRow | None = None
         """The one session it is compared with, where it is one."""
+        self.verdict: VerdictDocument | None = None
+        """Known when the session has finished; None where the history cannot be read."""
         self.regressed = False
         """Whether something is worse than the level of earlier sessions, or an exact figure is; not what only differs
         from the last session, which may be the machine."""
@@ -76,7 +79,7 @@ class HistoryListener:
                 self._history.add_session(self._folder)
             except HISTORY_TROUBLE as error:
                 self._trouble(f"the history could not take the session: {error}")
-            self.changes = self._what_changed(event.records)
+            self._judge(event.records)
 
     def _add(self, record: Record) -> None:
         assert self._info is not None
@@ -100,19 +103,38 @@ class HistoryListener:
             return None
         return median(run.exec_time_s for run in lately) if lately else None
 
-    def _what_changed(self, records: Sequence[Record]) -> list[str]:
-        from assay.analysis import summary_lines, what_changed  # numpy comes with it: not before it is needed
+    def _judge(self, records: Sequence[Record]) -> None:
+        """Compares the session with earlier ones, judges its gates, and keeps the verdict beside its results."""
+        from assay.analysis import what_changed  # numpy comes with it: not before it is needed
+        from assay.analysis.analyzer import context_lines, reason_lines
+        from assay.analysis.compare_records import rules_for
+        from assay.analysis.gate import judge_gates
+        from assay.analysis.rules import Rules
+        from assay.analysis.verdict import session_verdict, write_verdict
 
         try:
             comparison = what_changed(records, self._history)
+            try:
+                rules = rules_for(self._folder.path.parent)
+            except DataError:
+                rules = Rules()  # the comparison says that the noise floors cannot be read
+            gates = judge_gates(records, self._history, rules)
         except HISTORY_TROUBLE as error:
             self._trouble(f"what changed could not be told: {error}")
-            return []
-        if comparison is None:
-            return []
-        self.comparison, self.last = comparison, self._session(comparison.base)
-        self.regressed = any(row.design in ("history", "exact") for row in comparison.regressed)
-        return summary_lines(comparison)
+            return
+        reasons: list[str] = []
+        context: list[str] = []
+        if comparison is not None:
+            self.comparison, self.last = comparison, self._session(comparison.base)
+            self.regressed = any(row.design in ("history", "exact") for row in comparison.regressed)
+            reasons, context = reason_lines(comparison), context_lines(comparison)
+        assert self._info is not None
+        self.verdict = session_verdict(self._info.name, comparison, gates, self.regressed, reasons, context)
+        self.changes = self.verdict.lines
+        try:
+            write_verdict(self._folder.path, self.verdict)
+        except OSError as error:
+            self._trouble(f"the verdict could not be written: {error}")
 
 
 class JobListener:
@@ -191,11 +213,11 @@ class ReportListener:
 
 
 class SinkListener:
-    """Tells the sinks; none of these calls waits for one. `changes` is asked when the session is over."""
+    """Tells the sinks; none of these calls waits for one. `verdict` is asked when the session is over."""
 
-    def __init__(self, delivery: Delivery, changes: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, delivery: Delivery, verdict: Callable[[], VerdictDocument | None]) -> None:
         self._delivery = delivery
-        self._changes = changes
+        self._verdict = verdict
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, SessionStarted):
@@ -205,4 +227,6 @@ class SinkListener:
         elif isinstance(event, RunFinished):
             self._delivery.run_finished(event.record)
         elif isinstance(event, SessionFinished):
-            self._delivery.session_finished(event.info, "\n".join(self._changes()))
+            verdict = self._verdict()
+            changes = "" if verdict is None else "\n".join(verdict.lines)
+            self._delivery.session_finished(event.info, changes, None if verdict is None else verdict.to_json())

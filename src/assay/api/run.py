@@ -31,6 +31,7 @@ from assay.sinks.sink import SinkSpec
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
+    from assay.analysis.verdict import VerdictDocument
     from assay.api.run_plan import Ran
 
 
@@ -54,13 +55,13 @@ NO_CHANGE = Change()
 
 @dataclass(frozen=True)
 class SessionRun:
-    """What came of it. `interrupted`: the user cut it short. `regressed`: it is worse than earlier sessions were."""
+    """What came of it. `interrupted`: the user cut it short. `verdict`: whether its gates hold, and what regressed."""
 
     plan: Plan
     folder: SessionFolder
     records: tuple[Record, ...]
     interrupted: bool = False
-    regressed: bool = False
+    verdict: VerdictDocument | None = None
     untouched: bool = False
     """It was complete: nothing was run, and nothing of it was changed."""
     comparison: Comparison | None = None
@@ -68,8 +69,12 @@ class SessionRun:
 
     @classmethod
     def of(cls, plan: Plan, folder: SessionFolder, ran: Ran) -> SessionRun:
-        regressed = ran.regressed and plan.is_gate
-        return cls(plan, folder, ran.records, ran.interrupted, regressed, comparison=ran.comparison)
+        return cls(plan, folder, ran.records, ran.interrupted, ran.verdict, comparison=ran.comparison)
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether a verdict may fail it: not a command that is run by itself, whose user looks at the numbers."""
+        return self.plan.is_gate
 
 
 def run_new(
@@ -101,8 +106,10 @@ def run_on(session: str, results_dir: Path, change: Change = NO_CHANGE, voice: V
         )
     plan = inputs_of(session, results_dir, change).plan().with_results_dir(folder.path.parent)
     remember_results_dir(plan.results_dir)
+    from assay.analysis.verdict import read_verdict  # only where there is one to read
+
     if is_complete(folder, plan) and is_told(folder.path, [SinkSpec.parse(spec) for spec in plan.sinks]):
-        return SessionRun(plan, folder, tuple(folder.records()), untouched=True)
+        return SessionRun(plan, folder, tuple(folder.records()), verdict=read_verdict(folder.path), untouched=True)
     return SessionRun.of(plan, folder, run_attached(plan, reopen_session(folder, plan), voice))
 
 

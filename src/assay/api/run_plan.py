@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from assay.api.console import Console, Progress, Summary, Voice
 from assay.api.listeners import HISTORY_TROUBLE, Guarded, HistoryListener, LinksListener, ReportListener, SinkListener
 from assay.api.live_view import LiveView
-from assay.api.session_changes import HistoryLevels, SessionChanges
+from assay.api.session_changes import SessionChanges
 from assay.config.entry import Entry
 from assay.config.plan import Plan
 from assay.files.reading import RESULT, read_bytes
@@ -23,7 +23,6 @@ from assay.record.secrets import Masker
 from assay.report.html import write_report
 from assay.session.events import Elsewhere, Event, Interrupts, Listener, SessionFinished
 from assay.session.results.masked_records import session_masker
-from assay.session.results.requirements import EarlierLevels, NoEarlierLevels
 from assay.session.runs import Run, order_of, order_runs
 from assay.session.session import Session, start_session
 from assay.session.workspace import OpenSession
@@ -31,6 +30,7 @@ from assay.sinks.delivery.delivery import Delivery
 
 if TYPE_CHECKING:
     from assay.analysis import Comparison
+    from assay.analysis.verdict import VerdictDocument
     from assay.api.run import SessionRun
 
 
@@ -64,14 +64,13 @@ class Attached:
         self._closing = ExitStack()
         self._console = self._closing.enter_context(Console(folder.log, masker, voice=voice))
         self._delivery = delivery
-        self.past: EarlierLevels = NoEarlierLevels()
         history = self._open_history(folder)
         remembering = HistoryListener(history, folder, self._console.trouble) if history is not None else None
         self._remembering = remembering
         report = ReportListener(folder, history, lambda: self.comparison, self._console.trouble)
 
-        def changes() -> list[str]:
-            return remembering.changes if remembering is not None else []
+        def verdict() -> VerdictDocument | None:
+            return remembering.verdict if remembering is not None else None
 
         listeners: list[tuple[str, Listener]] = []
         printed = self._console.voice is Voice.VERBOSE or older_form
@@ -82,7 +81,7 @@ class Attached:
             listeners.append(("the history", remembering))
         listeners += [
             ("the report", report),
-            ("telling the sinks", SinkListener(self._delivery, changes)),
+            ("telling the sinks", SinkListener(self._delivery, verdict)),
             ("printing links", LinksListener(self._console, self._delivery.new_links)),
             ("the summary", Summary(folder, self._console, remembering, lambda: report.path, on_host, kept_lines)),
             ("closing the sinks", self._close_sinks),
@@ -101,9 +100,9 @@ class Attached:
         return self._remembering.comparison if self._remembering is not None else None
 
     @property
-    def regressed(self) -> bool:
-        """Known when the session has finished."""
-        return self._remembering is not None and self._remembering.regressed
+    def verdict(self) -> VerdictDocument | None:
+        """Known when the session has finished; None where the history cannot be used."""
+        return self._remembering.verdict if self._remembering is not None else None
 
     def listen(self, event: Event) -> None:
         for listener in self._listeners:
@@ -135,7 +134,6 @@ class Attached:
                 f"the history cannot be used ({error}); `assay history import` adds this session later"
             )
             return None
-        self.past = HistoryLevels(history, results, self._console.trouble)
         return history
 
     def _close_sinks(self, event: Event) -> None:
@@ -159,13 +157,12 @@ def run_plan(
     session: OpenSession,
     *,
     listen: Listener = nobody,
-    past: EarlierLevels | None = None,
     order: Callable[[Plan], list[Run]] = order_runs,
     interrupts: Interrupts | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> list[Record]:
     """All records of the session afterwards; what it holds already is not run again."""
-    return Session(plan, session, listen, past or NoEarlierLevels(), os.environ, interrupts, order, elsewhere).run()
+    return Session(plan, session, listen, os.environ, interrupts, order, elsewhere).run()
 
 
 @dataclass(frozen=True)
@@ -173,8 +170,8 @@ class Ran:
     records: tuple[Record, ...]
     interrupted: bool
     """Whether the user interrupted it."""
-    regressed: bool
-    """Whether something regressed against the level of earlier sessions."""
+    verdict: VerdictDocument | None
+    """Whether its gates hold, and what regressed against the level of earlier sessions."""
     comparison: Comparison | None
     """What changed against earlier sessions; None where none is comparable."""
 
@@ -195,10 +192,10 @@ def run_attached(plan: Plan, session: OpenSession, voice: Voice = Voice.NORMAL) 
     )
     with attached, Interrupts() as interrupts:
         records = run_plan(
-            plan, session, listen=attached.listen, past=attached.past, interrupts=interrupts,
+            plan, session, listen=attached.listen, interrupts=interrupts,
             order=order_of(plan, session.info.name),
         )  # fmt: skip
-    return Ran(tuple(records), interrupts.requested, attached.regressed, attached.comparison)
+    return Ran(tuple(records), interrupts.requested, attached.verdict, attached.comparison)
 
 
 PROFILES = "profiles"
@@ -218,7 +215,7 @@ def profile_regressed(ran: SessionRun, command: Sequence[str]) -> list[ProfiledE
     A profiled run is slower, so it is no result: it has a session of its own inside this one's folder, where neither
     the history nor a comparison looks, and nobody listens to it.
     """
-    changes = SessionChanges.of(ran.folder) if ran.untouched else SessionChanges(ran.comparison)
+    changes = SessionChanges.of(ran.folder) if ran.untouched else SessionChanges(ran.comparison, verdict=ran.verdict)
     if not changes.regressed:
         return []
     profiles = _profile([entry for entry in ran.plan.entries if entry.name in changes.regressed], ran, command)

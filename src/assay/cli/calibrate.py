@@ -26,7 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     from assay.analysis.comparison import failure_lines
-    from assay.analysis.noise_floors import save_floors
+    from assay.analysis.rules import save_floors
     from assay.experiments.calibration import calibrate, floors
     from assay.report.quantity import printable
 

@@ -161,12 +161,19 @@ class ExperimentProgress:
             print(f" {look.pairs} of at most {look.budget} pairs{open_entries}", file=sys.stderr)
 
 
-def exit_code(ran: SessionRun) -> int:
-    """0 all passed, 1 something did not, 3 it passed and regressed, 130 interrupted. Warm-ups and repeated attempts do
-    not count."""
+def exit_code(ran: SessionRun, *, strict: bool = False) -> int:
+    """0 all passed, 1 something did not or missed a gate, 3 it passed and regressed, 130 interrupted; with `strict` 4
+    where that cannot be told, or there is nothing to compare with. Warm-ups and repeated attempts do not count."""
     outcomes = [record.outcome for record in ran.records if record.counts or record.outcome is Outcome.INTERRUPTED]
     if ran.interrupted or Outcome.INTERRUPTED in outcomes:
         return 130
     if any(outcome is not Outcome.PASSED for outcome in outcomes):
         return 1
-    return 3 if ran.regressed else 0
+    verdict = ran.verdict
+    if verdict is None:
+        return 4 if strict else 0
+    if (strict or verdict.gates) and verdict.undecided:
+        from assay.report.quantity import printable
+
+        print(printable(f"warning: not a pass: {verdict.headline}"), file=sys.stderr)
+    return verdict.exit_code * ran.is_gate or (4 if strict and verdict.undecided else 0)

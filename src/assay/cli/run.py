@@ -49,11 +49,12 @@ def join(args: Namespace, inputs: Callable[[], RunInputs]) -> int:
                 "--results-dir DIR says where the session is, if not in ./results"
             )
         finished = finish_joined(args.join, results_dir(args), command)
-        return 1 if finished.folder.info().status == "interrupted" else exit_code(finished)
+        return 1 if finished.folder.info().status == "interrupted" else exit_code(finished, strict=args.strict)
     if args.after:
         raise UsageError("--join goes with --config or --matrix: a command has no entries that jobs could share")
     expect = names(args.expect, "--expect")
-    return exit_code(run_joined(inputs(), args.join, expect=expect, reason=args.reason, command=command))
+    ran = run_joined(inputs(), args.join, expect=expect, reason=args.reason, command=command)
+    return exit_code(ran, strict=args.strict and ran.verdict is not None)
 
 
 def names(given: str | None, option: str) -> tuple[str, ...]:
@@ -111,6 +112,9 @@ def arguments(parser: ArgumentParser) -> None:
     loudness.add_argument("--quiet", action="store_true", help="only the result")
     loudness.add_argument("--verbose", action="store_true", help="every line of session.log too")
     strictness_arguments(parser)
+    parser.add_argument(
+        "--strict", action="store_true", help="exit code 4 if a gate cannot tell or has nothing to compare with"
+    )
     no_sink_argument(parser)
     parser.add_argument(
         "--profile-regressed", action="store_true", help="run what regressed once more under py-spy, for the report"
@@ -139,7 +143,7 @@ def run(args: Namespace) -> int:
         ran = run_new(inputs, name=args.session_name, reason=args.reason, command=command, voice=_voice(args))
     if args.profile_regressed and not ran.interrupted:
         _profile(ran)
-    return exit_code(ran)
+    return exit_code(ran, strict=args.strict)
 
 
 def _voice(args: Namespace) -> Voice:

@@ -47,7 +47,7 @@ def _print_text(folder: SessionFolder, entry: str | None) -> None:
 
     if folder.info().of_commands:  # which say their result alone at their end
         print(f"{screen.paint('bold', printable(folder.info().name))}\n")
-    print(session_text(folder, changes.comparison, changes.last, screen), end="")
+    print(session_text(folder, changes.comparison, changes.last, screen, verdict=changes.verdict), end="")
     if folder.info().status == "interrupted":
         print(f"\ninterrupted; continue: `{resume_words(folder)}`")
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from assay.analysis import Comparison, Row, Verdict
 from assay.analysis.evidence import sample
 from assay.analysis.judgement import pairs_needed
-from assay.analysis.noise_floors import NoiseFloor
+from assay.analysis.rules import NoiseFloor
 from assay.analysis.sentences.conclusion_sentences import verdict_word
 from assay.analysis.sentences.note_sentences import confirmation
 from assay.analysis.sentences.verdict_sentences import not_confirmed

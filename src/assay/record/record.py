@@ -48,9 +48,16 @@ class RequirementResult:
     ok: bool
     reason: str = ""
     """Empty where it holds; otherwise names the metric and both values."""
+    max_regression: float | None = None
+    """Share by which the session may be worse than its baseline. Judged for the session, never for a run."""
+    baseline: str | None = None
+    """Session that it is compared with; None: the recent level."""
+    undecided: str = ""
+    """Why the session neither holds nor misses it: `cannot tell`, `nothing to compare with`. Only where it is shown."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        written = asdict(self)
+        return {name: value for name, value in written.items() if name not in _OF_GATES or value not in (None, "")}
 
     @classmethod
     def from_json(cls, written: Written) -> RequirementResult:
@@ -60,9 +67,12 @@ class RequirementResult:
             actual=written.values.get("actual"),
             ok=written.flag("ok"),
             reason=written.text("reason", ""),
+            max_regression=written.number_or_none("max_regression"),
+            baseline=written.text_or_none("baseline"),
         )
 
 
+_OF_GATES = ("max_regression", "baseline", "undecided")
 _WHOLE = ("peak_threads", "peak_processes", "samples", "cores")
 _WHERE_KNOWN = ("cores", "run_queue_s", "pressure_cpu_s", "pressure_io_s", "pressure_memory_s")
 

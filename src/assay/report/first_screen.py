@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.analysis import Comparison, Row, Verdict
+from assay.analysis.sentences.conclusion_sentences import name_first
 from assay.analysis.series_changes import ChangePoint, commits_between
 from assay.record import Outcome, Record
 from assay.report.entry_page import EntryPage
@@ -66,7 +67,7 @@ def _commits(old: str | None, new: str | None) -> str:
     return f"; commit {old[:_SHORT]} → {new[:_SHORT]}"
 
 
-Tone = Literal["bad", "warn", "good"]
+Tone = Literal["bad", "warn", "good", "neutral"]
 _WORDS = {Outcome.MISSED: "missed a requirement", Outcome.INTERRUPTED: "interrupted", Outcome.SKIPPED: "skipped"}
 _FAILED = "failed"
 
@@ -96,7 +97,24 @@ class Band:
             return cls("warn", _join(ended, "all passed" if done else "") + ".")
         count = len(view.entries)
         passed = "The entry passed" if count == 1 else f"All {count} entries passed"
-        return cls("good", f"{passed}; {_changes(changes)}.")
+        return cls(_tone(view, changes), f"{passed}; {_gates(view) or _changes(changes)}.")
+
+
+def _tone(view: SessionView, changes: Comparison | None) -> Tone:
+    """Green only where something was compared; a gate that cannot tell needs a look."""
+    gates = {entry.gate for entry in view.entries}
+    if "cannot tell" in gates:
+        return "warn"
+    if "nothing to compare with" in gates or changes is None or not changes.compared:
+        return "neutral"
+    return "good"
+
+
+def _gates(view: SessionView) -> str:
+    """Gates that are neither passed nor missed."""
+    undecided = [gate for entry in view.entries if entry.undecided for gate in entry.gates]
+    open_ = [str(gate) for gate in undecided if gate.result != "pass"]
+    return name_first([line.rstrip(".") for line in open_], most=1)
 
 
 def _bad(entries: Sequence[EntryPage]) -> list[tuple[str, int]]:

@@ -83,6 +83,7 @@ def session_markdown(
         f"{view.info.status} · {view.counts()} · {duration(view.seconds)}  \n"
         f"{escape(view.environment.described)}" + (f" · git {escape(commit[:10])}" if commit else ""),
         "## What changed",
+        *(f"- {escape(gate.entry)} {escape(gate.reason_line)}" for entry in view.entries for gate in entry.gates),
         _changes(comparison) if comparison else "There is no earlier session to compare with.",
         *_insights(folder),
         "## Entries",
@@ -134,7 +135,12 @@ def _entry(entry: EntryPage) -> str:
     blocks = [f"### {escape(view.name)}", "\n".join(f"- {escape(text)}" for text in (*view.reasons, *view.warnings))]
     if view.requirements:
         rows = (
-            (escape(r.metric), escape(r.expected), escape(quantity(r.actual)), "yes" if r.ok else "**no**")
+            (
+                escape(r.metric),
+                escape(r.expected),
+                escape(quantity(r.actual)),
+                r.undecided or ("yes" if r.ok else "**no**"),
+            )
             for r in view.requirements
         )
         blocks.append(table(("requirement", "required", "measured", "holds"), rows, right=(2,)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+from assay.analysis.verdict import GateResult, Result, overall, read_verdict
 from assay.record import Environment, Metric, Outcome, Record, RequirementResult, SessionFolder, SessionInfo
 from assay.record.jobs import Jobs
 from assay.record.metric import Better
@@ -46,6 +47,8 @@ class EntryView:
     name: str
     runs: tuple[Record, ...]
     """All of them, warm-ups and repeated attempts included, in the order they ran."""
+    gates: tuple[GateResult, ...] = ()
+    """What the session is held to, its level against earlier ones; judged when all runs are over."""
 
     @property
     def counted(self) -> tuple[Record, ...]:
@@ -57,8 +60,10 @@ class EntryView:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The worst of its runs; None before the first has ended."""
+        """The worst of its runs, or that the session missed a gate; None before the first has ended."""
         outcomes = {run.outcome for run in self.counted or self.runs}
+        if self.gate == "fail":
+            outcomes.add(Outcome.MISSED)
         return next((outcome for outcome in _WORST if outcome in outcomes), None)
 
     @property
@@ -68,6 +73,17 @@ class EntryView:
     @property
     def passed(self) -> bool:
         return self.outcome is Outcome.PASSED
+
+    @property
+    def gate(self) -> Result | None:
+        """The gravest of its gates; None where it has none."""
+        return overall([gate.result for gate in self.gates]) if self.gates else None
+
+    @property
+    def undecided(self) -> str:
+        """Why a gate of it is neither passed nor missed, in a word or two; empty where each is one of them."""
+        words = {"cannot tell": "can't tell", "nothing to compare with": "no baseline"}
+        return words.get(self.gate or "", "") if self.passed else ""
 
     @property
     def exec_time_s(self) -> float:
@@ -80,7 +96,8 @@ class EntryView:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(reason for run in self.counted for reason in run.reasons))
+        missed = (gate.reason_line for gate in self.gates if gate.result == "fail")
+        return tuple(dict.fromkeys([*(reason for run in self.counted for reason in run.reasons), *missed]))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -95,7 +112,27 @@ class EntryView:
                 known = found.get((result.metric, result.expected))
                 if known is None or (known.ok and not result.ok):
                     found[result.metric, result.expected] = result
-        return tuple(found.values())
+        results = [self._judged(result) for result in found.values()]
+        exact = [
+            RequirementResult(gate.metric, gate.expected, gate.value, False, gate.reason_line)
+            for gate in self.gates
+            if gate.limit is None
+        ]
+        return (*exact, *results)
+
+    def _judged(self, result: RequirementResult) -> RequirementResult:
+        """What a run only noted, as it was judged for the session."""
+        if result.max_regression is None or not result.ok:
+            return result
+        gate = next(
+            (one for one in self.gates if (one.metric, one.limit) == (result.metric, result.max_regression)), None
+        )
+        if gate is None:
+            return replace(result, undecided="nothing to compare with")
+        undecided = gate.result if gate.result in ("cannot tell", "nothing to compare with") else ""
+        return replace(
+            result, actual=gate.value, ok=gate.result != "fail", reason=gate.reason_line, undecided=undecided
+        )
 
     @property
     def shown(self) -> Record | None:
@@ -134,15 +171,25 @@ class SessionView:
     @classmethod
     def of(cls, folder: SessionFolder) -> SessionView:
         info = folder.info()
-        view = cls.build(info, folder.environment(), folder.records())
+        verdict = read_verdict(folder.path)
+        view = cls.build(info, folder.environment(), folder.records(), verdict.gates if verdict is not None else ())
         if not info.joined or info.status != "running":
             return view
         return replace(view, missing=tuple(entry.words for entry in Jobs(folder.path).open_entries()))
 
     @classmethod
-    def build(cls, info: SessionInfo, environment: Environment, records: Sequence[Record]) -> SessionView:
+    def build(
+        cls, info: SessionInfo, environment: Environment, records: Sequence[Record], gates: Sequence[GateResult] = ()
+    ) -> SessionView:
         names = dict.fromkeys([*info.planned, *(record.name for record in records)])
-        entries = [EntryView(name, tuple(record for record in records if record.name == name)) for name in names]
+        entries = [
+            EntryView(
+                name,
+                tuple(record for record in records if record.name == name),
+                tuple(gate for gate in gates if gate.entry == name),
+            )
+            for name in names
+        ]
         return cls(info, environment, tuple(entries))
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from assay.analysis import Comparison, what_changed
-from assay.analysis.noise_floors import FILE_NAME as FLOORS
+from assay.analysis.rules import FILE_NAME as FLOORS
 from assay.errors import AssayError, DataError
 from assay.history import History, SessionRow
 from assay.history.history import FILE_NAME

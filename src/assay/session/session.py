@@ -23,7 +23,6 @@ from assay.session.machine_watch import Neighbours
 from assay.session.preflight import Interpreters, preflight
 from assay.session.results.judge import judge
 from assay.session.results.masked_records import KeptRecords, mask_environment, mask_inputs, session_masker
-from assay.session.results.requirements import EarlierLevels
 from assay.session.runs import Run, order_runs
 from assay.session.service.services import Services
 from assay.session.workspace import (
@@ -105,7 +104,6 @@ class Session:
         plan: Plan,
         session: OpenSession,
         listen: Listener,
-        past: EarlierLevels,
         variables: Mapping[str, str],
         interrupts: Interrupts | None = None,
         order: Callable[[Plan], list[Run]] = order_runs,
@@ -115,7 +113,6 @@ class Session:
         self._order = order
         self._folder, self._environment, self._info = session.folder, session.environment, session.info
         self._listen = listen
-        self._past = past
         self._variables = variables
         self._masker = session_masker(plan, variables, sys.argv[1:])
         self._records = {record.run_id: record for record in session.folder.records()}
@@ -214,7 +211,7 @@ class Session:
             result = ProcessResult(failure=f"needs {failed}, which did not pass")
         else:
             result = _clear(workspace) or execution.execute()
-        record = judge(execution, result, started_at, self._info.name, self._environment, self._past)
+        record = judge(execution, result, started_at, self._info.name, self._environment)
         if failed:
             record = replace(record, outcome=Outcome.SKIPPED)
         if not record.success:

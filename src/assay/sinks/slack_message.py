@@ -41,6 +41,10 @@ class SlackRow:
         return self.outcome != Outcome.PASSED
 
 
+_NO_PASS = ("fail", "regressed")
+_RESULTS = {"fail": "❌", "regressed": "🔻", "cannot tell": "❔", "nothing to compare with": "⚪"}
+
+
 @dataclass(frozen=True)
 class SlackMessage:
     session: str
@@ -50,6 +54,9 @@ class SlackMessage:
     running: str = ""
     finished: bool = False
     changes: str = ""
+    result: str = ""
+    """The verdict's: a session whose runs all passed may have missed a gate."""
+    headline: str = ""
     pings: tuple[str, ...] = ()
     key: str = ""
     links: Mapping[str, str] = field(default_factory=dict)
@@ -62,11 +69,21 @@ class SlackMessage:
         if not self.finished:
             of = f" of {self.planned}" if self.planned > done else ""
             return f"Assay {self.session}: {done}{of} done, {failed} failed"
-        return f"Assay {self.session}: " + (f"{failed} of {done} failed" if failed else f"all {done} passed")
+        if failed:
+            return f"Assay {self.session}: {failed} of {done} failed"
+        if self.result in _NO_PASS:
+            return f"Assay {self.session}: {self.headline}"
+        return f"Assay {self.session}: all {done} passed"
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
-        mark = "⏳" if not self.finished else "❌" if any(row.failed for row in self.rows) else "✅"
+        mark = (
+            "⏳"
+            if not self.finished
+            else "❌"
+            if any(row.failed for row in self.rows)
+            else _RESULTS.get(self.result, "✅")
+        )
         blocks = [
             {"type": "header", "text": {"type": "plain_text", "text": f"{mark} {self.text}"[:HEADER]}},
             _context(_machine(self.environment)),

@@ -282,6 +282,8 @@ class SlackSink(Sink):
             running=self._running,
             finished=finished,
             changes=closing.changes if closing and finished else "",
+            result=closing.result if closing and finished else "",
+            headline=str(closing.verdict.get("headline") or "") if closing and finished else "",
             # A bot pings in the thread, where the failure stands; an edited message would not notify anybody.
             pings=tuple(pings)[:20] if failed and self._webhook is not None else (),
             key=f"session {self.context.session_name}",

@@ -42,8 +42,10 @@ def entry_details(folder: SessionFolder, name: str, *, regressed: Collection[str
 def _head(entry: EntryView, is_regressed: bool, screen: Screen) -> str:
     word = str(entry.outcome or "not run yet").replace("_", " ")
     lines = [f"{printable(entry.name)}: {word}" + (", regressed" if is_regressed else "")]
-    lines[0] = screen.paint("bad" if is_regressed or not entry.passed else "good", lines[0])
+    colour = "bad" if is_regressed or not entry.passed else "dim" if entry.undecided else "good"
+    lines[0] = screen.paint(colour, lines[0])
     lines += [f"  {printable(reason)}" for reason in entry.reasons]
+    lines += [f"  {gate.result}: {printable(gate.reason_line)}" for gate in entry.gates if gate.result != "fail"]
     command = next((run.command for run in entry.runs if run.command), "")
     return "\n".join([*lines, *([f"  {printable(' '.join(command.split()))}"] if command else [])])
 

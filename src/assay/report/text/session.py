@@ -164,12 +164,15 @@ def _counts(view: SessionView, regressed: Collection[str], screen: Screen) -> st
     """`✗ 1 failed, 1 timeout · ▼ 1 regressed · ✓ 12 passed · 1 waiting`: what somebody has to look at first."""
     words = Counter(entry.outcome_words for entry in view.failed)
     worse = [entry for entry in view.ended if entry.passed and entry.name in regressed]
-    passed = sum(entry.passed for entry in view.ended) - len(worse)
+    undecided = Counter(entry.undecided for entry in view.ended if entry.undecided and entry not in worse)
+    passed = sum(entry.passed for entry in view.ended) - len(worse) - undecided.total()
     parts = []
     if words:
         parts.append(screen.paint("bad", "✗ " + ", ".join(f"{count} {word}" for word, count in sorted(words.items()))))
     if worse:
         parts.append(screen.paint("bad", f"▼ {len(worse)} regressed"))
+    for word, count in undecided.items():
+        parts.append(screen.paint("dim", f"○ {count} {word}"))
     if passed:
         parts.append(screen.paint("good", f"✓ {passed} passed"))
     if view.waiting:
@@ -211,7 +214,9 @@ def _what_changed(changes: Sequence[str], screen: Screen) -> str:
     if not changes:
         return ""
     lines = [printable(line) for line in changes]
-    shown = [(line.startswith("regressed"), wrap_text(line, screen.width, "  ")) for line in lines]
+    shown = [
+        (line.startswith(("regressed", "fail: ", "changed: ")), wrap_text(line, screen.width, "  ")) for line in lines
+    ]
     return "\n".join(["What changed", *(screen.paint("bad", line) if bad else line for bad, line in shown)])
 
 
@@ -232,7 +237,9 @@ def _table(view: SessionView, regressed: Collection[str], screen: Screen) -> str
     def paint(row: int, column: int, cell: str) -> str:
         if row == 0:
             return screen.paint("dim", cell)
-        return screen.paint("good" if place(entries[row - 1]) == 2 else "bad", cell) if column == 1 else cell
+        entry = entries[row - 1]
+        colour = "bad" if place(entry) < 2 else "dim" if entry.undecided else "good"
+        return screen.paint(colour, cell) if column == 1 else cell
 
     rows = rows if any(row[-1] for row in rows[1:]) else [row[:-1] for row in rows]
     return text_table(rows, right=(2, 3, 4), paint=paint, most=screen.width)
@@ -242,6 +249,7 @@ def _row(entry: EntryView, is_regressed: bool) -> tuple[str, str, str, str, str,
     passed = sum(run.success for run in entry.counted)
     peak = max((run.usage.peak_rss_mb for run in entry.counted), default=0.0)
     word = "▼ regressed" if is_regressed else f"{'✓' if entry.passed else '✗'} {entry.outcome_words}"
+    word = f"○ {entry.undecided}" if entry.undecided and not is_regressed else word
     return (
         printable(entry.name),
         word,

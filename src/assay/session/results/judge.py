@@ -18,7 +18,7 @@ from assay.record.metric import Metric, apart, together
 from assay.record.secrets import Masker
 from assay.session.capture_environment import fingerprint, script_digest
 from assay.session.results.program_results import ProgramResults, results_of
-from assay.session.results.requirements import EarlierLevels, check
+from assay.session.results.requirements import check
 from assay.session.service.scraped_metrics import with_service_metrics
 from assay.session.workspace import free_mb
 
@@ -67,7 +67,6 @@ def judge(
     started_at: str,
     session: str,
     environment: Environment,
-    past: EarlierLevels,
 ) -> Record:
     """What a run is, from how its process ended and what it wrote; what goes wrong with that is its outcome too."""
     try:
@@ -75,11 +74,11 @@ def judge(
         if not result.failure:
             results = results_of(execution.results, execution.run.entry.keeps_contract)
             results = with_service_metrics(results, execution.served)
-        return _judge_results(execution, result, results, started_at, session, environment, past)
+        return _judge_results(execution, result, results, started_at, session, environment)
     except Exception as error:  # noqa: BLE001  what a program wrote never ends the session, whatever we overlooked
         why = shorten(f"{type(error).__name__}: {error}", LONGEST_REASON)
         results = ProgramResults(problems=[f"what it wrote could not be judged: {why}"])
-        return _judge_results(execution, result, results, started_at, session, environment, past)
+        return _judge_results(execution, result, results, started_at, session, environment)
 
 
 def _judge_results(
@@ -89,7 +88,6 @@ def _judge_results(
     started_at: str,
     session: str,
     environment: Environment,
-    past: EarlierLevels,
 ) -> Record:
     run, entry = execution.run, execution.run.entry
     outcome, reasons = _outcome(execution, result, results)
@@ -129,7 +127,7 @@ def _judge_results(
         margins={name: rule.margin for name, rule in entry.metrics.items() if rule.margin is not None},
         unjudged=tuple(name for name, rule in entry.metrics.items() if not rule.judged),
     )
-    return _mask(_with_requirements(record, entry, past), execution)
+    return _mask(_with_requirements(record, entry), execution)
 
 
 def _outcome(execution: Execution, result: ProcessResult, results: ProgramResults) -> tuple[Outcome, list[str]]:
@@ -166,11 +164,11 @@ def _outcome(execution: Execution, result: ProcessResult, results: ProgramResult
     return Outcome.PASSED, []
 
 
-def _with_requirements(record: Record, entry: Entry, past: EarlierLevels) -> Record:
+def _with_requirements(record: Record, entry: Entry) -> Record:
     """The record with its requirements checked. They decide only about a run that would otherwise pass."""
     if record.warmup or not (record.script_metrics or record.outcome is Outcome.PASSED):
         return record
-    checked = tuple(check(requirement, record, entry.baseline, past) for requirement in entry.requirements)
+    checked = tuple(check(requirement, record, entry.baseline) for requirement in entry.requirements)
     broken = [result.reason for result in checked if not result.ok]
     if record.outcome is Outcome.PASSED and broken:
         return replace(record, requirements=checked, outcome=Outcome.MISSED, reasons=tuple(broken))

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assay.record import Record, RequirementResult
 
@@ -11,39 +10,11 @@ if TYPE_CHECKING:
     from assay.config.entry_config import Requirement
 
 
-@dataclass(frozen=True)
-class EarlierLevel:
-    """What earlier sessions say of a metric."""
+def check(requirement: Requirement, record: Record, baseline: str | None) -> RequirementResult:
+    """Checks one requirement: NaN satisfies no bound, `1` is not `true`, a missing metric fails.
 
-    value: float
-    """Median of one value a session."""
-    worse: float
-    """Share by which the record is worse."""
-    sessions: int
-    by_chance: float | None = None
-    """Share by which one more session could differ; None where they are too few to tell."""
-
-    def __str__(self) -> str:
-        of = f"median of {self.sessions} sessions" if self.sessions > 1 else "one session"
-        unknown = "how much sessions differ is not known yet"
-        spread = unknown if self.by_chance is None else f"one more could differ by {self.by_chance:.1%}"
-        return f"{_format(self.value)} ({of}; {spread})"
-
-
-class EarlierLevels(Protocol):
-    """What a session needs to know of earlier ones; handed to it by the command."""
-
-    def level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
-        """None without a comparable record."""
-
-
-class NoEarlierLevels:
-    def level(self, record: Record, metric: str, baseline: str | None) -> EarlierLevel | None:
-        return None
-
-
-def check(requirement: Requirement, record: Record, baseline: str | None, past: EarlierLevels) -> RequirementResult:
-    """Checks one requirement: NaN satisfies no bound, `1` is not `true`, a missing metric fails."""
+    `max_regression` is only noted: the session is judged by it when all of its runs are over.
+    """
     name = requirement.metric
     values = collect_values(record)
     bounds = requirement.model_fields_set
@@ -54,10 +25,9 @@ def check(requirement: Requirement, record: Record, baseline: str | None, past: 
         )
     actual = values[name]
     broken = _is_broken(requirement, bounds, actual)
-    if not broken and "max_regression" in bounds:
-        broken, expected = _check_regression(requirement, record, baseline, past, expected)
     reason = f"{name} is {_format(actual)}, required: {expected}" if broken else ""
-    return RequirementResult(name, expected, actual, not broken, reason)
+    gate = requirement.max_regression
+    return RequirementResult(name, expected, actual, not broken, reason, gate, baseline if gate is not None else None)
 
 
 def collect_values(record: Record) -> dict[str, Any]:
@@ -72,17 +42,6 @@ def _is_broken(requirement: Requirement, bounds: set[str], actual: Any) -> bool:
     if "min_value" in bounds and not number >= _number(requirement.min_value):
         return True
     return "max_value" in bounds and not number <= _number(requirement.max_value)
-
-
-def _check_regression(
-    requirement: Requirement, record: Record, baseline: str | None, past: EarlierLevels, expected: str
-) -> tuple[bool, str]:
-    """Whether it is worse than allowed, and by more than the sessions before differ among themselves."""
-    level = past.level(record, requirement.metric, baseline)
-    if level is None:
-        return False, f"{expected} (no comparable record yet)"
-    allowed = max(_number(requirement.max_regression), level.by_chance or 0.0)
-    return not level.worse <= allowed, f"{expected}, which was {level}"
 
 
 def _same(expected: Any, actual: Any) -> bool:

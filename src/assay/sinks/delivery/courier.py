@@ -180,7 +180,7 @@ class Courier:
 
     def _session_finished(self, message: Message) -> None:
         info = SessionInfo.from_json(message.body["info"])
-        self._context.closing = Closing(info, str(message.body.get("changes") or ""))
+        self._context.closing = Closing(info, str(message.body.get("changes") or ""), message.body.get("verdict") or {})
         self._sink.finalize()
 
     def _pause(self, seconds: float | None) -> None:

@@ -232,14 +232,14 @@ class Delivery:
         """Where to look, announced by sinks since this was last asked."""
         return self._links.new()
 
-    def session_finished(self, info: SessionInfo, changes: str = "") -> None:
+    def session_finished(self, info: SessionInfo, changes: str = "", verdict: Mapping[str, Any] | None = None) -> None:
         if not self._active:
             return
         key = f"session_finished {info.name} {info.finished_at or time.time()}"
         with self._noting(key):
             if key in self._outbox.log.read_keys():
                 return
-        told = {"info": {**info.to_json(), "plan": {}}, "changes": changes}
+        told = {"info": {**info.to_json(), "plan": {}}, "changes": changes, "verdict": verdict}
         self._append(Message("session_finished", key, told))
 
     def close(self, wait_s: float = 20.0) -> list[SinkStatus]:

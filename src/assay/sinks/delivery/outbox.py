@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -113,6 +113,13 @@ class Closing:
     info: SessionInfo
     changes: str
     """What changed against the last comparable session, in words; empty where nothing is known."""
+    verdict: Mapping[str, Any] = field(default_factory=dict)
+    """The verdict document; empty where there is none."""
+
+    @property
+    def result(self) -> str:
+        """`pass`, `fail`, `regressed`, `cannot tell` or `nothing to compare with`."""
+        return str(self.verdict.get("result") or "")
 
 
 class SinkContext:
