@@ -91,7 +91,7 @@ class Requirement(BaseModel):
     max_regression: float | None = Field(
         default=None,
         ge=0,
-        description="Share by which it may be worse than the recent level, or than `baseline`: 0.05 or 5%.",
+        description="Share by which the session may be worse than the recent level, or than `baseline`: 5%.",
         examples=["5%"],
     )
 
