@@ -36,8 +36,8 @@ def failed(name: str, outcome: Outcome = Outcome.FAILED) -> MadeRun:
 
 
 SENTENCES = [
-    ([MadeRun("a")], None, "good", "The entry passed; nothing earlier to compare with."),
-    ([MadeRun("a"), MadeRun("b")], compared(), "good", "All 2 entries passed; nothing could be compared."),
+    ([MadeRun("a")], None, "neutral", "The entry passed; nothing earlier to compare with."),
+    ([MadeRun("a"), MadeRun("b")], compared(), "neutral", "All 2 entries passed; nothing could be compared."),
     ([MadeRun("a")], compared(("a", Verdict.EQUIVALENT)), "good", "The entry passed; no regression found."),
     (
         [MadeRun("a"), MadeRun("b")],
