@@ -13,8 +13,11 @@ from assay.errors import AssayError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
+    from pathlib import Path
+    from typing import Any, NoReturn
 
+BUILT = "commit.txt"
+"""Written into sdist and wheel by hatch_build.py; a checkout asks git."""
 EXIT_CODES = """exit codes:
   0  all passed
   1  an entry failed or missed a requirement, `max_regression` included; of a comparison: a run failed
