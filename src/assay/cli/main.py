@@ -130,8 +130,8 @@ def _parser(asked: Command | None) -> ArgumentParser:
     return parser
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+BUILT = "commit.txt"
+"""Written into sdist and wheel by hatch_build.py; a checkout asks git."""
 
 
 class ShowVersion(argparse.Action):
@@ -178,3 +178,7 @@ def _git(folder: Path, *words: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
