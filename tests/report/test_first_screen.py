@@ -37,7 +37,13 @@ def failed(name: str, outcome: Outcome = Outcome.FAILED) -> MadeRun:
 
 SENTENCES = [
     ([MadeRun("a")], None, "neutral", "The entry passed; nothing earlier to compare with."),
-    ([MadeRun("a"), MadeRun("b")], compared(), "neutral", "All 2 entries passed; nothing could be compared."),
+    ([MadeRun("a"), MadeRun("b")], compared(), "neutral", "All 2 entries passed; nothing earlier to compare with."),
+    (
+        [MadeRun("a"), MadeRun("b")],
+        compared(("a", Verdict.NOT_COMPARABLE)),
+        "neutral",
+        "All 2 entries passed; nothing could be compared.",
+    ),
     ([MadeRun("a")], compared(("a", Verdict.EQUIVALENT)), "good", "The entry passed; no regression found."),
     (
         [MadeRun("a"), MadeRun("b")],

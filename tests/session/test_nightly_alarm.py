@@ -51,9 +51,11 @@ def test_the_second_night_of_a_regression_is_the_alarm_and_the_third_is_not(nigh
     assert (code, "regressed" in said) == (0, False)
 
 
-def test_an_exact_figure_that_is_worse_is_an_alarm_at_once(night) -> None:  # type: ignore[no-untyped-def]
+def test_an_exact_figure_that_is_worse_fails_until_it_is_accepted(night) -> None:  # type: ignore[no-untyped-def]
     assert night(10)[0] == 0
-    assert night(10, ratio=2.0)[0] == 3
+    assert night(10, ratio=2.0)[0] == 1
+    assert night(10, ratio=2.0)[0] == 1
+    assert main(["accept", "night", "ratio", "--reason", "meant", "--by", "Kim"]) == 0
     assert night(10, ratio=2.0)[0] == 0
 
 

@@ -161,7 +161,7 @@ CONTENTION = 0.6
 and memory are shared. Five kinds of work beside two processes that computed or copied, on two processors: slopes of 0.0
 (streaming), 0.2 (loop, JSON), 0.3 (random reads) and 0.5 ± 0.06 (sorting)."""
 SHORTEST_S = 0.1
-"""Of shorter runs the kernel's ticks tell nothing about others; how long their own threads waited is exact."""
+"""Shortest run for which the kernel's ticks tell what others used; how long their own threads waited is exact."""
 _LEAST = 0.01
 """Share of a run's time that is taken to have been its own, whatever the accounts say."""
 _SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0}

@@ -90,7 +90,7 @@ class Ranked:
 
     @property
     def warning(self) -> str:
-        """Of each side that could not be told from the first, why."""
+        """Why a side can't be told from the first, for each such side."""
         told = zip(self.names[1:], self.comparisons, strict=True)
         return "; ".join(f"{name}: {one.warning}" for name, one in told if one.warning)
 

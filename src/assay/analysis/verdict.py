@@ -173,7 +173,7 @@ def session_verdict(
     elif result == "pass":
         headline = f"{len(gates)} gate{'' if len(gates) == 1 else 's'} passed" if gates else "no regression found"
     elif comparison is None:
-        headline = "nothing to compare with yet: this session becomes the baseline"
+        headline = "nothing to compare with yet"
     elif comparison.regressed and not regressed:
         headline = f"not confirmed, it may be the machine: {comparison.reason}"
     else:

@@ -168,7 +168,7 @@ def _first(folder: Path) -> dict[Path, str]:
 
 
 def _configs(args: Namespace) -> list[str]:
-    """As the jobs name them, from the top of the repository."""
+    """Return the config files as the jobs name them, from the top of the repository."""
     there = [name for name in ("assay.yaml", "gate.yaml") if (args.folder / name).is_file()]
     return args.config or there or ["assay.yaml"]
 

@@ -56,6 +56,7 @@ SET = {
     "ASSAY_SERVICE_URL": "Address of the entry's service.",
     "ASSAY_SERVICE_HOST": "Its host.",
     "ASSAY_SERVICE_PORT": "Its port.",
+    "ASSAY_GITLAB_TOKEN": "Project access token with which `assay ci` writes its note on a merge request of GitLab.",
     "ASSAY_MARK": "By which what a killed supervisor left behind is found and ended.",
     "ASSAY_SINK": "Name of the sink, in the process that delivers to it.",
     "ASSAY_STAND_INS_FILE": "File that names the modules which stood in for another framework's.",
