@@ -129,6 +129,22 @@ def test_a_session_that_missed_its_gate_is_no_baseline(tmp_path: Path) -> None:
     assert results == ["nothing to compare with", "pass", *["fail"] * 6]
 
 
+def test_a_regression_stays_red_night_after_night(tmp_path: Path) -> None:
+    """On a machine whose sessions differ by a tenth, too: what missed the gate says nothing about the usual level."""
+    found = []
+    with History.beside(tmp_path) as history:
+        for day in range(22):
+            level = float(np.exp(np.random.default_rng(day).normal(0, 0.15))) * (3.0 if day >= 16 else 1.0)
+            runs = _runs(_noisy(level, 0.2, 100 + day), 0.3, {})
+            made = make_session(tmp_path, runs, name=f"s{day:02d}", started=START + timedelta(days=day))
+            history.add_session(made)
+            gates = judge_gates(list(made.records()), history, Rules())
+            write_verdict(made.path, session_verdict(made.path.name, None, gates, False, (), ()))
+            found += [gate.result for gate in gates]
+    assert found[16:] == ["fail"] * 6
+    assert "fail" not in found[:16]
+
+
 def test_a_lost_row_is_red_and_named_first(tmp_path: Path) -> None:
     first, second = _gates(tmp_path, [_noisy(1.0, 0.01, 1), _noisy(3.0, 0.01, 2)], rows=17_778)
     assert (first.metric, first.result, second.metric) == ("rows", "fail", "sort_s")

@@ -6,22 +6,24 @@ and otherwise cannot tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import exp, inf, log, log1p, sqrt
+from math import exp, inf, isfinite, log, log1p, sqrt
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
 from assay.analysis.compare_records import compare
 from assay.analysis.comparison import MEASURED, Row, Verdict
-from assay.analysis.evidence import ENOUGH, FEWEST, HistoryPast, median_interval
+from assay.analysis.evidence import ENOUGH, FEWEST, median_interval
 from assay.analysis.rules import MetricRule, Rules
 from assay.analysis.sentences.metric_words import BEFORE_AND_NOW, MetricWords, share
 from assay.analysis.verdict import GateResult, Result, read_verdict
 from assay.errors import AssayError
 from assay.history import History, find_session
 from assay.record import Record, RequirementResult
+from assay.stats.intervals import Floats
 from assay.stats.shift import ASSUMED_LEVEL
 
 RECENT = 10
@@ -52,7 +54,7 @@ _ORDER: tuple[Result, ...] = ("fail", "regressed", "cannot tell", "nothing to co
 
 def _entry(head: list[Record], history: History, rules: Rules) -> list[GateResult]:
     required = [result for result in head[-1].requirements if result.max_regression is not None]
-    name, before = head[0].name, min(record.started_at for record in head)
+    name = head[0].name
     gates = _changed_exactly(head, history, rules)
     told = {gate.metric for gate in gates}
     for one in required:
@@ -63,14 +65,15 @@ def _entry(head: list[Record], history: History, rules: Rules) -> list[GateResul
             gone = f"session {one.baseline} is not there"
             gates.append(_nothing(name, one, gone if sessions is None else "no earlier session is comparable"))
             continue
-        latest = list(sessions[0])
         limit = one.max_regression or 0.0
         declared = {**rules.declared, (name, one.metric): MetricRule(margin=limit)}
-        base = latest if len(sessions) >= ENOUGH else [run for runs in sessions for run in runs]
-        past = HistoryPast(history, before) if len(sessions) >= ENOUGH else None
+        # The newest session is the base, and ten before it say how much sessions differ.
+        enough = len(sessions) > ENOUGH
+        base = list(sessions[0]) if enough else [run for runs in sessions[:RECENT] for run in runs]
+        past = BaselinePast(sessions) if enough else None
         table = compare(base, head, rules=replace(rules, declared=declared), past=past, sides=BEFORE_AND_NOW)
         row = next((row for row in table.rows if row.metric == one.metric), None)
-        gates.append(_judged(one, row, base, head, len(sessions), rules))
+        gates.append(_judged(one, row, base, head, min(len(sessions), _LOOKED_AT if enough else RECENT), rules))
     return gates
 
 
@@ -101,16 +104,56 @@ def _baseline(
             return None
         runs = tuple(run for run in records if run.counts and run.success and run.fingerprint == head[0].fingerprint)
         return [runs] if runs else []
-    before, own = min(record.started_at for record in head), head[0]
+    own = head[0]
+    before = min(record.started_at for record in head)
+    return _without_missed(own, history, history.baseline(own.fingerprint, before, metric=metric, limit=_LOOKED_AT))
+
+
+def last_that_passed(run: Record, history: History, before: str) -> tuple[Record, ...]:
+    """Return the runs of the newest session before `before` that `run` is compared with: one that didn't miss a gate,
+    if there is one."""
+    for limit in (1, 4, _LOOKED_AT):
+        found = history.baseline(run.fingerprint, before, limit=limit)
+        if good := _without_missed(run, history, found):
+            return good[0]
+        if len(found) < limit:
+            break
+    return history.last_comparable(run.fingerprint, before)
+
+
+def _without_missed(own: Record, history: History, found: Sequence[tuple[Record, ...]]) -> list[tuple[Record, ...]]:
     accepted = {one.session for one in history.accepted(own.fingerprint.key)}
-    found = history.baseline(own.fingerprint, before, metric=metric, limit=_LOOKED_AT)
-    good = [
+    folder = history.path.parent
+    return [
         runs
         for runs in found
         if runs[0].session != own.session
         and (runs[0].session in accepted or not _missed(folder / runs[0].session, own.name))
     ]
-    return good[:RECENT]
+
+
+class BaselinePast:
+    """What the sessions of a baseline say about how much its level moves. Sessions that missed the gate are not among
+    them: otherwise a regression would become the usual level after a few nights."""
+
+    def __init__(self, newest_first: Sequence[tuple[Record, ...]]) -> None:
+        self._sessions = tuple(reversed(newest_first))
+
+    def levels(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        levels = ([log(value) for value in values if value > 0] for values in self._numbers(metric))
+        return np.array([median(level) for level in levels if level], dtype=np.float64)
+
+    def values(self, entry: str, fingerprint: str, metric: str) -> Floats:
+        return np.array([median(values) for values in self._numbers(metric) if values], dtype=np.float64)
+
+    def runs(self, fingerprint: str) -> Sequence[Record]:
+        return [run for runs in self._sessions for run in runs]
+
+    def _numbers(self, metric: str) -> Iterator[list[float]]:
+        for runs in self._sessions:
+            measured = [run.metrics for run in runs]
+            found = [metrics[metric].number for metrics in measured if metric in metrics]
+            yield [number for number in found if number is not None and isfinite(number)]
 
 
 def _missed(session: Path, entry: str) -> bool:

@@ -16,6 +16,7 @@ from assay.analysis.compare_records import compare, identity_differences
 from assay.analysis.comparison import MEASURED, Comparison, Verdict
 from assay.analysis.conditions import with_surroundings
 from assay.analysis.evidence import HistoryPast
+from assay.analysis.gate import last_that_passed
 from assay.analysis.read_results import plain_numbers
 from assay.analysis.rules import Rules, direction, load_floors, margins
 from assay.analysis.sentences.metric_words import BEFORE_AND_NOW
@@ -261,7 +262,8 @@ def _event(cluster: list[ChangePoint]) -> Event:
 
 
 def what_changed(records: Sequence[Record], history: History, *, rules: Rules | None = None) -> Comparison | None:
-    """A session's records against the last comparable runs of each entry, whichever session they are from.
+    """A session's records against the last comparable runs of each entry that didn't miss a gate, whichever session
+    they are from.
 
     Called after every `assay run`: reads only what it needs and imports no scipy. None if nothing of it was run before.
     Notes say which entries begin a new series, and why. Without rules, the noise floors that `assay calibrate` measured
@@ -271,8 +273,8 @@ def what_changed(records: Sequence[Record], history: History, *, rules: Rules | 
     if not counted:
         return None
     before = min(record.started_at for record in counted)
-    fingerprints = {record.fingerprint.key: record.fingerprint for record in counted}
-    base = [run for fingerprint in fingerprints.values() for run in history.last_comparable(fingerprint, before)]
+    series = {record.fingerprint.key: record for record in counted}
+    base = [run for record in series.values() for run in last_that_passed(record, history, before)]
     known = {run.name for run in base}
     began = _new_series([record for record in counted if record.name not in known], history, before)
     if not base:

@@ -169,7 +169,9 @@ def session_verdict(
     first = next((gate for gate in gates if gate.result == result), None)
     if first is not None and result != "pass":
         more = len([gate for gate in gates if gate.result == result]) - 1
-        headline = f"{first.entry} {first.reason_line}" + (f" And {more} more." if more else "")
+        headline = f"{first.entry} {first.reason_line}" + (
+            f"{'' if first.reason_line.endswith('.') else '.'} And {more} more." if more else ""
+        )
     elif result == "pass":
         headline = f"{len(gates)} gate{'' if len(gates) == 1 else 's'} passed" if gates else "no regression found"
     elif comparison is None:
