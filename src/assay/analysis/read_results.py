@@ -15,7 +15,7 @@ from assay.analysis.colocation.read_colocation import read_colocation
 from assay.errors import DataError, UsageError
 from assay.files.json_text import read_json, untag
 from assay.files.reading import RESULT
-from assay.record import Fingerprint, Outcome, Record, SessionFolder
+from assay.record import METRICS_FILE, PARAMS_FILE, Fingerprint, Outcome, Record, SessionFolder
 from assay.record.environment import digest
 from assay.record.metric import DETAILS, VALUES, as_float, doubts, together
 from assay.record.task import with_task_metrics
@@ -71,13 +71,13 @@ _SECONDS = ("time_taken", "time_taken_s", "elapsed_s")
 
 def is_results_folder(path: Path) -> bool:
     """What a program that was run alone left: not a session, but it holds what it measured."""
-    written = any(os.path.isfile(path / name) for name in ("metrics.json", COLOCATION))
+    written = any(os.path.isfile(path / name) for name in (METRICS_FILE, COLOCATION))
     return written and not SessionFolder.is_one(path)
 
 
 def read_any_results(path: Path) -> tuple[Record, ...]:
     """Records of any program that keeps the contract (`assay weights bench` among them), or of `assay colocate`."""
-    return (read_results_folder(path),) if (path / "metrics.json").is_file() else read_colocation(path)
+    return (read_results_folder(path),) if (path / METRICS_FILE).is_file() else read_colocation(path)
 
 
 def read_results_folder(path: Path) -> Record:
@@ -87,7 +87,7 @@ def read_results_folder(path: Path) -> Record:
     """
     metrics = _read(path / VALUES, required=True)
     details = _read(path / DETAILS, required=False)
-    params = _read(path / "params.json", required=False)
+    params = _read(path / PARAMS_FILE, required=False)
     read = read_tasks(path)
     written = datetime.fromtimestamp((path / VALUES).stat().st_mtime, UTC)
     lasting = {key: value for key, value in params.items() if not (isinstance(value, str) and "/" in value)}

@@ -10,6 +10,7 @@ from assay.analysis.fields import Fields
 from assay.errors import DataError
 from assay.files.json_text import read_json, untag
 from assay.files.reading import RESULT
+from assay.record import SERVING_FILE
 
 _MOST_SLOTS = 500
 _MOST_KINDS = 12
@@ -239,7 +240,7 @@ class ServingPoint:
         return sum(count for _, count in self.errors)
 
 
-FILE_NAME: Final = "serving.json"
+FILE_NAME: Final = SERVING_FILE
 VERSION: Final = 1
 
 

@@ -21,6 +21,16 @@ RESULTS_FILE = "results.jsonl"
 REPORT_FILE = "report.html"
 COMPARISON_FILE = "comparison.json"
 
+# Files of a run, and what programs write there.
+OUTPUT_FILE = "stdouterr.log"
+USAGE_FILE = "usage.csv"
+PARAMS_FILE = "params.json"
+METRICS_FILE = "metrics.json"
+TASKS_FILE = "tasks.jsonl"
+TASKS_PICKLE = "tasks.pkl"
+COLOCATION_FILE = "colocation.json"
+SERVING_FILE = "serving.json"
+
 __all__ = [
     "Environment",
     "Fingerprint",

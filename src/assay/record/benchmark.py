@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from assay.files.json_text import encode
 from assay.files.writing import write_atomic
 from assay.names import unknown
+from assay.record import PARAMS_FILE, TASKS_FILE, TASKS_PICKLE
 from assay.record.command_line import Words
 from assay.record.metric import DETAILS, VALUES, Better, Metric, apart
 from assay.record.results_file import write_warnings
@@ -184,10 +185,10 @@ class Benchmark:
         folder.mkdir(parents=True, exist_ok=True)
         tasks = [*Task.get_all_tasks()[self._tasks_before :], *self._tasks]
         if tasks:
-            write_tasks(folder / "tasks.jsonl", tasks)
-            pickle_tasks(folder / "tasks.pkl", tasks)
+            write_tasks(folder / TASKS_FILE, tasks)
+            pickle_tasks(folder / TASKS_PICKLE, tasks)
         write_warnings(folder, self._warnings)
-        write_atomic(folder / "params.json", encode(self._params, indent=2))
+        write_atomic(folder / PARAMS_FILE, encode(self._params, indent=2))
         values, details = apart(self._metrics.values())
         if details:
             write_atomic(folder / DETAILS, encode(details, indent=2))

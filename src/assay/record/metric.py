@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from assay.errors import UsageError
 from assay.names import unknown
+from assay.record import METRICS_FILE
 
 Better = Literal["higher", "lower"]
 BETTER = ("higher", "lower")
@@ -122,7 +123,7 @@ def as_float(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-VALUES = "metrics.json"
+VALUES = METRICS_FILE
 DETAILS = "metrics_detail.json"
 
 

@@ -18,6 +18,7 @@ from assay.files.json_text import encode, parse_json
 from assay.files.pickles import Inert, InertUnpickler
 from assay.files.reading import TASKS, RegularFile, Unreadable, storable
 from assay.files.writing import open_new
+from assay.record import TASKS_FILE, TASKS_PICKLE
 from assay.record.task import TaskPerf
 
 CLASSES = ("types.SimpleNamespace", "collections.UserDict")
@@ -57,7 +58,7 @@ def write_tasks(path: Path, tasks: Iterable[TaskPerf]) -> None:
 def read_tasks(folder: Path) -> TasksRead:
     """Tasks are extra: whatever is wrong with them is a warning, never a failure."""
     read = TasksRead()
-    for name, reader in (("tasks.jsonl", _read_lines), ("tasks.pkl", _read_pickle)):
+    for name, reader in ((TASKS_FILE, _read_lines), (TASKS_PICKLE, _read_pickle)):
         try:
             with RegularFile(folder / name, TASKS) as file:
                 reader(file, read)

@@ -15,7 +15,7 @@ from assay.analysis.serving import ServingResult
 from assay.errors import DataError, UsageError
 from assay.files.reading import ReadLimit, Unreadable, inside, read_bytes
 from assay.names import quote, unknown
-from assay.record import Outcome, Record, SessionFolder
+from assay.record import OUTPUT_FILE, Outcome, Record, SessionFolder
 from assay.record.task import is_task_metric
 from assay.report.exhibits.colocation import ColocationExhibit
 from assay.report.exhibits.distribution import Distribution, distribution, percentile_ladder
@@ -32,7 +32,7 @@ from assay.report.trends import CHANGED, Earlier, most_telling
 
 _RAY = "logs/ray_startup.log"
 _FILES = {
-    "both": "stdouterr.log",
+    "both": OUTPUT_FILE,
     "stdout": "logs/stdout.log",
     "stderr": "logs/stderr.log",
     "ray": _RAY,

@@ -11,7 +11,7 @@ from typing import Any
 from assay.analysis.colocation.colocation_result import colocation_file
 from assay.analysis.serving import serving_file
 from assay.files.reading import LOG, SESSION, USAGE, Unreadable, inside, last_lines, read_text
-from assay.record import RESULTS_FILE, Record, SessionFolder, TaskPerf
+from assay.record import OUTPUT_FILE, RESULTS_FILE, USAGE_FILE, Record, SessionFolder, TaskPerf
 from assay.record.results_file import read_records
 from assay.record.secrets import Masker
 
@@ -146,7 +146,7 @@ class RunFolder:
 
     @property
     def log(self) -> Path:
-        return self.path / "stdouterr.log"
+        return self.path / OUTPUT_FILE
 
     def file(self, kind: str) -> Path | None:
         written = self._record.files.get(kind)
@@ -184,7 +184,7 @@ class RunFolder:
             return ()
 
     def usage_series(self) -> UsageSeries:
-        return self._series(self.file("usage") or self.path / "usage.csv")
+        return self._series(self.file("usage") or self.path / USAGE_FILE)
 
     def service_usage_series(self) -> UsageSeries:
         """What the server of its `service:` used, from the start of the program."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from assay.files.reading import LOG, USAGE, ReadLimit, Unreadable, inside, last_lines
-from assay.record import SessionFolder, SessionInfo
+from assay.record import OUTPUT_FILE, USAGE_FILE, SessionFolder, SessionInfo
 from assay.record.secrets import Masker
 from assay.report.quantity import printable
 
@@ -105,7 +105,7 @@ def live_entry(folder: SessionFolder, info: SessionInfo, ended: set[str]) -> Liv
         own = inside(root, name)
         if own is None:
             continue
-        for log in [own / "stdouterr.log", *own.glob("*/stdouterr.log"), *own.glob("*/*/stdouterr.log")]:
+        for log in [own / OUTPUT_FILE, *own.glob(f"*/{OUTPUT_FILE}"), *own.glob(f"*/*/{OUTPUT_FILE}")]:
             if not log.is_file() or _run_id(info.name, name, log.parent.name) in ended:
                 continue
             changed = log.stat().st_mtime
@@ -115,7 +115,7 @@ def live_entry(folder: SessionFolder, info: SessionInfo, ended: set[str]) -> Liv
         return None
     _, name, log = newest
     lines = _end_of(log)
-    used = _read_usage(log.parent / "usage.csv")
+    used = _read_usage(log.parent / USAGE_FILE)
     shown = printable(Masker(os.environ).text("\n".join(lines[-_LINES:])), keep_lines=True)
     return LiveEntry(name, shown, used.elapsed_s, info.limits_s.get(name), used.cpus, used.rss_mb)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.config.entry_name import check_name
 from assay.errors import UsageError
 from assay.files.writing import open_existing, open_new, write_atomic
-from assay.record import Environment, SessionFolder, SessionInfo
+from assay.record import OUTPUT_FILE, USAGE_FILE, Environment, SessionFolder, SessionInfo
 from assay.record.jobs import Jobs
 from assay.session.runs import Run
 
@@ -185,12 +185,12 @@ class Workspace:
         self.stdout = self.logs / "stdout.log"
         self.stderr = self.logs / "stderr.log"
         self.stand_ins = self.logs / "stand_ins.txt"
-        self.combined = self.folder / "stdouterr.log"
+        self.combined = self.folder / OUTPUT_FILE
         self.results = self.folder / "benchmark_results"
         self.artifacts = self.folder / "artifacts"
         self.scratch = self.folder / "scratch"
         self.ray_cluster = self.folder / "ray_cluster"
-        self.usage_csv = self.folder / "usage.csv"
+        self.usage_csv = self.folder / USAGE_FILE
         self.gpu_stats = self.folder / "gpustats.csv"
         self.service_log = self.logs / "service.log"
         self.service_samples = self.logs / "service_usage.csv"

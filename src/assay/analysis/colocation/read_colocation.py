@@ -10,10 +10,10 @@ from typing import Any
 from assay.errors import DataError
 from assay.files.json_text import read_json, untag
 from assay.files.reading import NAMED
-from assay.record import Fingerprint, Outcome, Record, Usage
+from assay.record import COLOCATION_FILE, Fingerprint, Outcome, Record, Usage
 from assay.record.environment import digest
 
-FILE_NAME = "colocation.json"
+FILE_NAME = COLOCATION_FILE
 _GPU = {
     "peak_memory_mb": "MB",
     "energy_j": "J",

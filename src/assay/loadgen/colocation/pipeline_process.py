@@ -50,6 +50,7 @@ from assay.process.limits import move_tree
 from assay.process.spawn import continue_tree, set_frozen, stop_tree
 from assay.process.spec import ProcessResult, ProcessSpec, unended_warnings
 from assay.process.supervisor_client import Status, Supervised
+from assay.record import OUTPUT_FILE, USAGE_FILE
 
 if TYPE_CHECKING:
     from assay.loadgen.colocation.devices import GpuUsage
@@ -175,8 +176,8 @@ class PipelineProcess:
             cwd=Path.cwd(),
             stdout=self.results / "stdout.log",
             stderr=self.results / "stderr.log",
-            combined=self.results / "stdouterr.log",
-            usage_csv=self.results / "usage.csv",
+            combined=self.results / OUTPUT_FILE,
+            usage_csv=self.results / USAGE_FILE,
             grace_s=0.5,
             sample_hz=2.0 if gpus is None else GPU_SAMPLE_HZ,
             gpus=gpus,
@@ -323,9 +324,9 @@ class PipelineProcess:
             self._objectives,
             self._reports(),
             [stage.id for stage in self.config.stages if stage.disable_logs],
-            (*listener_notes(listeners, self.results / "usage.csv"), *unended_warnings(self.ended.immortal)),
+            (*listener_notes(listeners, self.results / USAGE_FILE), *unended_warnings(self.ended.immortal)),
         )
-        self.gpu = read_gpu_usage(self._device, self.ended.usage, self.results / "usage.csv", result)
+        self.gpu = read_gpu_usage(self._device, self.ended.usage, self.results / USAGE_FILE, result)
         self._group.close()
         self._shared.close()
         return result

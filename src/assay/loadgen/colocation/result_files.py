@@ -20,6 +20,7 @@ from assay.loadgen.colocation.slowdown import CONFIDENCE, Contrast, Slowdown
 from assay.loadgen.load_result import Ints
 from assay.loadgen.shared_counters import OK
 from assay.loadgen.trace_file import TraceTrack, decision_rows, read_rows, write_events, write_trace
+from assay.record import COLOCATION_FILE
 
 if TYPE_CHECKING:
     from assay.loadgen.colocation.rate_search import RatesTried
@@ -323,7 +324,7 @@ def _stage(pipeline: PipelineOutcome, stage: int, window: tuple[int, int]) -> di
 
 
 VERSION = 2
-FILE_NAME = "colocation.json"
+FILE_NAME = COLOCATION_FILE
 
 Kind = Literal["together", "matrix", "rates"]
 

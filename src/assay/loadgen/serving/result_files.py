@@ -19,6 +19,7 @@ from assay.loadgen.serving.load_point import LoadPoint, point_metrics
 from assay.loadgen.serving.objectives import FORMULAS, FROM_SEND_FORMULA, TIMES
 from assay.loadgen.serving.request_metrics import quantiles
 from assay.loadgen.serving.saturation import load_over_time, time_bins
+from assay.record import SERVING_FILE
 
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
@@ -185,7 +186,7 @@ def _make_column(values: Any, known: Any) -> RowColumn:
 
 
 VERSION = 1
-FILE_NAME = "serving.json"
+FILE_NAME = SERVING_FILE
 
 
 @dataclass(frozen=True)

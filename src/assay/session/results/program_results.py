@@ -18,7 +18,7 @@ from typing import Any
 import assay
 from assay.files.json_text import decode, encode, read_json, untag
 from assay.files.reading import MB, RESULT, Unreadable
-from assay.record import TaskPerf
+from assay.record import METRICS_FILE, PARAMS_FILE, TASKS_FILE, TASKS_PICKLE, TaskPerf
 from assay.record.metric import DETAILS, VALUES, doubts, together
 from assay.record.results_file import read_warnings
 from assay.record.task import with_task_metrics
@@ -39,7 +39,7 @@ class ProgramResults:
 
 def read_results(folder: Path, required: bool, tasks: bool = True) -> ProgramResults:
     results = ProgramResults()
-    results.params = _read(folder / "params.json", required, results.problems)
+    results.params = _read(folder / PARAMS_FILE, required, results.problems)
     results.metrics = _read(folder / VALUES, required, results.problems)
     read = read_tasks(folder) if tasks else TasksRead()
     results.tasks, results.warnings = read.tasks, list(read.warnings)
@@ -70,7 +70,7 @@ SMALL = MB
 """Bytes of a file that is read at once."""
 SECONDS, SECONDS_PER_MB = 10.0, 2.0
 MEMORY, MEMORY_PER_BYTE = 1024 * MB, 24
-_FILES = ("params.json", "metrics.json", "metrics_detail.json", "tasks.jsonl", "tasks.pkl")
+_FILES = (PARAMS_FILE, METRICS_FILE, "metrics_detail.json", TASKS_FILE, TASKS_PICKLE)
 _PLAIN = _FILES[:4]
 _SOURCE = str(Path(assay.__file__).parent.parent)
 _START = f"import sys; sys.path.append({_SOURCE!r}); from assay.session.results.program_results import main; main()"
@@ -103,7 +103,7 @@ def _is_small(folder: Path, names: tuple[str, ...]) -> bool:
             size = os.lstat(folder / name).st_size
         except OSError:
             continue
-        if size > SMALL or (name == "tasks.pkl" and not os.path.lexists(folder / "tasks.jsonl")):
+        if size > SMALL or (name == TASKS_PICKLE and not os.path.lexists(folder / TASKS_FILE)):
             return False
     return True
 
