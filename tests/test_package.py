@@ -183,7 +183,7 @@ def test_the_core_needs_no_extra(installed: Installed, measured_twice: Path, wor
 def test_two_sessions_of_an_installed_package_are_compared(installed: Installed, measured_twice: Path) -> None:
     answer = installed.assay("compare", "latest~1", "latest", folder=measured_twice)
     assert answer.code in {0, 3}, "3 where the machine was busier in one of them"
-    assert answer.err == ""
+    assert answer.err == "" or answer.err.startswith("warning: not a pass: inconclusive: ")
     assert "sort_small" in answer.out
 
 
